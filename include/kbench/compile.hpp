@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kbench/plan.hpp"
+
+namespace kbench {
+
+/// What to compile. Everything in it is part of the cache key.
+struct CompileRequest {
+  std::string source;
+  std::string file_name;                      ///< shown in diagnostics, not part of the key
+  std::vector<std::string> flags;             ///< from the plan's allow-list
+  std::vector<std::string> name_expressions;  ///< kernels to instantiate
+  std::string arch;                           ///< "sm_90a": cubin; "compute_90a": PTX for the CPU
+};
+
+/// What the compiler made of a source.
+struct Artifact {
+  std::string image;  ///< cubin or PTX text
+  bool is_ptx = false;
+  std::vector<KernelEntry> kernels;  ///< one per name expression
+  std::string log;                   ///< warnings
+  double seconds = 0;                ///< of the compiler, when it ran
+  bool cached = false;
+  std::string way = "nvrtc";
+};
+
+/// Why there is no artifact: the candidate's fault, kept in the cache too.
+struct CompileError {
+  std::string cause;  ///< "syntax_error", "unknown_kernel", "compile_timeout", "compiler_crash", …
+  std::string message;  ///< one sentence: the first error with its line
+  std::string log;      ///< whole, bounded
+  double seconds = 0;
+  bool cached = false;
+  double limit_s = 0;  ///< of a timeout: a longer limit compiles again
+};
+
+using CompileResult = std::variant<Artifact, CompileError>;
+
+/// Where the pool finds its compiler and what it may use.
+struct CompilerSetup {
+  std::filesystem::path compiler;               ///< kbench-cc
+  std::filesystem::path nvrtc;                  ///< libnvrtc.so.13
+  std::vector<std::filesystem::path> includes;  ///< CUDA's headers
+  std::filesystem::path cache;                  ///< folder of the content cache
+  unsigned jobs = 2;                            ///< compilers at once
+  std::chrono::milliseconds limit{30'000};      ///< per source, queueing excluded
+};
+
+/// Compiles over the cores, each source in a killable process, equal sources once.
+class CompilePool {
+ public:
+  explicit CompilePool(CompilerSetup setup);
+  ~CompilePool();  ///< kills what still runs
+  /// Compiles or finds in the cache; a fault of the machine arrives as kbench::Error in the future.
+  std::shared_future<CompileResult> compile(CompileRequest request);
+  /// Kills all compilers; futures not yet ready get a kbench::Error.
+  void cancel();
+  /// "NVRTC 13.0", asked of the compiler once. Throws kbench::Error where NVRTC cannot be loaded.
+  const std::string& nvrtc_version() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kbench

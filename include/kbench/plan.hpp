@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kbench/signature.hpp"
+
+namespace kbench {
+
+/// A mistake in a plan: a sentence, and where in the candidate's source it stands (both from 1).
+struct PlanError {
+  std::string message;
+  int line = 0;
+  int column = 0;
+};
+
+/// What the device grants a launch; the CPU executor names the limits of the device it stands for.
+struct DeviceLimits {
+  std::int64_t sms = 0;         ///< device.sms
+  std::int64_t smem_bytes = 0;  ///< device.smem: dynamic shared memory a block may ask for
+  std::int64_t max_threads_per_block = 1024;
+};
+
+/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/core/plan_parser.hpp.
+class Plan {
+ public:
+  Plan();
+  ~Plan();
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+
+  /// The name given by `//@ problem NAME`, if any.
+  const std::optional<std::string>& problem() const;
+  /// The compiler flags of `//@ flags`, all from the allow-list.
+  const std::vector<std::string>& flags() const;
+  /// The limit of `//@ limit`, in seconds, if any.
+  std::optional<double> limit_s() const;
+
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// Parses the plan of `source` (the whole candidate). No plan at all is an error too.
+std::variant<Plan, PlanError> parse_plan(std::string_view source);
+
+/// A tensor that a launch may name: an input, a parameter or buffer, an output, or scratch.
+struct BoundTensor {
+  enum class Role : std::uint8_t { kInput, kState, kOutput, kScratch };
+  Role role = Role::kInput;
+  std::size_t index = 0;  ///< index in Signature::inputs, ::state, or among the outputs/scratch
+  TensorInfo info;
+  bool writable = false;  ///< outputs, scratch, and what `inout` names
+  bool filled = false;    ///< written with `fill_bits` before the first launch of each call, timed
+  std::uint64_t fill_bits = 0;  ///< the element's bits
+};
+
+/// One argument of a launch before the kernel's parameter types are known.
+struct BoundArgument {
+  std::variant<std::size_t, std::int64_t, double, bool> value;  ///< index into tensors, or a number
+  int line = 0;
+  int column = 0;
+};
+
+/// One launch with all expressions evaluated.
+struct BoundLaunch {
+  std::string kernel;  ///< name expression for the compiler: "reduce<128, float>"
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{0, 0, 0};  ///< 0: no cluster
+  std::uint32_t shared_bytes = 0;
+  bool cooperative = false;
+  std::vector<BoundArgument> arguments;
+  int line = 0;
+  int column = 0;
+};
+
+/// A plan bound to one problem's signature: what is allocated, and what is launched in order.
+struct BoundPlan {
+  std::vector<BoundTensor> tensors;
+  std::vector<BoundLaunch> launches;
+  std::vector<std::string> name_expressions;  ///< the distinct kernels of `launches`, in order
+};
+
+/// Evaluates every expression of `plan` for one problem on one device.
+std::variant<BoundPlan, PlanError> bind_plan(const Plan& plan, const Signature& signature,
+                                             const DeviceLimits& limits);
+
+/// A parameter of a compiled kernel as the compiler names it.
+struct KernelParameter {
+  bool is_pointer = false;
+  std::string type;  ///< "float", "const float" (pointee of a pointer), "int", "__half", …
+};
+
+/// A kernel that the compiler made for one name expression.
+struct KernelEntry {
+  std::string expression;  ///< as in the plan
+  std::string symbol;      ///< lowered name in the image
+  std::vector<KernelParameter> parameters;
+};
+
+/// One argument ready for the launch: a tensor's address, or the bytes of a scalar.
+struct LaunchArgument {
+  std::optional<std::size_t> tensor;    ///< index into BoundPlan::tensors
+  std::array<std::uint8_t, 8> bytes{};  ///< little endian, where it is a scalar
+  std::uint8_t size = 8;                ///< bytes of the parameter
+};
+
+/// What a worker executes: flat, no expressions and no names of the problem left.
+struct LaunchPlan {
+  struct Launch {
+    std::string symbol;
+    std::string kernel;  ///< the name expression, for messages
+    std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{0, 0, 0};
+    std::uint32_t shared_bytes = 0;
+    bool cooperative = false;
+    int line = 0;  ///< of the launch in the candidate's source
+    std::vector<LaunchArgument> arguments;
+  };
+  std::vector<BoundTensor> tensors;
+  std::vector<Launch> launches;
+};
+
+/// Checks every argument against the compiled kernels' parameters and converts the scalars.
+std::variant<LaunchPlan, PlanError> resolve_plan(const BoundPlan& bound,
+                                                 const std::vector<KernelEntry>& kernels);
+
+nlohmann::json to_json(const LaunchPlan& plan);
+LaunchPlan launch_plan_from_json(const nlohmann::json& json);
+
+/// Every name that a plan for this problem may use, a line each with its type or value, and then a
+/// skeleton candidate that compiles, is right in form (shapes, dtypes) and computes nothing.
+std::string plan_names(const Signature& signature, const DeviceLimits& limits);
+std::string plan_skeleton(const Signature& signature);
+
+}  // namespace kbench

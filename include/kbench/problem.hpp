@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench {
+
+/// Overrides of a problem's module-level constants: name → Python literal ("4096", "(3, 3)").
+using Sizes = std::map<std::string, std::string>;
+
+/// One KernelBench-form problem file, as found on disk; nothing of it has been run.
+struct Problem {
+  std::string id;    ///< digits before the first "_" of the file name, "" where there are none
+  std::string name;  ///< file stem: "19_ReLU"
+  std::string key;   ///< "level1/19_ReLU", or the stem outside of a level folder; unique in a run
+  int level = 0;     ///< of the folder "level<N>" or "level_<N>"; 0 where there is none
+  std::filesystem::path path;
+  std::string source;                        ///< the file's bytes
+  std::map<std::string, Sizes> named_sizes;  ///< from sizes.json: "cpu", "gpu", and further names
+  std::vector<std::string> tags;             ///< from sizes.json, if it has any
+};
+
+/// The sizes to run `problem` with on a device class ("cpu" or "gpu"), `--set` last.
+Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
+
+/// Hash of what defines the problem: its source and the sizes it runs with.
+std::string problem_hash(const Problem& problem, const Sizes& sizes);
+
+/// Finds problems by file, folder, glob, or name (key, stem, id or case-insensitive part after the
+/// id) within `sets`; sorted by level and then natural order of names. Throws UsageError naming
+/// what was not found, unreadable, or ambiguous, with the nearest names.
+std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
+                                   const std::vector<std::filesystem::path>& sets);
+
+/// Strings with their runs of digits compared as numbers: "2_b" before "10_a".
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace kbench

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate.hpp"
+#include "kbench/outcome.hpp"
+
+namespace kbench {
+
+/// The first element that missed the tolerance.
+struct WrongElement {
+  std::size_t output = 0;           ///< which of the outputs
+  std::vector<std::int64_t> index;  ///< its multi-index
+  std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
+};
+
+/// One correctness trial on one input family.
+struct TrialResult {
+  int trial = 0;
+  std::string family = "drawn";                        ///< "drawn": as the problem draws its inputs
+  std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
+  std::optional<double>
+      error_ratio;  ///< to eager's own error against the oracle, where there is one
+  std::int64_t wrong_elements = 0;
+  std::optional<WrongElement> first_wrong;
+};
+
+/// Times of one side, in milliseconds, over `count` measurements.
+struct SideTiming {
+  double median_ms = 0, mean_ms = 0, std_ms = 0, min_ms = 0, max_ms = 0;
+  std::int64_t count = 0;
+  std::optional<double> clock_mhz;  ///< median SM clock while it was measured
+};
+
+/// How and how long; `sides` holds "candidate" and each baseline by name.
+struct Timing {
+  std::string method;  ///< "events", "wall"
+  std::string trust;   ///< "own_code", "confirmed", "self_reported"
+  std::map<std::string, SideTiming> sides;
+};
+
+/// Baseline time over candidate time: ratio of medians, with a bootstrap interval (95 %).
+struct Speedup {
+  std::string baseline;
+  double value = 0, lo = 0, hi = 0;
+};
+
+struct CompileInfo {
+  double seconds = 0;
+  bool cached = false;
+  std::string way;  ///< "nvrtc"
+};
+
+/// Where a record's raw measurements and log stand in the details file.
+struct DetailsRef {
+  std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
+};
+
+/// What is written of one candidate. Only `correct` carries timing and speedups.
+struct Record {
+  std::string model, problem;  ///< Problem::key
+  int level = 0;
+  int sample = 0;
+  std::string candidate;  ///< its id: the path, or the caller's
+  CandidateKind kind = CandidateKind::kKernel;
+  std::string precision = "native";
+  std::string device;  ///< model of the device ("NVIDIA H200", "cpu")
+  std::string torch;   ///< version of torch
+  std::string problem_hash, candidate_hash, options_hash, judge_hash;
+  Outcome outcome = Outcome::kHarnessFault;
+  Stage stage = Stage::kRoster;
+  std::string cause;    ///< stable slug: "syntax_error", "out_of_bounds_write", …
+  std::string message;  ///< one sentence for people
+  std::optional<std::string> correct_at;  ///< lower precision row at which a mismatch would pass
+  std::optional<CompileInfo> compile;
+  std::vector<TrialResult> correctness;
+  std::optional<Timing> timing;
+  std::vector<Speedup> speedup;
+  std::int64_t launches = 0;          ///< kernel launches per call
+  std::vector<std::string> flags;     ///< "nondeterministic_bits", "public_seed", …
+  std::string kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none
+  double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
+  std::optional<DetailsRef> details;
+};
+
+/// (model, problem, sample, precision, device model, torch, hashes of problem, candidate, options
+/// and judge): the identity of a verdict, used by --resume.
+std::string record_key(const Record& record);
+
+nlohmann::json to_json(const Record& record);
+/// Throws kbench::Error naming the field that is missing or of the wrong type.
+Record record_from_json(const nlohmann::json& json);
+
+}  // namespace kbench
