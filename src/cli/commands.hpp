@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace kbench::cli {
+
+/// One subcommand: its options are registered on `app`, `run` does the work and gives the exit
+/// code.
+struct Subcommand {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+/// Each lives in the file of its name and registers itself below `app`.
+Subcommand add_eval(CLI::App& app);
+Subcommand add_list(CLI::App& app);
+Subcommand add_report(CLI::App& app);
+Subcommand add_doctor(CLI::App& app);
+
+}  // namespace kbench::cli
