@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/subprocess.hpp"
+
+/// Frames between driver, zygote, judge and candidate, over Unix stream sockets.
+///
+/// A frame is a fixed header (below, little endian) and a body of at most the receiver's cap; file
+/// descriptors travel with the header by SCM_RIGHTS. Bodies between kbench's own processes are
+/// JSON; what a candidate sends is one of the fixed structs of this header and nothing else, so
+/// there is nothing to parse, unpickle or evaluate.
+namespace kbench::protocol {
+
+enum class MessageType : std::uint16_t {
+  // driver → zygote
+  kFork = 1,  ///< JSON {id, role, …}; descriptors: channel, log[, job]
+  // zygote → driver
+  kReady = 16,  ///< JSON {torch, python, …}: the interpreter has imported torch
+  kForked,      ///< JSON {id, pid}
+  kExited,      ///< JSON {pid, signaled, code}
+  // driver → judge
+  kDescribe = 32,  ///< JSON problem; answered with kDescribed or kProblemFailure
+  kOpenProblem,    ///< JSON problem, device, secret, trials, …
+  kEvaluate,       ///< JSON {launch_plan, pid, …}; descriptor: channel to the candidate
+  kGo,             ///< the device is quiet: timing may start
+  kProbe,          ///< is the device still usable?
+  // judge → driver
+  kDescribed = 48,  ///< JSON signature
+  kProblemReady,    ///< JSON {signature, reference_ms, …}
+  kProblemFailure,  ///< JSON {cause, message, log}
+  kPhase,           ///< JSON {phase}: "timing" waits for kGo
+  kVerdict,         ///< JSON: outcome, correctness, timing
+  kHealthy,         ///< answer to kProbe
+  // judge → candidate
+  kBuffers = 64,  ///< BufferEntry[]; one descriptor each
+  kCall,          ///< CallBody
+  kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
+  // candidate → judge
+  kLoaded = 80,  ///< empty: code is loaded, buffers may come
+  kMapped,       ///< empty
+  kCalled,       ///< empty: the call ended and the device is idle
+  kTimes,        ///< double[]: milliseconds of each call, in order
+  kFailed,       ///< FailedBody: the candidate's own failure
+};
+
+/// One shared buffer as the judge hands it to a candidate.
+struct BufferEntry {
+  std::uint32_t set;     ///< input set it belongs to
+  std::uint32_t tensor;  ///< index into LaunchPlan::tensors
+  std::uint32_t role;    ///< BufferRole
+  std::uint32_t writable;
+  std::uint64_t mapped_bytes;  ///< size of the object behind the descriptor
+  std::uint64_t data_offset;   ///< where the tensor's elements start
+  std::uint64_t data_bytes;
+  std::uint64_t red_before, red_after;  ///< bytes of canary around the data
+};
+
+/// What a buffer is for: launches use kWork where there is one, else kSource.
+enum class BufferRole : std::uint32_t {
+  kSource = 0,  ///< an input, parameter or buffer as drawn; mapped read-only
+  kWork = 1,  ///< an output (poisoned before each call), or the copy of a source that `inout` names
+};
+
+struct CallBody {
+  std::uint32_t set;
+  std::uint32_t reserved = 0;
+};
+
+struct TimeBody {
+  std::uint32_t calls;       ///< as many set indices follow
+  std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
+};
+
+/// Why a candidate's process gave up; text fields are cut to fit and zero-terminated.
+struct FailedBody {
+  std::uint32_t outcome;  ///< Outcome; one that a candidate's process may claim, else a crash
+  char cause[60];
+  char message[960];
+};
+
+/// The largest body that a candidate may send.
+inline constexpr std::uint32_t kMaxCandidateBody = 1u << 16;
+/// The largest body between kbench's own processes.
+inline constexpr std::uint32_t kMaxBody = 256u << 20;
+/// Descriptors in one frame; the kernel's limit is 253.
+inline constexpr std::size_t kMaxFds = 200;
+
+struct Message {
+  MessageType type{};
+  std::string body;
+  std::vector<Fd> fds;
+};
+
+enum class ReceiveStatus : std::uint8_t {
+  kOk,
+  kClosed,     ///< the other side is gone
+  kTimeout,    ///< nothing whole within the limit
+  kMalformed,  ///< wrong magic, nonce or length: the other side is not who it should be
+  kCancelled,  ///< the cancel descriptor became readable
+};
+
+using Clock = std::chrono::steady_clock;
+
+/// One end of a socket pair. Each message carries nonce + sequence number, so that a stray writer
+/// who found the descriptor cannot insert or repeat a message.
+class Channel {
+ public:
+  Channel() = default;
+  Channel(Fd socket, std::uint64_t nonce, std::uint32_t max_body);
+  int fd() const { return socket_.value(); }
+  explicit operator bool() const { return static_cast<bool>(socket_); }
+  /// Sends a frame; false where the other side is gone.
+  bool send(MessageType type, std::string_view body, const std::vector<int>& fds = {});
+  /// Waits for one whole frame until `deadline`; a readable `cancel_fd` (−1: none) ends the wait.
+  ReceiveStatus receive(Message& message, Clock::time_point deadline, int cancel_fd = -1);
+
+ private:
+  ReceiveStatus fill(char* data, std::size_t size, std::vector<Fd>* fds, Clock::time_point deadline,
+                     int cancel_fd);
+  Fd socket_;
+  std::uint64_t nonce_ = 0;
+  std::uint64_t sent_ = 0, received_ = 0;
+  std::uint32_t max_body_ = kMaxBody;
+};
+
+/// A nonce from the kernel's random source. Throws kbench::Error where there is none.
+std::uint64_t random_nonce();
+/// `bytes` random bytes as hexadecimal digits.
+std::string random_hex(std::size_t bytes);
+
+}  // namespace kbench::protocol

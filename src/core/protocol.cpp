@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/protocol.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "kbench/error.hpp"
+
+namespace kbench::protocol {
+namespace {
+
+struct Header {
+  std::uint32_t magic;
+  std::uint16_t type;
+  std::uint16_t fds;
+  std::uint32_t length;
+  std::uint32_t reserved;
+  std::uint64_t nonce;
+};
+constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
+
+void random_bytes(void* data, std::size_t size) {
+  auto* out = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = getrandom(out, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      throw Error(fmt::format("no random numbers from the kernel: {}", std::strerror(errno)));
+    out += got;
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
+bool send_all(int socket, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t sent = ::send(socket, data, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    data += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+void take_fds(msghdr& msg, std::vector<Fd>* fds) {
+  for (cmsghdr* c = CMSG_FIRSTHDR(&msg); c != nullptr; c = CMSG_NXTHDR(&msg, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+      Fd owned(fd);  // closed at once where nobody asked for descriptors
+      if (fds != nullptr) fds->push_back(std::move(owned));
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t random_nonce() {
+  std::uint64_t nonce = 0;
+  random_bytes(&nonce, sizeof nonce);
+  return nonce;
+}
+
+std::string random_hex(std::size_t bytes) {
+  std::string raw(bytes, '\0');
+  random_bytes(raw.data(), bytes);
+  std::string hex;
+  for (const char c : raw) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
+}
+
+Channel::Channel(Fd socket, std::uint64_t nonce, std::uint32_t max_body)
+    : socket_(std::move(socket)), nonce_(nonce), max_body_(max_body) {}
+
+bool Channel::send(MessageType type, std::string_view body, const std::vector<int>& fds) {
+  if (body.size() > kMaxBody || fds.size() > kMaxFds)
+    throw Error(fmt::format("message of {} bytes and {} descriptors is over the protocol's limit",
+                            body.size(), fds.size()));
+  Header header{kMagic,
+                static_cast<std::uint16_t>(type),
+                static_cast<std::uint16_t>(fds.size()),
+                static_cast<std::uint32_t>(body.size()),
+                0,
+                nonce_ + sent_};
+  ++sent_;
+  iovec iov{&header, sizeof header};
+  msghdr msg{};
+  msg.msg_iov = &iov;
+  msg.msg_iovlen = 1;
+  std::vector<char> control(fds.empty() ? 0 : CMSG_SPACE(sizeof(int) * fds.size()));
+  if (!fds.empty()) {
+    msg.msg_control = control.data();
+    msg.msg_controllen = control.size();
+    cmsghdr* c = CMSG_FIRSTHDR(&msg);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    std::memcpy(CMSG_DATA(c), fds.data(), sizeof(int) * fds.size());
+  }
+  ssize_t sent = 0;
+  do sent = sendmsg(socket_.value(), &msg, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent <= 0) return false;
+  const auto rest = sizeof header - static_cast<std::size_t>(sent);
+  return send_all(socket_.value(), reinterpret_cast<const char*>(&header) + sent, rest) &&
+         send_all(socket_.value(), body.data(), body.size());
+}
+
+ReceiveStatus Channel::fill(char* data, std::size_t size, std::vector<Fd>* fds,
+                            Clock::time_point deadline, int cancel_fd) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control;
+  while (size > 0) {
+    std::array<pollfd, 2> polls{pollfd{socket_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const int wait = static_cast<int>(std::clamp<long long>(left + 1, 0, 1'000'000));
+    const int ready = poll(polls.data(), polls.size(), wait);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready > 0 && polls[1].revents != 0) return ReceiveStatus::kCancelled;
+    if (ready <= 0) {
+      if (Clock::now() < deadline) continue;
+      return ReceiveStatus::kTimeout;
+    }
+    iovec iov{data, size};
+    msghdr msg{};
+    msg.msg_iov = &iov;
+    msg.msg_iovlen = 1;
+    msg.msg_control = control.data();
+    msg.msg_controllen = control.size();
+    const ssize_t got = recvmsg(socket_.value(), &msg, MSG_CMSG_CLOEXEC);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) return ReceiveStatus::kClosed;
+    take_fds(msg, fds);
+    data += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return ReceiveStatus::kOk;
+}
+
+ReceiveStatus Channel::receive(Message& message, Clock::time_point deadline, int cancel_fd) {
+  Header header{};
+  message.fds.clear();
+  auto status =
+      fill(reinterpret_cast<char*>(&header), sizeof header, &message.fds, deadline, cancel_fd);
+  if (status != ReceiveStatus::kOk) return status;
+  if (header.magic != kMagic || header.nonce != nonce_ + received_ || header.length > max_body_ ||
+      header.fds != message.fds.size())
+    return ReceiveStatus::kMalformed;
+  ++received_;
+  message.type = static_cast<MessageType>(header.type);
+  message.body.resize(header.length);
+  return fill(message.body.data(), header.length, nullptr, deadline, cancel_fd);
+}
+
+}  // namespace kbench::protocol
