@@ -43,12 +43,15 @@ struct SpawnOptions {
   std::vector<std::pair<int, int>> fds;                  ///< (ours, child's number)
 };
 
-/// A child process in a process group of its own that dies with this process. Moving is allowed;
-/// the destructor kills the whole group and reaps it.
+/// A child process in a process group of its own. It is killed when the thread that started it
+/// ends, so with this process at the latest (PR_SET_PDEATHSIG counts threads). It inherits standard
+/// output and error and the descriptors named in the options, no others, and no signal mask. Moving
+/// is allowed; the destructor kills the whole group and reaps it.
 class Child {
  public:
   Child() = default;
-  /// Starts it with standard input from /dev/null. Throws kbench::Error where it cannot be started.
+  /// Starts it with standard input from /dev/null. Throws kbench::Error where it cannot be started,
+  /// also where the program cannot be executed.
   explicit Child(const SpawnOptions& options);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -56,14 +59,17 @@ class Child {
   pid_t pid() const { return pid_; }
   /// A pidfd that becomes readable when the child ends.
   int pidfd() const { return pidfd_.value(); }
-  /// SIGKILL to the whole process group.
+  /// SIGKILL to the whole process group; nothing once it has been reaped.
   void kill_group();
-  /// Waits for the end and reaps.
+  /// Waits for the end, kills what is left of the process group, and reaps. Once waited for, the
+  /// same status is returned again.
   ExitStatus wait();
 
  private:
   pid_t pid_ = -1;
   Fd pidfd_;
+  bool reaped_ = false;
+  ExitStatus status_;
 };
 
 /// What a finished command printed and how it ended.
@@ -71,10 +77,15 @@ struct CommandResult {
   ExitStatus status;
   std::string output, error;
   bool timed_out = false;
+  bool cancelled = false;
 };
 
-/// Runs a command to its end with a limit; at most `max_output_bytes` of each stream are kept.
+/// Runs a command to its end with a limit, its standard input holding `input`; at most
+/// `max_output_bytes` of each stream are kept, the rest is read and dropped. The process group is
+/// killed at the limit, and as soon as `cancel_fd`, if given, is readable. What a descendant writes
+/// after the command's own end is not waited for.
 CommandResult run_command(const SpawnOptions& options, std::chrono::milliseconds limit,
-                          std::string_view input = {}, std::size_t max_output_bytes = 1u << 20);
+                          std::string_view input = {}, std::size_t max_output_bytes = 1u << 20,
+                          int cancel_fd = -1);
 
 }  // namespace kbench
