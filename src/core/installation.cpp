@@ -1,1 +1,102 @@
 // SPDX-License-Identifier: MIT
+#include "kbench/installation.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAdvice = "run `scripts/kbench setup`";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Installation from_json(const nlohmann::json& json, const fs::path& bin) {
+  Installation found;
+  found.bin = bin;
+  found.compiler = bin / "kbench-cc";
+  found.worker = bin / "kbench-worker";
+  found.python = json.at("python").get<std::string>();
+  found.python_version = json.at("python_version").get<std::string>();
+  found.torch_version = json.at("torch_version").get<std::string>();
+  found.cuda_version = json.at("cuda_version").get<std::string>();
+  found.nvrtc = json.at("nvrtc").get<std::string>();
+  for (const auto& include : json.at("cuda_includes")) {
+    found.cuda_includes.emplace_back(include.get<std::string>());
+  }
+  found.problems = json.at("problems").get<std::string>();
+  found.candidates = json.at("candidates").get<std::string>();
+  found.cache = default_cache();
+  return found;
+}
+
+}  // namespace
+
+std::filesystem::path default_cache() {
+  if (const std::string home = environment("KBENCH_HOME"); !home.empty()) {
+    return fs::absolute(home) / "cache";
+  }
+  // A relative XDG_CACHE_HOME is to be ignored, says the XDG base directory specification.
+  if (const fs::path xdg = environment("XDG_CACHE_HOME"); xdg.is_absolute()) {
+    return xdg / "kbench";
+  }
+  if (const std::string home = environment("HOME"); !home.empty()) {
+    return fs::path(home) / ".cache" / "kbench";
+  }
+  return fs::temp_directory_path() / fmt::format("kbench-{}", getuid());
+}
+
+Installation read_installation(const std::filesystem::path& json) {
+  std::ifstream file(json);
+  if (!file) {
+    throw Error(fmt::format("{} cannot be read: {}", json.string(), kAdvice));
+  }
+  try {
+    return from_json(nlohmann::json::parse(file), fs::absolute(json).parent_path());
+  } catch (const nlohmann::json::exception& fault) {
+    throw Error(fmt::format("{} is no description of kbench's files ({}): {}", json.string(),
+                            fault.what(), kAdvice));
+  }
+}
+
+std::vector<std::filesystem::path> missing_files(const Installation& installation) {
+  std::vector<fs::path> named{installation.python, installation.problems};
+  if (!installation.nvrtc.empty()) {
+    named.push_back(installation.nvrtc);
+  }
+  named.insert(named.end(), installation.cuda_includes.begin(), installation.cuda_includes.end());
+  std::erase_if(named, [](const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+  });
+  return named;
+}
+
+Installation find_installation() {
+  std::error_code fault;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", fault);
+  if (fault) {
+    throw Error(
+        fmt::format("/proc/self/exe cannot be read ({}): is /proc mounted?", fault.message()));
+  }
+  Installation found = read_installation(executable.parent_path() / "kbench.json");
+  if (const auto missing = missing_files(found); !missing.empty()) {
+    throw Error(
+        fmt::format("{} is gone since kbench was built: {}", missing.front().string(), kAdvice));
+  }
+  return found;
+}
+
+}  // namespace kbench
