@@ -43,7 +43,8 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 using Shape = std::vector<std::int64_t>;
 
-/// The product of the sizes; 1 for a scalar's empty shape.
+/// The product of the sizes; 1 for a scalar's empty shape, the largest int64 where it would be
+/// more.
 std::int64_t numel(const Shape& shape);
 
 }  // namespace kbench

@@ -55,9 +55,21 @@ struct Signature {
 
 /// JSON forms, used for the cache and between driver and worker. from_json throws kbench::Error
 /// where a field is missing or of another type.
+///
+/// A tensor is {"name", "dtype": "float32", "shape": [...]}; an input that is a plain value is
+/// {"name", "value"}; an entry of the state has "is_buffer" besides. Values are plain JSON, so that
+/// an int stays an int and 2.0 a float; a float that JSON has no word for is {"float": "inf"},
+/// "-inf" or "nan", and an empty list of floats is {"floats": []}.
 nlohmann::json to_json(const Signature& signature);
 Signature signature_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const TensorInfo& tensor);
+TensorInfo tensor_info_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Value& value);
 Value value_from_json(const nlohmann::json& json);
+
+/// "float32[16, 1024]", for people.
+std::string describe(const TensorInfo& tensor);
+/// "2", "0.5", "true", "[1, 1]", for people.
+std::string describe(const Value& value);
 
 }  // namespace kbench
