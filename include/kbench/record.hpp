@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbench/candidate.hpp"
+#include "kbench/interned.hpp"
 #include "kbench/outcome.hpp"
 
 namespace kbench {
@@ -62,39 +63,46 @@ struct DetailsRef {
   std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
 };
 
-/// What is written of one candidate. Only `correct` carries timing and speedups.
+/// What is written of one candidate. Only `correct` carries timing and speedups. Texts that recur
+/// in a run are interned, so that a hundred thousand records stay small.
 struct Record {
-  std::string model, problem;  ///< Problem::key
+  Interned model, problem;  ///< Problem::key
   int level = 0;
   int sample = 0;
   std::string candidate;  ///< its id: the path, or the caller's
   CandidateKind kind = CandidateKind::kKernel;
-  std::string precision = "native";
-  std::string device;  ///< model of the device ("NVIDIA H200", "cpu")
-  std::string torch;   ///< version of torch
-  std::string problem_hash, candidate_hash, options_hash, judge_hash;
+  Interned precision = "native";
+  Interned device;  ///< model of the device ("NVIDIA H200", "cpu")
+  Interned torch;   ///< version of torch
+  Interned problem_hash, options_hash, judge_hash;
+  std::string candidate_hash;
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kRoster;
-  std::string cause;    ///< stable slug: "syntax_error", "out_of_bounds_write", …
+  Interned cause;       ///< stable slug: "syntax_error", "out_of_bounds_write", …
   std::string message;  ///< one sentence for people
   std::optional<std::string> correct_at;  ///< lower precision row at which a mismatch would pass
   std::optional<CompileInfo> compile;
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
   std::vector<Speedup> speedup;
-  std::int64_t launches = 0;          ///< kernel launches per call
-  std::vector<std::string> flags;     ///< "nondeterministic_bits", "public_seed", …
-  std::string kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none
-  double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
+  std::int64_t launches = 0;       ///< kernel launches per call
+  std::vector<std::string> flags;  ///< "nondeterministic_bits", "public_seed", …
+  Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none
+  double seconds = 0;              ///< this candidate's whole way through kbench, queueing excluded
   std::optional<DetailsRef> details;
 };
 
-/// (model, problem, sample, precision, device model, torch, hashes of problem, candidate, options
-/// and judge): the identity of a verdict, used by --resume.
+/// The identity of a verdict, used by --resume: a digest of (model, problem, sample, precision,
+/// device model, torch, hashes of problem, candidate, options and judge).
 std::string record_key(const Record& record);
+/// Whether both have the same key, without computing it.
+bool same_key(const Record& a, const Record& b);
 
+/// The record's line in a run file, described in RUN_FILE.md. What is not finite becomes null, and
+/// what is not `correct` gets no timing and no speedup, whatever the struct holds.
 nlohmann::json to_json(const Record& record);
-/// Throws kbench::Error naming the field that is missing or of the wrong type.
+/// Throws kbench::Error naming the field that is missing, of the wrong type or of no known value,
+/// and where an outcome other than `correct` carries times.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace kbench

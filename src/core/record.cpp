@@ -1,1 +1,234 @@
 // SPDX-License-Identifier: MIT
+#include "kbench/record.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "json_fields.hpp"
+#include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
+json number_or_null(const std::optional<double>& value) {
+  return value ? number_or_null(*value) : json();
+}
+
+json to_json(const TrialResult& trial) {
+  json first_wrong;
+  if (trial.first_wrong) {
+    first_wrong = {{"output", trial.first_wrong->output},
+                   {"index", trial.first_wrong->index},
+                   {"expected", trial.first_wrong->expected},
+                   {"got", trial.first_wrong->got}};
+  }
+  return {{"trial", trial.trial},
+          {"family", trial.family},
+          {"max_abs_error", number_or_null(trial.max_abs_error)},
+          {"max_rel_error", number_or_null(trial.max_rel_error)},
+          {"error_ratio", number_or_null(trial.error_ratio)},
+          {"wrong_elements", trial.wrong_elements},
+          {"first_wrong", std::move(first_wrong)}};
+}
+
+json to_json(const Timing& timing) {
+  json sides = json::object();
+  for (const auto& [name, side] : timing.sides) {
+    sides[name] = {
+        {"median_ms", number_or_null(side.median_ms)}, {"mean_ms", number_or_null(side.mean_ms)},
+        {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
+        {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
+        {"clock_mhz", number_or_null(side.clock_mhz)}};
+  }
+  return {{"method", timing.method}, {"trust", timing.trust}, {"sides", std::move(sides)}};
+}
+
+json to_json(const Speedup& speedup) {
+  return {{"baseline", speedup.baseline},
+          {"value", number_or_null(speedup.value)},
+          {"lo", number_or_null(speedup.lo)},
+          {"hi", number_or_null(speedup.hi)}};
+}
+
+template <typename T, typename FromName>
+T named(const Fields& fields, const char* field, FromName from_name) {
+  const std::string& name = fields.text(field);
+  const std::optional<T> value = from_name(name);
+  if (!value) throw Error(fmt::format("field \"{}\" has the unknown value \"{}\"", field, name));
+  return *value;
+}
+
+WrongElement wrong_element_from(const Fields& fields) {
+  WrongElement wrong;
+  wrong.output = fields.integer<std::size_t>("output");
+  for (const json& size : fields.array("index")) {
+    if (!size.is_number_integer())
+      throw Error("field \"index\" holds something other than integers");
+    wrong.index.push_back(size.get<std::int64_t>());
+  }
+  wrong.expected = fields.text("expected");
+  wrong.got = fields.text("got");
+  return wrong;
+}
+
+TrialResult trial_from(const Fields& fields) {
+  TrialResult trial;
+  trial.trial = fields.integer<int>("trial");
+  trial.family = fields.text("family");
+  trial.max_abs_error = fields.maybe_number("max_abs_error");
+  trial.max_rel_error = fields.maybe_number("max_rel_error");
+  trial.error_ratio = fields.maybe_number("error_ratio");
+  trial.wrong_elements = fields.integer<std::int64_t>("wrong_elements");
+  if (const json* wrong = fields.maybe("first_wrong")) {
+    trial.first_wrong = wrong_element_from(Fields(*wrong));
+  }
+  return trial;
+}
+
+Timing timing_from(const Fields& fields) {
+  Timing timing;
+  timing.method = fields.text("method");
+  timing.trust = fields.text("trust");
+  for (const auto& [name, value] : fields.object("sides").items()) {
+    const Fields side(value);
+    timing.sides[name] = {.median_ms = side.number("median_ms"),
+                          .mean_ms = side.number("mean_ms"),
+                          .std_ms = side.number("std_ms"),
+                          .min_ms = side.number("min_ms"),
+                          .max_ms = side.number("max_ms"),
+                          .count = side.integer<std::int64_t>("count"),
+                          .clock_mhz = side.maybe_number("clock_mhz")};
+  }
+  return timing;
+}
+
+void read_measurements(const Fields& fields, Record& record) {
+  if (const json* timing = fields.maybe("timing")) record.timing = timing_from(Fields(*timing));
+  for (const json& item : fields.array("speedup")) {
+    const Fields speedup(item);
+    record.speedup.push_back({.baseline = speedup.text("baseline"),
+                              .value = speedup.number("value"),
+                              .lo = speedup.number("lo"),
+                              .hi = speedup.number("hi")});
+  }
+  if (record.outcome != Outcome::kCorrect && (record.timing || !record.speedup.empty())) {
+    throw Error(fmt::format("outcome \"{}\" carries times; only \"correct\" may",
+                            to_string(record.outcome)));
+  }
+}
+
+}  // namespace
+
+std::string record_key(const Record& record) {
+  Sha256 hash;
+  hash.field(record.model).field(record.problem).field(std::to_string(record.sample));
+  hash.field(record.precision).field(record.device).field(record.torch);
+  hash.field(record.problem_hash).field(record.candidate_hash);
+  hash.field(record.options_hash).field(record.judge_hash);
+  return hash.hex();
+}
+
+bool same_key(const Record& a, const Record& b) {
+  return a.model == b.model && a.problem == b.problem && a.sample == b.sample &&
+         a.precision == b.precision && a.device == b.device && a.torch == b.torch &&
+         a.problem_hash == b.problem_hash && a.candidate_hash == b.candidate_hash &&
+         a.options_hash == b.options_hash && a.judge_hash == b.judge_hash;
+}
+
+json to_json(const Record& record) {
+  json line = {{"type", "record"},
+               {"model", record.model.str()},
+               {"problem", record.problem.str()},
+               {"level", record.level},
+               {"sample", record.sample},
+               {"candidate", record.candidate},
+               {"kind", to_string(record.kind)},
+               {"precision", record.precision.str()},
+               {"device", record.device.str()},
+               {"torch", record.torch.str()},
+               {"problem_hash", record.problem_hash.str()},
+               {"candidate_hash", record.candidate_hash},
+               {"options_hash", record.options_hash.str()},
+               {"judge_hash", record.judge_hash.str()},
+               {"outcome", to_string(record.outcome)},
+               {"stage", to_string(record.stage)},
+               {"cause", record.cause.str()},
+               {"message", record.message},
+               {"launches", record.launches},
+               {"flags", record.flags},
+               {"class", record.kernel_class.str()},
+               {"seconds", number_or_null(record.seconds)},
+               {"correct_at", nullptr},
+               {"compile", nullptr},
+               {"timing", nullptr},
+               {"details", nullptr},
+               {"correctness", json::array()},
+               {"speedup", json::array()}};
+  if (record.correct_at) line["correct_at"] = *record.correct_at;
+  if (record.compile) {
+    line["compile"] = {{"seconds", number_or_null(record.compile->seconds)},
+                       {"cached", record.compile->cached},
+                       {"way", record.compile->way}};
+  }
+  for (const TrialResult& trial : record.correctness) line["correctness"].push_back(to_json(trial));
+  if (record.outcome == Outcome::kCorrect) {
+    if (record.timing) line["timing"] = to_json(*record.timing);
+    for (const Speedup& speedup : record.speedup) line["speedup"].push_back(to_json(speedup));
+  }
+  if (record.details) {
+    line["details"] = {{"offset", record.details->offset}, {"length", record.details->length}};
+  }
+  return line;
+}
+
+Record record_from_json(const json& line) {
+  const Fields fields(line);
+  Record record;
+  record.model = fields.text("model");
+  record.problem = fields.text("problem");
+  record.level = fields.integer<int>("level");
+  record.sample = fields.integer<int>("sample");
+  record.candidate = fields.text("candidate");
+  record.kind = named<CandidateKind>(fields, "kind", candidate_kind_from_name);
+  record.precision = fields.text("precision");
+  record.device = fields.text("device");
+  record.torch = fields.text("torch");
+  record.problem_hash = fields.text("problem_hash");
+  record.candidate_hash = fields.text("candidate_hash");
+  record.options_hash = fields.text("options_hash");
+  record.judge_hash = fields.text("judge_hash");
+  record.outcome = named<Outcome>(fields, "outcome", outcome_from_name);
+  record.stage = named<Stage>(fields, "stage", stage_from_name);
+  record.cause = fields.text("cause");
+  record.message = fields.text("message");
+  record.launches = fields.integer<std::int64_t>("launches");
+  for (const json& flag : fields.array("flags"))
+    record.flags.push_back(Fields::text_of(flag, "flags"));
+  record.kernel_class = fields.text("class");
+  record.seconds = fields.number("seconds");
+  if (const json* correct_at = fields.maybe("correct_at")) {
+    record.correct_at = Fields::text_of(*correct_at, "correct_at");
+  }
+  if (const json* value = fields.maybe("compile")) {
+    const Fields compile(*value);
+    record.compile = {.seconds = compile.number("seconds"),
+                      .cached = compile.boolean("cached"),
+                      .way = compile.text("way")};
+  }
+  for (const json& trial : fields.array("correctness")) {
+    record.correctness.push_back(trial_from(Fields(trial)));
+  }
+  read_measurements(fields, record);
+  if (const json* value = fields.maybe("details")) {
+    const Fields details(*value);
+    record.details = {.offset = details.integer<std::uint64_t>("offset"),
+                      .length = details.integer<std::uint64_t>("length")};
+  }
+  return record;
+}
+
+}  // namespace kbench

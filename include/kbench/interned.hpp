@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/core.h>
+
+#include <compare>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace kbench {
+
+/// An immutable string of which equal ones are kept once, for the life of the process: what the
+/// hundred thousand records of a run repeat (models, problems, devices, hashes) costs eight bytes
+/// each, and equality is a comparison of pointers. For texts that recur only; any thread may make
+/// one.
+class Interned {
+ public:
+  Interned() = default;
+  Interned(std::string_view text);  // NOLINT: stands for a string
+  Interned(const std::string& text) : Interned(std::string_view(text)) {}  // NOLINT
+  Interned(const char* text) : Interned(std::string_view(text)) {}         // NOLINT
+
+  const std::string& str() const { return text_ != nullptr ? *text_ : none(); }
+  operator const std::string&() const { return str(); }  // NOLINT
+  operator std::string_view() const { return str(); }    // NOLINT
+  const char* c_str() const { return str().c_str(); }
+  bool empty() const { return text_ == nullptr; }
+  std::size_t size() const { return str().size(); }
+
+  friend bool operator==(const Interned& a, const Interned& b) { return a.text_ == b.text_; }
+  friend bool operator==(const Interned& a, std::string_view b) { return a.str() == b; }
+  friend bool operator==(const Interned& a, const std::string& b) { return a.str() == b; }
+  friend bool operator==(const Interned& a, const char* b) { return a.str() == b; }
+  /// In the order of the texts.
+  friend std::strong_ordering operator<=>(const Interned& a, const Interned& b) {
+    if (a.text_ == b.text_) return std::strong_ordering::equal;
+    return a.str().compare(b.str()) < 0 ? std::strong_ordering::less
+                                        : std::strong_ordering::greater;
+  }
+  friend std::string operator+(const Interned& a, std::string_view b) {
+    return a.str() + std::string(b);
+  }
+  friend std::string operator+(std::string_view a, const Interned& b) {
+    return std::string(a) + b.str();
+  }
+
+ private:
+  friend struct std::hash<Interned>;
+  static const std::string& none();
+  const std::string* text_ = nullptr;  ///< null for the empty text
+};
+
+std::ostream& operator<<(std::ostream& out, const Interned& text);
+
+}  // namespace kbench
+
+template <>
+struct std::hash<kbench::Interned> {
+  std::size_t operator()(const kbench::Interned& text) const noexcept {
+    return std::hash<const void*>()(text.text_);
+  }
+};
+
+template <>
+struct fmt::formatter<kbench::Interned> : fmt::formatter<std::string_view> {
+  template <typename Context>
+  auto format(const kbench::Interned& text, Context& context) const {
+    return fmt::formatter<std::string_view>::format(text.str(), context);
+  }
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kbench/record.hpp"
+
+/// Records that several tests start from.
+namespace kbench::samples {
+
+inline Record correct(const char* model = "alpha", const char* problem = "level1/19_ReLU",
+                      int sample = 0, double speedup = 1.9) {
+  Record record;
+  record.model = model;
+  record.problem = problem;
+  record.level = 1;
+  record.sample = sample;
+  record.candidate = std::string(model) + "/" + problem + "/" + std::to_string(sample) + ".cu";
+  record.device = "NVIDIA H200";
+  record.torch = "2.11.0+cu130";
+  record.problem_hash = "p0";
+  record.candidate_hash = "c0";
+  record.options_hash = "o0";
+  record.judge_hash = "j0";
+  record.outcome = Outcome::kCorrect;
+  record.stage = Stage::kDone;
+  record.compile = CompileInfo{.seconds = 0.025, .cached = false, .way = "nvrtc"};
+  TrialResult trial;
+  trial.max_abs_error = 1e-7;
+  trial.max_rel_error = 2e-7;
+  trial.error_ratio = 1.5;
+  record.correctness = {trial};
+  record.timing =
+      Timing{.method = "events",
+             .trust = "own_code",
+             .sides = {{"candidate", {0.010, 0.0101, 0.0002, 0.0098, 0.0109, 120, 1980.0}},
+                       {"eager", {0.010 * speedup, 0.0192, 0.0003, 0.0188, 0.0201, 120, 1980.0}}}};
+  record.speedup = {
+      {.baseline = "eager", .value = speedup, .lo = speedup * 0.98, .hi = speedup * 1.02}};
+  record.launches = 1;
+  record.kernel_class = "own";
+  record.seconds = 0.8;
+  record.details = DetailsRef{.offset = 4096, .length = 512};
+  return record;
+}
+
+inline Record failed(Outcome outcome, const char* cause, const char* message,
+                     const char* model = "alpha", const char* problem = "level1/19_ReLU",
+                     int sample = 0) {
+  Record record = correct(model, problem, sample);
+  record.outcome = outcome;
+  record.stage = Stage::kCorrectness;
+  record.cause = cause;
+  record.message = message;
+  record.timing.reset();
+  record.speedup.clear();
+  record.correctness.clear();
+  record.kernel_class = "none";
+  record.launches = 0;
+  return record;
+}
+
+inline Record mismatch(const char* model = "alpha", const char* problem = "level1/19_ReLU",
+                       int sample = 0) {
+  Record record = failed(Outcome::kMismatch, "values",
+                         "3 of 64 elements of output 0 miss the tolerance", model, problem, sample);
+  TrialResult trial;
+  trial.max_abs_error = 0.25;
+  trial.max_rel_error = 0.5;
+  trial.wrong_elements = 3;
+  trial.first_wrong = WrongElement{.output = 0, .index = {3, 17}, .expected = "0.5", .got = "0.25"};
+  record.correctness = {trial};
+  record.correct_at = "fp16";
+  record.flags = {"nondeterministic_bits"};
+  return record;
+}
+
+}  // namespace kbench::samples
