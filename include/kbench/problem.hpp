@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kbench {
@@ -28,12 +29,20 @@ struct Problem {
 /// The sizes to run `problem` with on a device class ("cpu" or "gpu"), `--set` last.
 Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
 
+/// The file's module-level `NAME = …` lines in order, name and text on the right: the constants
+/// that sizes and `--set` may override.
+std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem);
+
 /// Hash of what defines the problem: its source and the sizes it runs with.
 std::string problem_hash(const Problem& problem, const Sizes& sizes);
 
-/// Finds problems by file, folder, glob, or name (key, stem, id or case-insensitive part after the
-/// id) within `sets`; sorted by level and then natural order of names. Throws UsageError naming
-/// what was not found, unreadable, or ambiguous, with the nearest names.
+/// Finds problems by file, folder (searched to any depth; files without `class Model` are passed
+/// over), glob, or name within `sets`: key ("level1/19_ReLU"), stem, id, the part after the id in
+/// any case ("relu"), a whole level ("level1"), or a glob on keys in any case ("level1/*norm*").
+/// What exists as a path goes before a name, an earlier set before a later one; a name may follow a
+/// folder ("path/to/KernelBench/level1/relu"). No patterns at all mean all of `sets`. Sorted by
+/// level and then natural order of names, each file once. Throws UsageError naming what was not
+/// found (with the nearest names), unreadable, no problem, ambiguous, or of the same key twice.
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 

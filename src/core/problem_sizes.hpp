@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kbench/problem.hpp"
+
+namespace kbench {
+
+/// What sizes.json says about one problem; its format stands in problems/README.md.
+struct SizesEntry {
+  std::map<std::string, Sizes> named_sizes;
+  std::vector<std::string> tags;
+};
+
+/// The entries of `set`/sizes.json by problem key; none where there is no such file. Throws
+/// UsageError for a file that is no JSON, has another form, or names a problem that the set lacks.
+std::map<std::string, SizesEntry> read_sizes(const std::filesystem::path& set);
+
+}  // namespace kbench

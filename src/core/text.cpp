@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+
+namespace kbench {
+namespace {
+
+/// Bytes of the sequence that `lead` begins, and the least second byte and most it may have.
+struct Sequence {
+  std::size_t length;
+  unsigned char second_min, second_max;
+};
+
+Sequence sequence_of(unsigned char lead) {
+  if (lead >= 0xC2 && lead <= 0xDF) return {2, 0x80, 0xBF};
+  if (lead == 0xE0) return {3, 0xA0, 0xBF};
+  if (lead == 0xED) return {3, 0x80, 0x9F};
+  if (lead >= 0xE1 && lead <= 0xEF) return {3, 0x80, 0xBF};
+  if (lead == 0xF0) return {4, 0x90, 0xBF};
+  if (lead >= 0xF1 && lead <= 0xF3) return {4, 0x80, 0xBF};
+  if (lead == 0xF4) return {4, 0x80, 0x8F};
+  return {0, 0, 0};
+}
+
+/// Bytes from `at` on that are plain ASCII, counted in words of eight.
+std::size_t ascii_run(std::string_view bytes, std::size_t at) {
+  const std::size_t start = at;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    if ((word & 0x8080808080808080u) != 0) break;
+  }
+  while (at < bytes.size() && static_cast<unsigned char>(bytes[at]) < 0x80) ++at;
+  return at - start;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) {
+  std::size_t at = 0;
+  while ((at += ascii_run(bytes, at)) < bytes.size()) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
+    const Sequence sequence = sequence_of(byte(0));
+    if (sequence.length == 0 || at + sequence.length > bytes.size()) return false;
+    if (byte(1) < sequence.second_min || byte(1) > sequence.second_max) return false;
+    for (std::size_t i = 2; i < sequence.length; ++i) {
+      if ((byte(i) & 0xC0) != 0x80) return false;
+    }
+    at += sequence.length;
+  }
+  return true;
+}
+
+std::string lowercase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::vector<std::string> nearest_names(std::string_view sought, const std::vector<Spelled>& names,
+                                       std::size_t most) {
+  const std::string lower = lowercase(sought);
+  const std::size_t within = std::max<std::size_t>(1, lower.size() / 3);
+  std::vector<std::pair<std::size_t, const std::string*>> found;
+  for (const Spelled& candidate : names) {
+    std::size_t best = within + 1;
+    for (const std::string& spelling : candidate.spellings) {
+      const std::string other = lowercase(spelling);
+      std::size_t distance = edit_distance(lower, other);
+      if (lower.size() >= 3 && other.find(lower) != std::string::npos) distance = within;
+      best = std::min(best, distance);
+    }
+    if (best <= within) found.emplace_back(best, &candidate.name);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> nearest;
+  for (const auto& [distance, name] : found) {
+    if (nearest.size() < most) nearest.push_back(*name);
+  }
+  return nearest;
+}
+
+bool Lines::next(std::string_view& line) {
+  if (rest_.empty()) return false;
+  const std::size_t end = rest_.find('\n');
+  line = rest_.substr(0, end);
+  rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return true;
+}
+
+}  // namespace kbench

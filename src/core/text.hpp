@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench {
+
+/// Whether `bytes` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates).
+bool is_utf8(std::string_view bytes);
+
+/// `text` with ASCII letters in lower case; other bytes stay.
+std::string lowercase(std::string_view text);
+
+/// `text` without spaces, tabs and line ends at either side.
+std::string_view trimmed(std::string_view text);
+
+/// The fewest insertions, deletions and replacements of bytes that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// A name, and the spellings by which somebody may have meant it.
+struct Spelled {
+  std::string name;
+  std::vector<std::string> spellings;
+};
+
+/// Up to `most` of `names` that may have been meant by `sought`, the nearest first: within a third
+/// of its length by edit distance to a spelling, whatever the case, or containing it.
+std::vector<std::string> nearest_names(std::string_view sought, const std::vector<Spelled>& names,
+                                       std::size_t most = 3);
+
+/// The lines of a text one after the other, without their "\n" or "\r\n".
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+  /// Moves to the next line; false at the end.
+  bool next(std::string_view& line);
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace kbench
