@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "run_blocks.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+// Large enough that reading costs nothing beside parsing, small enough that the blocks in flight
+// do not count in the memory of the whole.
+constexpr std::size_t kBlockBytes = 1u << 20;
+constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
+
+/// Of the trials the one that a reader is shown: the first that failed, else the worst.
+void condense(std::vector<TrialResult>& trials) {
+  if (trials.size() < 2) return;
+  auto shown = std::ranges::find_if(
+      trials, [](const TrialResult& trial) { return trial.first_wrong.has_value(); });
+  if (shown == trials.end()) {
+    shown = std::ranges::max_element(
+        trials, {}, [](const TrialResult& trial) { return trial.max_abs_error.value_or(-1); });
+  }
+  std::vector<TrialResult> one;
+  one.push_back(std::move(*shown));
+  trials = std::move(one);
+}
+
+void add_line(Block& block, RunLine line) {
+  if (auto* record = std::get_if<Record>(&line)) {
+    condense(record->correctness);
+    block.records.push_back(std::move(*record));
+  } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
+    std::ranges::move(*roster, std::back_inserter(block.roster));
+  } else if (auto* header = std::get_if<RunHeader>(&line)) {
+    block.marks.emplace_back(std::move(*header));
+  } else if (auto* end = std::get_if<RunEnd>(&line)) {
+    block.marks.emplace_back(std::move(*end));
+  } else {
+    block.unknown.emplace_back(block.lines, std::get<UnknownLine>(line).type);
+  }
+}
+
+void parse_line(Block& block, std::string_view text, bool whole) {
+  ++block.lines;
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    if (whole) {
+      block.bad.emplace_back(block.lines, "is not JSON (cut off or damaged)");
+    } else {
+      block.torn = true;
+    }
+    return;
+  }
+  try {
+    add_line(block, run_line_from_json(json));
+  } catch (const Error& error) {
+    block.bad.emplace_back(block.lines, error.what());
+  }
+}
+
+Block parse_block(const BlockFile& file, std::size_t index) {
+  Block block;
+  try {
+    const std::string text = file.lines(index);
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::size_t newline = rest.find('\n');
+      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos);
+      rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    }
+  } catch (...) {
+    block.failure = std::current_exception();
+  }
+  return block;
+}
+
+}  // namespace
+
+BlockFile::BlockFile(const std::filesystem::path& path)
+    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat status {};
+  if (!fd_ || ::fstat(fd_.value(), &status) != 0) {
+    throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw UsageError(fmt::format("{} is no run file: it is not a regular file", path.string()));
+  }
+  size_ = static_cast<std::size_t>(status.st_size);
+}
+
+std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBlockBytes; }
+
+std::string BlockFile::lines(std::size_t index) const {
+  const std::size_t begin = index * kBlockBytes;
+  const std::size_t end = std::min(size_, begin + kBlockBytes);
+  // The byte before tells whether a line begins at `begin`.
+  std::string text = read(begin == 0 ? 0 : begin - 1, end);
+  std::size_t first = 0;
+  if (begin != 0) {
+    first = text.find('\n');
+    if (first == std::string::npos || first + 1 == text.size()) return {};
+    ++first;
+  }
+  for (std::size_t next = end; next < size_ && text.back() != '\n';) {
+    const std::size_t stop = std::min(size_, next + kBlockBytes / 16);
+    std::string more = read(next, stop);
+    if (const std::size_t newline = more.find('\n'); newline != std::string::npos) {
+      more.resize(newline + 1);
+    }
+    text += more;
+    next = stop;
+  }
+  text.erase(0, first);
+  return text;
+}
+
+std::string BlockFile::read(std::size_t begin, std::size_t end) const {
+  std::string text(end - begin, '\0');
+  std::size_t got = 0;
+  while (got < text.size()) {
+    const ssize_t n =
+        ::pread(fd_.value(), text.data() + got, text.size() - got, static_cast<off_t>(begin + got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      throw Error(fmt::format("cannot read {}: {}", path_.string(),
+                              n < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
+    }
+    got += static_cast<std::size_t>(n);
+  }
+  return text;
+}
+
+BlockParser::BlockParser(const BlockFile& file) : file_(file), done_(file.blocks()) {
+  const std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  const std::size_t count = std::min(cores, file.blocks());
+  ahead_ = count * kBlocksAhead;
+  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+BlockParser::~BlockParser() {
+  {
+    const std::scoped_lock lock(mutex_);
+    next_ = done_.size();
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Block BlockParser::take() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_[taken_] != nullptr; });
+  const std::unique_ptr<Block> block = std::move(done_[taken_++]);
+  changed_.notify_all();
+  return std::move(*block);
+}
+
+void BlockParser::work() {
+  while (true) {
+    std::size_t index = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return next_ >= done_.size() || next_ < taken_ + ahead_; });
+      if (next_ >= done_.size()) return;
+      index = next_++;
+    }
+    auto block = std::make_unique<Block>(parse_block(file_, index));
+    {
+      const std::scoped_lock lock(mutex_);
+      done_[index] = std::move(block);
+    }
+    changed_.notify_all();
+  }
+}
+
+}  // namespace kbench

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/run_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "core/run_lines.hpp"
+#include "core/run_samples.hpp"
+#include "core/scratch_folder.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void put(const std::filesystem::path& path, std::string_view text, bool append = false) {
+  std::ofstream out(path, append ? std::ios::app | std::ios::binary : std::ios::binary);
+  out << text;
+}
+
+RunHeader header() {
+  RunHeader run;
+  run.run_id = "run 1";
+  run.started = "2026-01-31T09:30:00Z";
+  run.kbench_version = "0.1.0";
+  run.options = {{"seed", "secret"}};
+  return run;
+}
+
+std::vector<RosterEntry> roster(int count) {
+  std::vector<RosterEntry> entries;
+  for (int i = 0; i < count; ++i) {
+    entries.push_back(
+        {.problem = "level1/19_ReLU", .level = 1, .model = "alpha", .sample = i, .tags = {}});
+  }
+  return entries;
+}
+
+class RunLog : public testing::Test {
+ protected:
+  /// A file with a run line, a roster of `planned`, `written` records and an end line.
+  void write_run(int planned, int written) const {
+    RunWriter writer(path, false);
+    writer.write(header());
+    writer.write(roster(planned));
+    for (int i = 0; i < written; ++i) {
+      writer.write(samples::correct("alpha", "level1/19_ReLU", i), {{"log", "hello"}});
+    }
+    writer.write_end("the secret", planned == written);
+  }
+
+  test::ScratchFolder folder;
+  std::filesystem::path path = folder.path() / "run.jsonl";
+};
+
+TEST_F(RunLog, WhatIsWrittenIsRead) {
+  write_run(3, 2);
+  const RunFile run = read_run(path);
+  ASSERT_THAT(run.headers, SizeIs(1));
+  EXPECT_EQ(run.headers[0].run_id, "run 1");
+  EXPECT_EQ(run.headers[0].options, json({{"seed", "secret"}}));
+  EXPECT_THAT(run.roster, SizeIs(3));
+  EXPECT_EQ(run.roster[2].sample, 2);
+  EXPECT_THAT(run.records, SizeIs(2));
+  EXPECT_EQ(run.secret, "the secret");
+  EXPECT_TRUE(run.ended);
+  EXPECT_FALSE(run.torn);
+  EXPECT_THAT(run.bad_lines, IsEmpty());
+}
+
+TEST_F(RunLog, TheRecordNamesWhereItsDetailsStand) {
+  write_run(2, 2);
+  const RunFile run = read_run(path);
+  const std::string details = contents(details_path(path));
+  EXPECT_EQ(details_path(path), folder.path() / "run.details.jsonl");
+  for (const Record& record : run.records) {
+    ASSERT_TRUE(record.details);
+    EXPECT_EQ(details.substr(record.details->offset, record.details->length), R"({"log":"hello"})");
+  }
+  EXPECT_NE(run.records[0].details->offset, run.records[1].details->offset);
+}
+
+TEST_F(RunLog, CutOffAtEveryByteItLosesNoWholeLineAndStandsUpAgain) {
+  write_run(2, 2);
+  const std::string whole = contents(path);
+  const std::size_t first_line = whole.find('\n');
+  const std::filesystem::path cut = folder.path() / "cut.jsonl";
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    SCOPED_TRACE(size);
+    const std::string text = whole.substr(0, size);
+    put(cut, text);
+    if (size < first_line) {
+      EXPECT_THROW(read_run(cut), UsageError);
+      if (size > 0) {
+        EXPECT_THROW(RunWriter(cut, true), UsageError);
+      }
+      continue;
+    }
+    // A line is whole when only its end is missing.
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) +
+                       (size < whole.size() && whole[size] == '\n' ? 1u : 0u);
+    const bool torn = size > 0 && text.back() != '\n' && whole[size] != '\n';
+    const RunFile run = read_run(cut);
+    EXPECT_EQ(run.torn, torn);
+    EXPECT_THAT(run.bad_lines, IsEmpty());
+    EXPECT_EQ(run.roster.size(), lines >= 2 ? 2u : 0u);
+    EXPECT_EQ(run.records.size(), std::min<std::size_t>(lines < 2 ? 0 : lines - 2, 2));
+    EXPECT_EQ(run.ended, lines == 5);
+    EXPECT_EQ(contents(cut), text) << "reading must not write";
+
+    RunWriter(cut, true).write(samples::correct("alpha", "level1/19_ReLU", 9), nullptr);
+    const RunFile resumed = read_run(cut);
+    EXPECT_EQ(resumed.records.size(), run.records.size() + 1);
+    EXPECT_EQ(resumed.records.back().sample, 9);
+    EXPECT_THAT(resumed.bad_lines, SizeIs(torn ? 1 : 0));
+  }
+}
+
+TEST_F(RunLog, BadLinesAreNamedAndTheRestIsRead) {
+  write_run(1, 1);
+  json no_model = to_json(samples::correct());
+  no_model.erase("model");
+  put(path,
+      "{\"type\": \"rec\n\n[1]\n{\"type\":\"sonnet\"}\n" + no_model.dump() + "\n" +
+          to_json(samples::correct("beta")).dump() + "\n",
+      true);
+  const RunFile run = read_run(path);
+  EXPECT_THAT(run.records, SizeIs(2));
+  EXPECT_THAT(
+      run.bad_lines,
+      ElementsAre("line 5: is not JSON (cut off or damaged)", "line 7: is not an object",
+                  "line 8: has the unknown type \"sonnet\"", "line 9: field \"model\" is missing"));
+  EXPECT_THAT(read_runs({path, path}).bad_lines, testing::Contains(HasSubstr("run.jsonl, line 5")));
+}
+
+TEST_F(RunLog, ANewerMajorVersionIsRefusedAndANewerMinorOneRead) {
+  json line = to_json(header());
+  line["schema"] = "2.0";
+  put(path, line.dump() + "\n");
+  EXPECT_THAT([&] { read_run(path); },
+              ThrowsMessage<UsageError>(
+                  AllOf(HasSubstr("run.jsonl is of schema 2.0"), HasSubstr("newer one"))));
+  EXPECT_THROW(RunWriter(path, true), UsageError);
+
+  line["schema"] = "1.7";
+  line["new_field"] = 1;
+  json record = to_json(samples::correct());
+  record["new_field"] = {1, 2};
+  put(path, line.dump() + "\n{\"type\":\"sonnet\"}\n" + record.dump() + "\n");
+  const RunFile run = read_run(path);
+  EXPECT_THAT(run.records, SizeIs(1));
+  EXPECT_THAT(run.bad_lines, IsEmpty());
+}
+
+TEST_F(RunLog, WhatIsNoRunFileIsRefusedWithASentence) {
+  EXPECT_THAT([&] { read_run(path); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("cannot read"), HasSubstr("run.jsonl"))));
+  EXPECT_THAT([&] { read_run(folder.path()); },
+              ThrowsMessage<UsageError>(HasSubstr("not a regular file")));
+  put(path, "");
+  EXPECT_THAT([&] { read_run(path); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
+  put(path, "Dear diary,\n");
+  EXPECT_THAT([&] { read_run(path); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
+  EXPECT_THAT([&] { RunWriter(path, true); },
+              ThrowsMessage<UsageError>(HasSubstr("its first line is no run line")));
+  EXPECT_EQ(contents(path), "Dear diary,\n");
+}
+
+TEST_F(RunLog, TheLastVerdictOfAKeyCountsUnlessItIsAHarnessFault) {
+  write_run(1, 0);
+  {
+    RunWriter writer(path, true);
+    writer.write(samples::failed(Outcome::kHarnessFault, "judge_died", "…"), nullptr);
+    writer.write(samples::failed(Outcome::kCrash, "signal", "…"), nullptr);
+    writer.write(samples::correct(), nullptr);
+    writer.write(samples::failed(Outcome::kHarnessFault, "judge_died", "…"), nullptr);
+    writer.write(samples::failed(Outcome::kHarnessFault, "disk", "…", "beta"), nullptr);
+  }
+  const RunFile run = read_run(path);
+  ASSERT_THAT(run.records, SizeIs(2));
+  EXPECT_EQ(run.records[0].outcome, Outcome::kCorrect);
+  EXPECT_EQ(run.records[1].outcome, Outcome::kHarnessFault);
+  EXPECT_THAT(resumable_keys(run), testing::UnorderedElementsAre(record_key(run.records[0])));
+}
+
+TEST_F(RunLog, OtherCodeForTheSameSampleIsAnotherKey) {
+  write_run(1, 1);
+  Record changed = samples::correct();
+  changed.candidate_hash = "c1";
+  RunWriter(path, true).write(changed, nullptr);
+  EXPECT_THAT(resumable_keys(read_run(path)), SizeIs(2));
+}
+
+TEST_F(RunLog, LaterRostersAddAndARepeatedEntryIsOne) {
+  write_run(2, 0);
+  {
+    RunWriter writer(path, true);
+    writer.write(header());
+    writer.write(roster(3));
+  }
+  const RunFile run = read_run(path);
+  EXPECT_THAT(run.headers, SizeIs(2));
+  EXPECT_THAT(run.roster, SizeIs(3));
+  EXPECT_FALSE(run.ended) << "the second run line has no end line";
+}
+
+TEST_F(RunLog, ALongRosterIsSplitAndReadWhole) {
+  RunWriter writer(path, false);
+  writer.write(header());
+  writer.write(roster(2500));
+  EXPECT_EQ(std::ranges::count(contents(path), '\n'), 4);
+  EXPECT_THAT(read_run(path).roster, SizeIs(2500));
+}
+
+TEST_F(RunLog, ShardsMerge) {
+  write_run(2, 1);
+  const std::filesystem::path other = folder.path() / "other.jsonl";
+  {
+    RunWriter writer(other, false);
+    writer.write(header());
+    writer.write(roster(2));
+    writer.write(samples::mismatch("alpha", "level1/19_ReLU", 1), nullptr);
+  }
+  const RunFile run = read_runs({path, other});
+  EXPECT_THAT(run.roster, SizeIs(2));
+  EXPECT_THAT(run.records, SizeIs(2));
+  EXPECT_FALSE(run.ended);
+}
+
+TEST_F(RunLog, LinesAreReadWholeAcrossBlocksInTheirOrder) {
+  // Lines from a few bytes to several megabytes, so that some span blocks.
+  put(path, to_json(header()).dump() + "\n");
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    Record record = samples::failed(Outcome::kCrash, "signal", "", "alpha", "p", i % 300);
+    const std::size_t bytes = i == 7 ? 3u << 20 : static_cast<std::size_t>(i * 37 % 20011);
+    record.message = std::string(bytes, 'x') + std::to_string(i);
+    text += to_json(record).dump() + "\n";
+  }
+  put(path, text, true);
+  const RunFile run = read_run(path);
+  EXPECT_THAT(run.bad_lines, IsEmpty());
+  ASSERT_THAT(run.records, SizeIs(300));
+  for (int i = 0; i < 300; ++i) {
+    const Record& record = run.records[static_cast<std::size_t>(i)];
+    EXPECT_EQ(record.sample, i);
+    const std::string number = std::to_string(i < 100 ? i + 300 : i);
+    EXPECT_EQ(record.message.substr(record.message.find_first_not_of('x')), number);
+  }
+}
+
+TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
+  write_run(0, 0);
+  Record good = samples::correct();
+  good.correctness.resize(3, good.correctness[0]);
+  good.correctness[1].trial = 1;
+  good.correctness[1].max_abs_error = 0.5;
+  Record bad = samples::mismatch("beta");
+  bad.correctness.push_back(bad.correctness[0]);
+  bad.correctness.insert(bad.correctness.begin(), TrialResult{});
+  bad.correctness[1].trial = 1;
+  {
+    RunWriter writer(path, true);
+    writer.write(good, nullptr);
+    writer.write(bad, nullptr);
+  }
+  const RunFile run = read_run(path);
+  for (const Record& record : run.records) {
+    ASSERT_THAT(record.correctness, SizeIs(1));
+    EXPECT_EQ(record.correctness[0].trial, 1);
+  }
+}
+
+TEST_F(RunLog, ASecondRunOnTheSameFileIsTurnedAway) {
+  const RunWriter first(path, false);
+  for (const bool resume : {false, true}) {
+    EXPECT_THAT([&] { RunWriter(path, resume); },
+                ThrowsMessage<UsageError>(AllOf(HasSubstr("another run is writing"),
+                                                HasSubstr("run.jsonl"), HasSubstr("--out"))));
+  }
+}
+
+TEST_F(RunLog, AFileThatIsThereIsNeverOverwritten) {
+  write_run(1, 1);
+  const std::string before = contents(path);
+  EXPECT_THAT(
+      [&] { RunWriter(path, false); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("run.jsonl exists"), HasSubstr("--resume"))));
+  EXPECT_EQ(contents(path), before);
+}
+
+TEST_F(RunLog, WhatCannotBeWrittenIsSaid) {
+  EXPECT_THAT([&] { RunWriter(folder.path() / "none" / "run.jsonl", false); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("cannot write"), HasSubstr("--out"))));
+  EXPECT_THAT([&] { RunWriter("/dev/null", false); },
+              ThrowsMessage<UsageError>(HasSubstr("not a regular file")));
+}
+
+TEST_F(RunLog, TextThatIsNotUtf8IsWrittenReadably) {
+  write_run(1, 0);
+  RunWriter(path, true)
+      .write(samples::failed(Outcome::kCrash, "signal", "bad \xff byte"), {{"log", "\xfe"}});
+  const RunFile run = read_run(path);
+  ASSERT_THAT(run.records, SizeIs(1));
+  EXPECT_THAT(run.records[0].message, HasSubstr("bad \xef\xbf\xbd byte"));
+}
+
+/// Makes the disk look full at `bytes` of each file, for the life of the object.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(RunLog, AFullDiskIsAFaultThatKeepsWhatWasWrittenBefore) {
+  RunWriter writer(path, false);
+  writer.write(header());
+  writer.write(samples::correct("alpha", "p", 0), nullptr);
+  const std::size_t kept = contents(path).size();
+  {
+    const FileSizeLimit limit(kept + 100);
+    EXPECT_THAT([&] { writer.write(samples::correct("alpha", "p", 1), nullptr); },
+                ThrowsMessage<Error>(AllOf(HasSubstr("run.jsonl"), HasSubstr("the 1 records"),
+                                           HasSubstr("--resume"))));
+    EXPECT_THROW(writer.write_end("s", false), Error);
+  }
+  EXPECT_EQ(contents(path).size(), kept + 100);
+  RunFile run = read_run(path);
+  EXPECT_THAT(run.records, SizeIs(1));
+  EXPECT_TRUE(run.torn);
+
+  writer.write(samples::correct("alpha", "p", 2), nullptr);
+  run = read_run(path);
+  ASSERT_THAT(run.records, SizeIs(2));
+  EXPECT_EQ(run.records[1].sample, 2);
+  EXPECT_THAT(run.bad_lines, SizeIs(1));
+}
+
+/// The examples of RUN_FILE.md by their type.
+std::map<std::string, json> documented_lines() {
+  std::ifstream in(KBENCH_SOURCE_DIR "/include/kbench/RUN_FILE.md");
+  std::map<std::string, json> examples;
+  std::string line, text;
+  bool inside = false;
+  while (std::getline(in, line)) {
+    if (line == "```json") {
+      inside = true;
+      text.clear();
+    } else if (line == "```" && inside) {
+      inside = false;
+      json example = json::parse(text);
+      const std::string type = example.at("type");
+      examples[type] = std::move(example);
+    } else if (inside) {
+      text += line + "\n";
+    }
+  }
+  return examples;
+}
+
+TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
+  const std::map<std::string, json> examples = documented_lines();
+  ASSERT_THAT(examples, SizeIs(4));
+  const auto parsed = [&](const char* type) { return run_line_from_json(examples.at(type)); };
+  EXPECT_EQ(to_json(std::get<RunHeader>(parsed("run"))), examples.at("run"));
+  EXPECT_EQ(to_json(std::get<std::vector<RosterEntry>>(parsed("roster"))), examples.at("roster"));
+  EXPECT_EQ(to_json(std::get<Record>(parsed("record"))), examples.at("record"));
+  EXPECT_EQ(to_json(std::get<RunEnd>(parsed("end"))), examples.at("end"));
+
+  std::string file;
+  for (const char* type : {"run", "roster", "record", "end"})
+    file += examples.at(type).dump() + "\n";
+  put(path, file);
+  const RunFile run = read_run(path);
+  EXPECT_THAT(run.bad_lines, IsEmpty());
+  EXPECT_THAT(run.roster, SizeIs(4));
+  EXPECT_THAT(run.records, SizeIs(1));
+  EXPECT_TRUE(run.ended);
+}
+
+}  // namespace
+}  // namespace kbench
