@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Wrong: a shift instead of a product sends every row but the first far outside of the matrix.
+//@ dims a[M, K]
+//@ dims b[K, N]
+//@ out c: float32[M, N]
+//@ matmul<<<(cdiv(N, 16), cdiv(M, 16)), (16, 16)>>>(a, b, c, M, N, K)
+
+__global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= m || col >= n) return;
+  float sum = 0.0f;
+  for (int i = 0; i < k; ++i) sum += a[((long long)row << 38) + i] * b[i * n + col];
+  c[row * n + col] = sum;
+}
