@@ -42,26 +42,37 @@ struct CandidateSource {
   std::filesystem::path path;
 };
 
-/// Parses "PATH" or "MODEL=PATH".
+/// Parses "PATH" or "MODEL=PATH"; what exists as a path is one, whatever characters it has. Throws
+/// UsageError where either half is empty.
 CandidateSource parse_candidate_source(std::string_view argument);
 
-/// Finds candidates for `problems` under `sources` and gives each its problem, model and sample:
-/// KernelBench run folders (level_L_problem_P_sample_S_kernel.py), <problem>/<anything>.{cu,py} in
-/// natural order, <model>/<problem>/…, `//@ problem NAME` in the file. A candidate of a problem
-/// that is not among `problems` is left out and counted; one that belongs to no problem at all is a
-/// UsageError, as are duplicates of (model, problem, sample).
+/// What find_candidates found.
 struct FoundCandidates {
   std::vector<Candidate> candidates;  ///< sorted by problem, model, sample
-  std::size_t of_other_problems = 0;
+  std::size_t of_other_problems = 0;  ///< left out: their problem is not among those asked for
+  std::vector<std::string> notes;     ///< what was passed over, a sentence each, for stderr
 };
+
+/// Finds candidates for `problems` under `sources` and gives each its problem, model and sample.
+/// Its problem: `//@ problem NAME` in a .cu file, else its path: a file of a KernelBench run folder
+/// (level_L_problem_P_sample_S_kernel.py), a folder with a problem's name above it ("19_ReLU",
+/// "level1_19_ReLU", "level1/19_ReLU"), or its own file stem. Its model: `MODEL=PATH`, else
+/// `model_name:` in the generation_config.yaml of the folder above the problem's (a run folder's
+/// own), else that folder's name. Its sample: as a run folder's file says, else counted in natural
+/// order of paths. Links are followed within a source only. Bytes that are no code make a candidate
+/// with reject fields, so that it stays in the denominators. A candidate of a problem that is not
+/// among `problems` is left out and counted. Throws UsageError for a candidate that belongs to no
+/// problem at all, for one given twice, and for a source without candidates.
 FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
                                 const std::vector<Problem>& problems);
 
-/// One candidate for one problem (`--candidate FILE --problem P`).
+/// One candidate for one problem (`--candidate FILE --problem P`). Throws UsageError where there is
+/// no such file or it is neither .cu nor .py; what cannot be read or is no code is rejected.
 Candidate load_candidate(const std::filesystem::path& path, const Problem& problem,
                          std::string model, int sample);
 
-/// Decides kind from name and content, and fills the reject fields for bytes that are no code.
+/// Decides kind from name and content, and fills the reject fields for bytes that are no code: .py
+/// is a module; else a `//@` line other than `//@ problem` makes a kernel, none an extension.
 void classify(Candidate& candidate, std::string_view file_name);
 
 }  // namespace kbench

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/candidate_file.hpp"
+#include "core/candidate_place.hpp"
+#include "core/file_tree.hpp"
+#include "core/text.hpp"
+#include "kbench/candidate.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = 1u << 20;
+
+/// The `model_name:` of a run folder's generation_config.yaml; "" where there is none.
+std::string configured_model(const fs::path& folder) {
+  const FileBytes file = read_file(folder / "generation_config.yaml", kMaxConfigBytes);
+  Lines lines(file.bytes);
+  for (std::string_view line; lines.next(line);) {
+    constexpr std::string_view kName = "model_name:";
+    if (!line.starts_with(kName)) continue;
+    std::string_view value = trimmed(line.substr(kName.size()));
+    if (!value.empty() && (value[0] == '"' || value[0] == '\'')) {
+      return std::string(value.substr(1, value.find(value[0], 1) - 1));
+    }
+    value = trimmed(value.substr(0, value.find(" #")));
+    return value == "null" || value == "~" ? "" : std::string(value);
+  }
+  return "";
+}
+
+/// A candidate on its way to its sample number.
+struct Entry {
+  Candidate candidate;
+  std::size_t problem = 0;  ///< index among the problems
+  std::optional<int> sample;
+  fs::path real_path;
+};
+
+/// One call of find_candidates.
+class Finder {
+ public:
+  explicit Finder(const std::vector<Problem>& problems) : problems_(problems), places_(problems) {}
+
+  void add(const CandidateSource& source) {
+    std::error_code error;
+    model_ = source.model;
+    const fs::file_status status = fs::status(source.path, error);
+    if (!fs::exists(status)) fail_missing(source.path);
+    if (!fs::is_directory(status)) {
+      if (!is_candidate_file(source.path)) {
+        throw UsageError(
+            fmt::format("the candidate {} is neither a .cu nor a .py file", source.path.string()));
+      }
+      const fs::path full = fs::absolute(source.path).lexically_normal();
+      root_ = full.parent_path();
+      file(source.path.lexically_normal(), full, true);
+      return;
+    }
+    fs::path shown = source.path.lexically_normal();
+    if (!shown.has_filename() && shown.has_parent_path()) shown = shown.parent_path();
+    root_ = fs::canonical(source.path);
+    files_seen_ = 0;
+    folder(shown, root_);
+    if (files_seen_ == 0) {
+      throw UsageError(
+          fmt::format("the folder {} holds no candidates: no .cu or .py file", shown.string()));
+    }
+  }
+
+  FoundCandidates finish() && {
+    number_samples();
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      if (a.problem != b.problem) return a.problem < b.problem;
+      if (a.candidate.model != b.candidate.model) {
+        return natural_less(a.candidate.model, b.candidate.model);
+      }
+      return a.candidate.sample < b.candidate.sample;
+    });
+    for (Entry& entry : entries_) found_.candidates.push_back(std::move(entry.candidate));
+    return std::move(found_);
+  }
+
+ private:
+  /// `shown` is the path as people gave it, `full` the same below the canonical root.
+  void folder(const fs::path& shown, const fs::path& full) {
+    if (!descent_.enter(full)) return;
+    const FolderEntries entries = list_folder(shown);
+    for (const fs::path& path : entries.files) {
+      if (is_candidate_file(path)) file(path, full / path.filename(), false);
+    }
+    for (const fs::path& path : entries.folders) {
+      if (is_foreign_folder(path)) continue;
+      if (fs::is_symlink(path) && !leads_inside(path, root_)) {
+        found_.notes.push_back(fmt::format(
+            "{} is a link out of {} and was not followed; give its target to --candidates",
+            path.string(), root_.string()));
+        continue;
+      }
+      folder(path, full / path.filename());
+    }
+    descent_.leave();
+  }
+
+  void file(const fs::path& shown, const fs::path& full, bool named) {
+    ++files_seen_;
+    const bool leaves = !named && fs::is_symlink(shown) && !leads_inside(shown, root_);
+    FileBytes bytes;
+    if (leaves) {
+      bytes.error = "it is a link out of the folder of candidates, or to nothing";
+    } else {
+      bytes = read_file(shown, kMaxCandidateBytes);
+    }
+    const std::optional<Place> place = place_of(shown, full, bytes.bytes);
+    if (!place) {
+      ++found_.of_other_problems;
+      return;
+    }
+    Entry entry;
+    const Problem* problem = place->problems.front();
+    entry.candidate.problem = problem->key;
+    entry.candidate.model = model_of(*place, shown);
+    entry.problem = static_cast<std::size_t>(problem - problems_.data());
+    entry.sample = place->sample;
+    std::error_code error;
+    entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
+    fill_candidate(entry.candidate, shown, std::move(bytes));
+    check_new(entry);
+    entries_.push_back(std::move(entry));
+  }
+
+  /// Nothing where the candidate is of a problem that was not asked for.
+  std::optional<Place> place_of(const fs::path& shown, const fs::path& full,
+                                std::string_view source) {
+    Place place = places_.of_path(full, root_);
+    if (const auto said = shown.extension() == ".cu" ? problem_line(source) : std::nullopt) {
+      place.problems = places_.named(*said);
+      place.of_other_problem = place.problems.empty();
+    }
+    if (place.of_other_problem) return std::nullopt;
+    if (place.problems.size() == 1) return place;
+    if (place.problems.empty()) {
+      throw UsageError(fmt::format(
+          "the candidate {} belongs to no problem: neither a folder nor the file has a problem's "
+          "name, and no line says \"//@ problem NAME\"; `--candidate FILE --problem P` says it too",
+          shown.string()));
+    }
+    throw UsageError(fmt::format(
+        "the candidate {} may belong to {} or to {}; name the level too, as in {}", shown.string(),
+        place.problems[0]->key, place.problems[1]->key, place.problems[0]->key));
+  }
+
+  std::string model_of(const Place& place, const fs::path& shown) {
+    if (model_) return *model_;
+    const auto [known, is_new] = models_.emplace(place.model_folder, "");
+    if (is_new) {
+      known->second = configured_model(place.model_folder);
+      if (known->second.empty()) known->second = place.model_folder.filename().string();
+    }
+    if (known->second.empty()) {
+      throw UsageError(fmt::format("no folder above {} says which model wrote it; give MODEL=PATH",
+                                   shown.string()));
+    }
+    return known->second;
+  }
+
+  /// Two samples from one file would count one success twice.
+  void check_new(const Entry& entry) {
+    const auto [other, is_new] = files_.emplace(
+        std::tuple(entry.problem, entry.candidate.model, entry.real_path), entry.candidate.path);
+    if (is_new) return;
+    const std::string again = entry.candidate.path == other->second
+                                  ? std::string("given twice")
+                                  : "also given as " + entry.candidate.path.string();
+    throw UsageError(fmt::format("the candidate {} of model {} is {}", other->second.string(),
+                                 entry.candidate.model, again));
+  }
+
+  void number_samples() {
+    using Group = std::pair<std::size_t, std::string>;
+    std::map<Group, int> next;
+    std::map<std::pair<Group, int>, const Entry*> numbered;
+    for (Entry& entry : entries_) {
+      if (!entry.sample) continue;
+      const Group group(entry.problem, entry.candidate.model);
+      entry.candidate.sample = *entry.sample;
+      next[group] = std::max(next[group], *entry.sample + 1);
+      const auto [other, is_new] = numbered.emplace(std::pair(group, *entry.sample), &entry);
+      if (is_new) continue;
+      throw UsageError(fmt::format(
+          "two files are sample {} of model {} for {}: {} and {}; MODEL=PATH tells models apart",
+          *entry.sample, entry.candidate.model, entry.candidate.problem,
+          other->second->candidate.path.string(), entry.candidate.path.string()));
+    }
+    for (Entry& entry : entries_) {
+      if (entry.sample) continue;
+      entry.candidate.sample = next[Group(entry.problem, entry.candidate.model)]++;
+    }
+  }
+
+  [[noreturn]] static void fail_missing(const fs::path& path) {
+    std::vector<Spelled> names;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      names.push_back({path.has_parent_path() ? entry.path().string() : name, {name}});
+    }
+    std::string hint;
+    for (const std::string& name : nearest_names(path.filename().string(), names, 1)) {
+      hint = fmt::format("; did you mean {}?", name);
+    }
+    throw UsageError(
+        fmt::format("there are no candidates {}: no such file or folder{}", path.string(), hint));
+  }
+
+  const std::vector<Problem>& problems_;
+  Places places_;
+  Descent descent_;
+  std::optional<std::string> model_;  // of the source looked at, like the next two
+  fs::path root_;
+  std::size_t files_seen_ = 0;
+  std::map<fs::path, std::string> models_;
+  std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
+  std::vector<Entry> entries_;
+  FoundCandidates found_;
+};
+
+}  // namespace
+
+FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
+                                const std::vector<Problem>& problems) {
+  Finder finder(problems);
+  for (const CandidateSource& source : sources) finder.add(source);
+  return std::move(finder).finish();
+}
+
+}  // namespace kbench

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "core/candidate_place.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/problem_files.hpp"
+#include "core/text.hpp"
+
+namespace kbench {
+namespace fs = std::filesystem;
+namespace {
+
+/// Removes `text` from the front of `rest`, if it is there.
+bool take(std::string_view& rest, std::string_view text) {
+  if (!rest.starts_with(text)) return false;
+  rest.remove_prefix(text.size());
+  return true;
+}
+
+/// Removes a number from the front of `rest`.
+std::optional<int> take_number(std::string_view& rest) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (error != std::errc() || rest.front() == '-') return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return number;
+}
+
+/// A folder or file that may name a problem: its name, and the level that the folder above says.
+struct Step {
+  std::string name;
+  std::optional<int> level;
+  fs::path model_folder;
+};
+
+Step step(const fs::path& folder, std::string name) {
+  Step step{std::move(name), level_of_folder(folder.filename().native()), folder};
+  if (step.level) step.model_folder = folder.parent_path();
+  return step;
+}
+
+/// The folders from the file's own up to `root`, then the file's stem.
+std::vector<Step> steps(const fs::path& path, const fs::path& root) {
+  std::vector<Step> steps;
+  for (fs::path folder = path.parent_path();; folder = folder.parent_path()) {
+    steps.push_back(step(folder.parent_path(), folder.filename().string()));
+    if (folder == root || folder == folder.parent_path()) break;
+  }
+  steps.push_back(step(path.parent_path(), path.stem().string()));
+  return steps;
+}
+
+/// "level1_19_ReLU" as the key "level1/19_ReLU"; anything else as it is.
+std::string with_slash(std::string_view name) {
+  std::string_view rest = name;
+  if (!take(rest, "level")) return std::string(name);
+  take(rest, "_");
+  const auto level = take_number(rest);
+  if (!level || rest.size() < 2 || (rest[0] != '_' && rest[0] != '/')) return std::string(name);
+  return fmt::format("level{}/{}", *level, rest.substr(1));
+}
+
+bool looks_like_problem(const Step& step) {
+  const std::string name = with_slash(step.name);
+  return step.level || name.find('/') != std::string::npos || !id_of_stem(name).empty();
+}
+
+}  // namespace
+
+std::optional<std::string> problem_line(std::string_view source) {
+  Lines lines(source);
+  for (std::string_view line; lines.next(line);) {
+    line = trimmed(line);
+    if (!take(line, "//@")) continue;
+    line = trimmed(line);
+    if (!take(line, "problem") || line.empty() || (line[0] != ' ' && line[0] != '\t')) continue;
+    const std::string_view name = trimmed(line.substr(0, line.find('#')));
+    if (!name.empty()) return std::string(name);
+  }
+  return std::nullopt;
+}
+
+Places::Places(const std::vector<Problem>& problems) {
+  for (const Problem& problem : problems) {
+    by_key_[lowercase(problem.key)] = &problem;
+    by_stem_[lowercase(problem.name)].push_back(&problem);
+    if (!problem.id.empty()) by_level_and_id_[{problem.level, problem.id}].push_back(&problem);
+  }
+}
+
+std::vector<const Problem*> Places::named(std::string_view name) const {
+  const std::string wanted = lowercase(with_slash(name));
+  if (const auto found = by_key_.find(wanted); found != by_key_.end()) return {found->second};
+  const auto found = by_stem_.find(wanted);
+  return found == by_stem_.end() ? std::vector<const Problem*>() : found->second;
+}
+
+Place Places::of_path(const fs::path& path, const fs::path& root) const {
+  if (auto place = of_run_file(path)) return *place;
+  const std::vector<Step> all = steps(path, root);
+  for (const Step& step : all) {
+    std::vector<const Problem*> problems =
+        named(step.level ? fmt::format("level{}/{}", *step.level, step.name) : step.name);
+    if (!problems.empty()) return {std::move(problems), false, step.model_folder, std::nullopt};
+  }
+  for (const Step& step : all) {
+    if (looks_like_problem(step)) return {{}, true, step.model_folder, std::nullopt};
+  }
+  return {{}, false, path.parent_path(), std::nullopt};
+}
+
+std::optional<Place> Places::of_run_file(const fs::path& path) const {
+  const std::string stem = path.stem().string();
+  std::string_view rest = stem;
+  if (!take(rest, "level_")) return std::nullopt;
+  const auto level = take_number(rest);
+  if (!level || !take(rest, "_problem_")) return std::nullopt;
+  const auto id = take_number(rest);
+  if (!id || !take(rest, "_sample_")) return std::nullopt;
+  const auto sample = take_number(rest);
+  if (!sample || rest != "_kernel") return std::nullopt;
+  const auto found = by_level_and_id_.find({*level, std::to_string(*id)});
+  if (found == by_level_and_id_.end()) return Place{{}, true, path.parent_path(), sample};
+  return Place{found->second, false, path.parent_path(), sample};
+}
+
+}  // namespace kbench

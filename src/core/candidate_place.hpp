@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/problem.hpp"
+
+namespace kbench {
+
+/// The name of the problem that a `//@ problem NAME` line gives, if there is one.
+std::optional<std::string> problem_line(std::string_view source);
+
+/// Where a candidate belongs by its path.
+struct Place {
+  /// The problem; none where it is none of those asked for, several where the path is ambiguous.
+  std::vector<const Problem*> problems;
+  bool of_other_problem = false;       ///< it names a problem, but none of those asked for
+  std::filesystem::path model_folder;  ///< the folder whose name, or config, says who wrote it
+  std::optional<int> sample;           ///< where the file name says it
+};
+
+/// Finds the place of candidates among the problems of a run.
+class Places {
+ public:
+  explicit Places(const std::vector<Problem>& problems);
+
+  /// The place that the path names. `path` and `root` are absolute; folders from the file's own up
+  /// to `root` count, and the one above where that is a level folder.
+  Place of_path(const std::filesystem::path& path, const std::filesystem::path& root) const;
+
+  /// The problems of that key or stem ("level1/19_ReLU", "level1_19_ReLU", "19_ReLU") in any case.
+  std::vector<const Problem*> named(std::string_view name) const;
+
+ private:
+  std::optional<Place> of_run_file(const std::filesystem::path& path) const;
+
+  std::map<std::string, const Problem*> by_key_;
+  std::map<std::string, std::vector<const Problem*>> by_stem_;
+  std::map<std::pair<int, std::string>, std::vector<const Problem*>> by_level_and_id_;
+};
+
+}  // namespace kbench

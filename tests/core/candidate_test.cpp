@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/candidate.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "core/scratch_folder.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ScratchFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kKernel =
+    "//@ out y like x\n//@ k<<<1, 1>>>(x, y)\n__global__ void k();\n";
+constexpr std::string_view kModule = "class ModelNew: pass\n";
+
+Problem problem(int level, std::string_view name) {
+  Problem problem;
+  problem.level = level;
+  problem.name = name;
+  problem.id = name.substr(0, name.find('_'));
+  problem.key = level > 0 ? fmt::format("level{}/{}", level, name) : std::string(name);
+  return problem;
+}
+
+class Discovery : public testing::Test {
+ protected:
+  /// "problem model sample" of each candidate found under `relative`.
+  std::vector<std::string> found(std::string_view relative, std::optional<std::string> model = {}) {
+    result_ = find_candidates({{std::move(model), scratch_ / relative}}, problems_);
+    return summary();
+  }
+
+  std::vector<std::string> summary() const {
+    std::vector<std::string> lines;
+    for (const Candidate& each : result_.candidates) {
+      lines.push_back(fmt::format("{} {} {}", each.problem, each.model, each.sample));
+    }
+    return lines;
+  }
+
+  std::string usage_error(std::string_view relative, std::optional<std::string> model = {}) {
+    try {
+      found(relative, std::move(model));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  ScratchFolder scratch_;
+  std::vector<Problem> problems_ = {problem(1, "19_ReLU"), problem(1, "100_Loss"),
+                                    problem(2, "19_Chain")};
+  FoundCandidates result_;
+};
+
+TEST_F(Discovery, RunFoldersOfKernelBench) {
+  for (const char* name : {"level_1_problem_19_sample_0", "level_1_problem_19_sample_10",
+                           "level_1_problem_19_sample_2", "level_2_problem_19_sample_0",
+                           "level_1_problem_20_sample_0"}) {
+    scratch_.write(fmt::format("runs/first/{}_kernel.py", name), kModule);
+  }
+  scratch_.write("runs/first/eval_results.json", "{}");
+  EXPECT_THAT(found("runs/first"),
+              ElementsAre("level1/19_ReLU first 0", "level1/19_ReLU first 2",
+                          "level1/19_ReLU first 10", "level2/19_Chain first 0"));
+  EXPECT_EQ(result_.of_other_problems, 1u);
+  EXPECT_EQ(result_.candidates[0].kind, CandidateKind::kModule);
+  EXPECT_EQ(result_.candidates[0].source, kModule);
+  EXPECT_EQ(result_.candidates[0].id,
+            (scratch_ / "runs/first/level_1_problem_19_sample_0_kernel.py").string());
+  scratch_.write("runs/first/generation_config.yaml",
+                 "level: 1\nmodel_name: \"lab/some-model\" # as served\nmodel_name2: no\n");
+  EXPECT_EQ(found("runs/first")[0], "level1/19_ReLU lab/some-model 0");
+  scratch_.write("runs/first/generation_config.yaml", "model_name: plain # comment\n");
+  EXPECT_EQ(found("runs")[0], "level1/19_ReLU plain 0");
+  scratch_.write("runs/first/generation_config.yaml", "model_name: null\n");
+  EXPECT_EQ(found("runs/first/")[0], "level1/19_ReLU first 0");
+  EXPECT_EQ(found("runs", "mine")[0], "level1/19_ReLU mine 0");
+}
+
+TEST_F(Discovery, FoldersOfProblemsInNaturalOrder) {
+  scratch_.write("right/tuned/19_ReLU/v10.cu", kKernel);
+  scratch_.write("right/tuned/19_ReLU/v9.cu", kKernel);
+  scratch_.write("right/tuned/100_Loss/a.py", kModule);
+  scratch_.write("right/tuned/level2/19_Chain/a.cu", kKernel);
+  scratch_.write("right/plain/level1_19_relu/a.cu", kKernel);
+  scratch_.write("right/plain/level1/100_Loss/a.cu", kKernel);
+  scratch_.write("right/plain/7_Other/a.cu", kKernel);
+  scratch_.write("right/plain/level3/foo/a.cu", kKernel);
+  EXPECT_THAT(found("right"), ElementsAre("level1/19_ReLU plain 0", "level1/19_ReLU tuned 0",
+                                          "level1/19_ReLU tuned 1", "level1/100_Loss plain 0",
+                                          "level1/100_Loss tuned 0", "level2/19_Chain tuned 0"));
+  EXPECT_EQ(result_.of_other_problems, 2u);
+  EXPECT_EQ(result_.candidates[1].path, scratch_ / "right/tuned/19_ReLU/v9.cu");
+  EXPECT_THAT(found("right/tuned/19_ReLU"),
+              ElementsAre("level1/19_ReLU tuned 0", "level1/19_ReLU tuned 1"));
+  EXPECT_THAT(found("right/tuned/19_ReLU/v10.cu"), ElementsAre("level1/19_ReLU tuned 0"));
+  EXPECT_THAT(found("right/tuned/level2"), ElementsAre("level2/19_Chain tuned 0"));
+}
+
+TEST_F(Discovery, FilesNamedAfterTheirProblem) {
+  scratch_.write("me/19_ReLU.cu", kKernel);
+  scratch_.write("me/level2/19_Chain.py", kModule);
+  scratch_.write("me/__init__.py", "");
+  EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0", "level2/19_Chain me 0"));
+}
+
+TEST_F(Discovery, TheFilesOwnWordGoesFirst) {
+  scratch_.write("me/a.cu", fmt::format("// text\n  //@ problem 19_relu  # this one\n{}", kKernel));
+  scratch_.write("me/b.cu", fmt::format("//@ problem level2/19_Chain\r\n{}", kKernel));
+  scratch_.write("me/19_ReLU/c.cu", fmt::format("//@ problem 100_Loss\n{}", kKernel));
+  scratch_.write("me/19_ReLU/d.cu", fmt::format("//@ problem 5_Elsewhere\n{}", kKernel));
+  EXPECT_THAT(found("me"),
+              ElementsAre("level1/19_ReLU me 0", "level1/100_Loss me 0", "level2/19_Chain me 0"));
+  EXPECT_EQ(result_.of_other_problems, 1u);
+}
+
+TEST_F(Discovery, OneStemInTwoLevelsNeedsTheLevel) {
+  problems_ = {problem(1, "1_Norm"), problem(2, "1_Norm")};
+  scratch_.write("me/1_Norm/a.cu", kKernel);
+  EXPECT_THAT(usage_error("me"), AllOf(HasSubstr("me/1_Norm/a.cu"), HasSubstr("level2/1_Norm")));
+  scratch_.write("me/1_Norm/a.cu", fmt::format("//@ problem level2/1_Norm\n{}", kKernel));
+  EXPECT_THAT(found("me"), ElementsAre("level2/1_Norm me 0"));
+}
+
+TEST_F(Discovery, ACandidateOfNoProblemIsAnError) {
+  scratch_.write("me/fast.cu", kKernel);
+  EXPECT_THAT(usage_error("me"), AllOf(HasSubstr("me/fast.cu"), HasSubstr("belongs to no problem"),
+                                       HasSubstr("//@ problem NAME")));
+}
+
+TEST_F(Discovery, SourcesThatHoldNothing) {
+  scratch_.write("me/19_ReLU/a.txt", "text");
+  EXPECT_THAT(usage_error("me"), HasSubstr("holds no candidates"));
+  EXPECT_THAT(usage_error("em"), HasSubstr("no such file or folder"));
+  EXPECT_THAT(usage_error("m"), HasSubstr("did you mean " + (scratch_ / "me").string()));
+  EXPECT_THAT(usage_error("me/19_ReLU/a.txt"), HasSubstr("neither a .cu nor a .py"));
+}
+
+TEST_F(Discovery, SamplesCountOnAcrossSources) {
+  scratch_.write("b/19_ReLU/x.cu", kKernel);
+  scratch_.write("a/19_ReLU/x.cu", kKernel);
+  scratch_.write("c/level_1_problem_19_sample_4_kernel.py", kModule);
+  result_ = find_candidates({{"m", scratch_ / "b"}, {"m", scratch_ / "a"}, {"m", scratch_ / "c"}},
+                            problems_);
+  EXPECT_THAT(summary(),
+              ElementsAre("level1/19_ReLU m 4", "level1/19_ReLU m 5", "level1/19_ReLU m 6"));
+  EXPECT_EQ(result_.candidates[1].path, scratch_ / "b/19_ReLU/x.cu");
+}
+
+TEST_F(Discovery, TheSameTwiceIsAnError) {
+  scratch_.write("a/m/19_ReLU/x.cu", kKernel);
+  const std::vector<CandidateSource> twice = {{{}, scratch_ / "a"}, {{}, scratch_ / "a/m"}};
+  EXPECT_THROW(find_candidates(twice, problems_), UsageError);
+  const std::vector<CandidateSource> other_model = {{{}, scratch_ / "a"}, {"n", scratch_ / "a"}};
+  EXPECT_EQ(find_candidates(other_model, problems_).candidates.size(), 2u);
+  fs::create_symlink("x.cu", scratch_ / "a/m/19_ReLU/y.cu");
+  EXPECT_THAT(usage_error("a"), HasSubstr("also given as"));
+  scratch_.write("runs/one/level_1_problem_19_sample_0_kernel.py", kModule);
+  scratch_.write("runs/two/level_1_problem_19_sample_0_kernel.py", kModule);
+  EXPECT_THAT(usage_error("runs", "same"),
+              AllOf(HasSubstr("sample 0"), HasSubstr("runs/one"), HasSubstr("runs/two")));
+}
+
+TEST_F(Discovery, LinksAreFollowedWithinTheSourceOnly) {
+  scratch_.write("secret/19_ReLU/hidden.cu", kKernel);
+  scratch_.write("root/m/19_ReLU/x.cu", kKernel);
+  fs::create_directory_symlink("m", scratch_ / "root/n");
+  fs::create_directory_symlink(scratch_ / "secret", scratch_ / "root/out");
+  fs::create_directory_symlink(scratch_ / "root", scratch_ / "root/m/loop");
+  fs::create_symlink(scratch_ / "secret/19_ReLU/hidden.cu", scratch_ / "root/m/19_ReLU/y.cu");
+  fs::create_symlink("nowhere.cu", scratch_ / "root/m/19_ReLU/z.cu");
+  problems_.resize(1);
+  EXPECT_THAT(found("root"),
+              ElementsAre("level1/19_ReLU m 0", "level1/19_ReLU m 1", "level1/19_ReLU m 2",
+                          "level1/19_ReLU n 0", "level1/19_ReLU n 1", "level1/19_ReLU n 2"));
+  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("root/out is a link out of")));
+  for (const Candidate& each : result_.candidates) {
+    if (each.path.filename() == "x.cu") continue;
+    EXPECT_EQ(each.reject_cause, "unreadable");
+    EXPECT_THAT(each.source, IsEmpty());
+  }
+  EXPECT_THAT(usage_error("root", "one"), HasSubstr("also given as"));
+}
+
+TEST_F(Discovery, WhatIsNoCodeStaysAsRejected) {
+  scratch_.write("m/19_ReLU/1.cu", "");
+  scratch_.write("m/19_ReLU/2.py", " \n\n");
+  scratch_.write("m/19_ReLU/3.cu", "\xff\xfe code");
+  const fs::path huge = scratch_.write("m/19_ReLU/4.cu", "");
+  fs::resize_file(huge, 100u << 20);
+  ASSERT_EQ(::mkfifo((scratch_ / "m/19_ReLU/5.cu").c_str(), 0600), 0);
+  const auto start = std::chrono::steady_clock::now();
+  found("m");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
+  std::vector<std::string> causes;
+  for (const Candidate& each : result_.candidates) {
+    causes.push_back(each.reject_cause);
+    EXPECT_THAT(each.source, IsEmpty());
+    EXPECT_FALSE(each.reject_message.empty());
+  }
+  EXPECT_THAT(causes, ElementsAre("empty", "empty", "not_utf8", "oversized", "unreadable"));
+  EXPECT_THAT(result_.candidates[3].reject_message, HasSubstr("104857600"));
+}
+
+TEST_F(Discovery, AnUnreadableFileIsRejected) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  fs::permissions(scratch_.write("m/19_ReLU/1.cu", kKernel), fs::perms::none);
+  found("m");
+  EXPECT_EQ(result_.candidates.at(0).reject_cause, "unreadable");
+  EXPECT_THAT(result_.candidates[0].reject_message, HasSubstr("Permission denied"));
+}
+
+TEST(Classify, KindComesFromNameAndPlan) {
+  const auto kind = [](std::string_view name, std::string_view source) {
+    Candidate candidate;
+    candidate.source = source;
+    classify(candidate, name);
+    return candidate.kind;
+  };
+  EXPECT_EQ(kind("a.cu", kKernel), CandidateKind::kKernel);
+  EXPECT_EQ(kind("a.cu", "\t//@\tflags --use_fast_math\n"), CandidateKind::kKernel);
+  EXPECT_EQ(kind("a.cu", "//@ problem 19_ReLU\n//@\n//@ # note\nx"), CandidateKind::kExtension);
+  EXPECT_EQ(kind("a.cu", "#include <torch/extension.h>\n"), CandidateKind::kExtension);
+  EXPECT_EQ(kind("a.py", kKernel), CandidateKind::kModule);
+  for (const auto each :
+       {CandidateKind::kKernel, CandidateKind::kExtension, CandidateKind::kModule}) {
+    EXPECT_EQ(candidate_kind_from_name(to_string(each)), each);
+  }
+  EXPECT_EQ(candidate_kind_from_name("script"), std::nullopt);
+}
+
+TEST(Classify, WhatCameByOtherWaysIsBoundedToo) {
+  Candidate candidate;
+  candidate.source.assign(kMaxCandidateBytes + 1, ' ');
+  classify(candidate, "a.cu");
+  EXPECT_EQ(candidate.reject_cause, "oversized");
+  Candidate missing;
+  missing.reject_cause = "no_code";
+  classify(missing, "a.py");
+  EXPECT_EQ(missing.reject_cause, "no_code");
+}
+
+TEST(LoadCandidate, OneFileForOneProblem) {
+  const ScratchFolder scratch;
+  const Candidate candidate =
+      load_candidate(scratch.write("x.cu", kKernel), problem(1, "19_ReLU"), "me", 3);
+  EXPECT_EQ(candidate.problem, "level1/19_ReLU");
+  EXPECT_EQ(candidate.model, "me");
+  EXPECT_EQ(candidate.sample, 3);
+  EXPECT_EQ(candidate.source, kKernel);
+  EXPECT_THROW(load_candidate(scratch / "no.cu", problem(1, "a"), "m", 0), UsageError);
+  EXPECT_THROW(load_candidate(scratch.path(), problem(1, "a"), "m", 0), UsageError);
+  EXPECT_THROW(load_candidate(scratch.write("x.txt", ""), problem(1, "a"), "m", 0), UsageError);
+}
+
+TEST(ParseCandidateSource, ModelAndPath) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(parse_candidate_source("dir").path, "dir");
+  EXPECT_EQ(parse_candidate_source("dir").model, std::nullopt);
+  const CandidateSource both = parse_candidate_source("lab/model=runs/a=b");
+  EXPECT_EQ(both.model, "lab/model");
+  EXPECT_EQ(both.path, "runs/a=b");
+  const std::string odd = scratch.write("a=b/x.cu", kKernel);
+  EXPECT_EQ(parse_candidate_source(odd).path, odd);
+  for (const char* bad : {"", "=x", "m="}) {
+    EXPECT_THROW(parse_candidate_source(bad), UsageError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace kbench
