@@ -139,7 +139,12 @@ class Finder {
   }
 
   bool add_from(const fs::path& set, const std::string& name) {
-    const NamedFiles named = match_name(name, files_of(set));
+    return add_named(set, name, files_of(set));
+  }
+
+  bool add_named(const fs::path& set, const std::string& name,
+                 const std::vector<ProblemFile>& files) {
+    const NamedFiles named = match_name(name, files);
     if (named.files.empty()) return false;
     if (!named.several_meant && named.files.size() > 1) {
       std::vector<std::string> keys;
@@ -160,27 +165,27 @@ class Finder {
          slash = pattern.rfind('/', slash - 1)) {
       const fs::path folder = pattern.substr(0, slash);
       std::error_code error;
-      if (fs::is_directory(folder, error)) return add_from(folder, pattern.substr(slash + 1));
+      if (!fs::is_directory(folder, error)) continue;
+      // Not deeper than a checkout has its levels: this may be a slip in a path to somewhere huge.
+      const std::vector<ProblemFile> files = problem_files(folder, 2);
+      if (add_named(folder, pattern.substr(slash + 1), files)) return true;
+      near_ = spellings(files);
+      for (std::size_t i = 0; i < files.size(); ++i) near_[i].name = files[i].path.string();
+      return false;
     }
     return false;
   }
 
   [[noreturn]] void fail_not_found(const std::string& pattern) {
     std::vector<std::string> places = {"as a file or folder"};
-    std::vector<Spelled> names;
+    std::vector<Spelled> names = std::move(near_);
     for (const fs::path& set : sets_) {
       places.push_back("in " + set.string());
       for (Spelled& name : spellings(files_of(set))) names.push_back(std::move(name));
     }
     const fs::path path = pattern;
-    std::error_code error;
-    if (path.has_parent_path() && fs::is_directory(path.parent_path(), error)) {
-      for (const ProblemFile& file : files_of(path.parent_path())) {
-        names.push_back({file.path.string(), {file.path.filename().string(), file.stem}});
-      }
-    }
-    std::string sought = pattern.ends_with(".py") ? path.stem().string() : pattern;
-    std::vector<std::string> nearest = nearest_names(sought, names);
+    std::vector<std::string> nearest =
+        nearest_names(pattern.ends_with(".py") ? path.stem().string() : pattern, names);
     if (nearest.empty()) nearest = nearest_names(path.stem().string(), names);
     throw UsageError(
         fmt::format("there is no problem \"{}\", neither {}{}", pattern, list_of(places, " nor "),
@@ -253,6 +258,7 @@ class Finder {
   std::map<fs::path, std::vector<ProblemFile>> files_;
   std::map<fs::path, std::map<std::string, SizesEntry>> sizes_;
   std::set<fs::path> seen_;
+  std::vector<Spelled> near_;  // what the folder before an unknown name holds
   std::vector<Problem> found_;
 };
 

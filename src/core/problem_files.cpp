@@ -28,15 +28,18 @@ bool may_be_problem(const fs::path& path) {
 struct Walk {
   std::vector<ProblemFile> in_levels, loose;
   Descent descent;
+  int depth_left = 0;
 
   void folder(const fs::path& path) {
-    if (!descent.enter(path)) return;
+    if (depth_left < 0 || !descent.enter(path)) return;
     const FolderEntries entries = list_folder(path);
     const bool is_level = level_of_folder(folder_name(path).native()).has_value();
     for (const fs::path& file : entries.files) {
       if (may_be_problem(file)) (is_level ? in_levels : loose).push_back(problem_file(file));
     }
+    --depth_left;
     if (!is_level) subfolders(entries.folders);
+    ++depth_left;
     descent.leave();
   }
 
@@ -115,8 +118,9 @@ ProblemFile problem_file(const fs::path& path) {
   return file;
 }
 
-std::vector<ProblemFile> problem_files(const fs::path& root) {
+std::vector<ProblemFile> problem_files(const fs::path& root, int max_depth) {
   Walk walk;
+  walk.depth_left = max_depth;
   walk.folder(root);
   return walk.in_levels.empty() ? std::move(walk.loose) : std::move(walk.in_levels);
 }

@@ -30,8 +30,9 @@ ProblemFile problem_file(const std::filesystem::path& path);
 
 /// The Python files below `root` that may be problems, in natural order. Where `root` holds level
 /// folders, at whatever depth, it is those files that lie directly in one; a folder with level
-/// folders is a set, and its other folders (candidates, runs, scripts) hold no problems.
-std::vector<ProblemFile> problem_files(const std::filesystem::path& root);
+/// folders is a set, and its other folders (candidates, runs, scripts) hold no problems. Folders
+/// more than `max_depth` below `root` are not looked into.
+std::vector<ProblemFile> problem_files(const std::filesystem::path& root, int max_depth = 1000);
 
 /// The files that a name means, and whether it may mean several (a glob, or a whole level).
 struct NamedFiles {
