@@ -15,11 +15,15 @@
 
 namespace kbench {
 
-/// A mistake in a plan: a sentence, and where in the candidate's source it stands (both from 1).
+/// A mistake in a plan: a sentence that says what to do, and where in the candidate's source it
+/// stands (both from 1; columns count characters).
 struct PlanError {
   std::string message;
   int line = 0;
   int column = 0;
+  /// Stable slug: "faulty_plan", or more exactly "too_many_threads", "too_much_shared_memory",
+  /// "unknown_name", "type_mismatch", "bad_flag", "no_plan".
+  std::string cause = "faulty_plan";
 };
 
 /// What the device grants a launch; the CPU executor names the limits of the device it stands for.
@@ -29,7 +33,8 @@ struct DeviceLimits {
   std::int64_t max_threads_per_block = 1024;
 };
 
-/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/core/plan_parser.hpp.
+/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/core/plan_parser.hpp,
+/// the language is explained in PLAN.md beside this header.
 class Plan {
  public:
   Plan();
@@ -84,12 +89,15 @@ struct BoundLaunch {
 
 /// A plan bound to one problem's signature: what is allocated, and what is launched in order.
 struct BoundPlan {
+  /// What launches and `inout` name, and every output and scratch tensor: outputs are numbered in
+  /// the order of their declarations, as scratch is.
   std::vector<BoundTensor> tensors;
   std::vector<BoundLaunch> launches;
   std::vector<std::string> name_expressions;  ///< the distinct kernels of `launches`, in order
 };
 
-/// Evaluates every expression of `plan` for one problem on one device.
+/// Evaluates every expression of `plan` for one problem on one device. Time and memory are bounded
+/// whatever the plan says; a plan above the bounds is an error.
 std::variant<BoundPlan, PlanError> bind_plan(const Plan& plan, const Signature& signature,
                                              const DeviceLimits& limits);
 
@@ -128,16 +136,20 @@ struct LaunchPlan {
   std::vector<Launch> launches;
 };
 
-/// Checks every argument against the compiled kernels' parameters and converts the scalars.
+/// Checks every argument against the compiled kernels' parameters and converts the scalars as C++
+/// would, but refuses a value that the parameter's type cannot hold. A pointer takes a tensor of
+/// its own element type, of the unsigned or vector type of that (unsigned, float4, __half2, …), or
+/// void; const is not looked at.
 std::variant<LaunchPlan, PlanError> resolve_plan(const BoundPlan& bound,
                                                  const std::vector<KernelEntry>& kernels);
 
+/// JSON form, from driver to worker. launch_plan_from_json throws kbench::Error on anything else.
 nlohmann::json to_json(const LaunchPlan& plan);
 LaunchPlan launch_plan_from_json(const nlohmann::json& json);
 
-/// Every name that a plan for this problem may use, a line each with its type or value, and then a
-/// skeleton candidate that compiles, is right in form (shapes, dtypes) and computes nothing.
+/// Every name that a plan for this problem may use, a line each with its type or value, in groups.
 std::string plan_names(const Signature& signature, const DeviceLimits& limits);
+/// A candidate to start from: compiles, is right in form (shapes, dtypes), computes nothing.
 std::string plan_skeleton(const Signature& signature);
 
 }  // namespace kbench
