@@ -294,7 +294,7 @@ show_progress() {
   done
 }
 
-# build FOLDER TARGETS…: configures and builds.
+# build FOLDER TARGETS…: configures, with build_options, and builds.
 build() {
   local folder=$1 options=()
   shift
@@ -303,6 +303,7 @@ build() {
   else
     options=(-DKBENCH_WORKER=OFF)
   fi
+  options+=(${build_options[@]+"${build_options[@]}"})
   # Tests, once asked for, stay in this build folder: each switch would configure anew.
   [[ $with_tests == ON || ! -f $folder/CMakeCache.txt ]] && options+=("-DKBENCH_TESTS=$with_tests")
   run_logged "configuring the build" cmake -S "$root" -B "$folder" -G Ninja \

@@ -30,7 +30,7 @@ class InstallationTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   fs::path write(const std::string& text) const {
-    const fs::path path = folder_ / "kbench.json";
+    fs::path path = folder_ / "kbench.json";
     std::ofstream(path) << text;
     return path;
   }
