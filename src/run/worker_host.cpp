@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "run/worker_host.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+/// What a candidate may print.
+constexpr std::size_t kLogBytes = 1u << 20;
+constexpr auto kStartLimit = std::chrono::seconds(180);
+constexpr auto kForkLimit = std::chrono::seconds(60);
+constexpr auto kExitLimit = std::chrono::seconds(60);
+constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);
+
+}  // namespace
+
+ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (!fd_ || ftruncate(fd_.value(), kLogBytes) != 0 ||
+      fcntl(fd_.value(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
+    throw Error(fmt::format("no memory for a log: {}", std::strerror(errno)));
+}
+
+std::string ChildLog::text() const {
+  // The descriptor is shared with the child, and so is its position.
+  const off_t end = std::min<off_t>(lseek(fd_.value(), 0, SEEK_CUR), kLogBytes);
+  std::string text(static_cast<std::size_t>(std::max<off_t>(end, 0)), '\0');
+  const ssize_t got = pread(fd_.value(), text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+WorkerHost::WorkerHost(const Installation& installation, int cancel_fd) : cancel_fd_(cancel_fd) {
+  auto [ours, theirs] = socket_pair();
+  const std::uint64_t nonce = protocol::random_nonce();
+  SpawnOptions spawn;
+  spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
+                   installation.python.string()};
+  spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
+  zygote_ = Child(spawn);
+  channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
+  std::tie(stop_read_, stop_write_) = socket_pair();
+  reader_ = std::thread([this] { read_messages(); });
+}
+
+WorkerHost::~WorkerHost() {
+  stop_write_.reset();
+  if (reader_.joinable()) reader_.join();
+  // A zygote that loses its channel kills all children; its own end is waited for here.
+  channel_ = {};
+  zygote_.kill_group();
+}
+
+void WorkerHost::read_messages() {
+  while (true) {
+    protocol::Message message;
+    const auto status = channel_.receive(message, protocol::Clock::now() + kMemoryPeriod,
+                                         stop_read_.value());
+    if (status == protocol::ReceiveStatus::kOk) {
+      handle(message);
+    } else if (status != protocol::ReceiveStatus::kTimeout) {
+      const std::lock_guard lock(mutex_);
+      dead_ = true;
+      changed_.notify_all();
+      return;
+    }
+    check_memory();
+  }
+}
+
+void WorkerHost::handle(const protocol::Message& message) {
+  const json body = json::parse(message.body);
+  const std::lock_guard lock(mutex_);
+  if (message.type == MessageType::kReady) {
+    torch_ = body.at("torch");
+  } else if (message.type == MessageType::kForked) {
+    forked_[body.at("id")] = body.at("pid");
+  } else if (message.type == MessageType::kExited) {
+    const pid_t pid = body.at("pid");
+    exited_[pid] = {body.at("signaled"), body.at("code")};
+    memory_limits_.erase(pid);
+  }
+  changed_.notify_all();
+}
+
+void WorkerHost::check_memory() {
+  const std::lock_guard lock(mutex_);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (const auto& [pid, limit] : memory_limits_) {
+    std::ifstream statm(fmt::format("/proc/{}/statm", pid));
+    std::size_t total = 0;
+    std::size_t resident = 0;
+    if (!(statm >> total >> resident) || resident * page <= limit) continue;
+    over_memory_.insert(pid);
+    kill(-pid, SIGKILL);
+  }
+}
+
+void WorkerHost::throw_dead() {
+  const std::string log = log_.text();
+  throw Error(fmt::format("kbench-worker is not running{}{}; kbench doctor tells what is missing",
+                          log.empty() ? "" : ": ", log));
+}
+
+const std::string& WorkerHost::torch_version() {
+  std::unique_lock lock(mutex_);
+  const bool ready =
+      changed_.wait_for(lock, kStartLimit, [this] { return dead_ || !torch_.empty(); });
+  if (!ready) throw Error("kbench-worker did not import torch in time; kbench doctor tells more");
+  if (torch_.empty()) throw_dead();
+  return torch_;
+}
+
+pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds) {
+  torch_version();
+  std::unique_lock lock(mutex_);
+  const std::uint64_t id = next_id_++;
+  lock.unlock();
+  {
+    const json body{{"id", id}, {"role", role}, {"nonce", role == "judge" ? nonce : 0}};
+    const std::lock_guard send_lock(send_mutex_);
+    channel_.send(MessageType::kFork, body.dump(), fds);
+  }
+  lock.lock();
+  changed_.wait_for(lock, kForkLimit, [&] { return dead_ || forked_.contains(id); });
+  if (!forked_.contains(id)) throw_dead();
+  const pid_t pid = forked_.at(id);
+  forked_.erase(id);
+  if (pid < 0) throw Error("kbench-worker cannot fork: too many processes or too little memory");
+  return pid;
+}
+
+std::optional<ExitStatus> WorkerHost::wait_exit(pid_t pid, protocol::Clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [&] { return dead_ || exited_.contains(pid); });
+  const auto found = exited_.find(pid);
+  if (found == exited_.end()) return std::nullopt;
+  return found->second;
+}
+
+ExitStatus WorkerHost::kill_child(pid_t pid) {
+  {
+    const std::lock_guard lock(mutex_);
+    // A child that has been reaped may have left its number to somebody else.
+    if (!exited_.contains(pid)) kill(-pid, SIGKILL);
+  }
+  const auto status = wait_exit(pid, protocol::Clock::now() + kExitLimit);
+  if (!status)
+    throw Error(fmt::format("process {} does not die; the driver may be stuck: look into dmesg", pid));
+  const std::lock_guard lock(mutex_);
+  exited_.erase(pid);
+  over_memory_.erase(pid);
+  return *status;
+}
+
+void WorkerHost::watch_memory(pid_t pid, std::size_t limit_bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!exited_.contains(pid)) memory_limits_[pid] = limit_bytes;
+}
+
+bool WorkerHost::over_memory(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  return over_memory_.contains(pid);
+}
+
+}  // namespace kbench::run

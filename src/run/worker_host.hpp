@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kbench/installation.hpp"
+#include "kbench/protocol.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench::run {
+
+/// Standard output and error of a child: a fixed amount of memory that the child writes into and
+/// cannot outgrow, so that nothing has to drain it while it runs.
+class ChildLog {
+ public:
+  ChildLog();
+  int fd() const { return fd_.value(); }
+  /// What was written so far.
+  std::string text() const;
+
+ private:
+  Fd fd_;
+};
+
+/// The zygote, seen from the driver: forks judges and candidates, and learns of their ends.
+/// Thread-safe.
+class WorkerHost {
+ public:
+  /// Starts kbench-worker and returns at once. A readable `cancel_fd` ends every wait.
+  WorkerHost(const Installation& installation, int cancel_fd);
+  ~WorkerHost();
+
+  /// Version of torch; waits until the zygote has imported it. Throws kbench::Error.
+  const std::string& torch_version();
+
+  /// Forks a "judge" or a "candidate" with its descriptors (channel, log[, job]).
+  pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds);
+  /// How a child ended, waiting at most until `deadline`.
+  std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
+  /// SIGKILL to the child's process group, and waits for its end.
+  ExitStatus kill_child(pid_t pid);
+  /// Kills the child when its resident memory grows over the limit.
+  void watch_memory(pid_t pid, std::size_t limit_bytes);
+  /// True where the watch has killed it.
+  bool over_memory(pid_t pid);
+
+ private:
+  void read_messages();
+  void handle(const protocol::Message& message);
+  void check_memory();
+  [[noreturn]] void throw_dead();
+
+  int cancel_fd_;
+  ChildLog log_;
+  Child zygote_;
+  protocol::Channel channel_;
+  Fd stop_read_, stop_write_;
+  std::mutex mutex_;
+  std::mutex send_mutex_;
+  std::condition_variable changed_;
+  bool dead_ = false;
+  std::string torch_;
+  std::uint64_t next_id_ = 0;
+  std::map<std::uint64_t, pid_t> forked_;
+  std::map<pid_t, ExitStatus> exited_;
+  std::map<pid_t, std::size_t> memory_limits_;
+  std::set<pid_t> over_memory_;
+  std::thread reader_;
+};
+
+}  // namespace kbench::run

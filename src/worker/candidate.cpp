@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "worker/candidate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "kbench/error.hpp"
+#include "kbench/kernel_job.hpp"
+#include "kbench/protocol.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using protocol::BufferRole;
+using protocol::MessageType;
+
+/// A kernel candidate ready to be called: code, scratch, and the buffers of each input set.
+class KernelCandidate {
+ public:
+  explicit KernelCandidate(const KernelJob& job) : job_(job), device_(open_device(job.device)) {
+    device_->load(job_.image, job_.plan);
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      if (tensor.role != BoundTensor::Role::kScratch) continue;
+      auto buffer =
+          device_->allocate(buffer_layout(tensor.info.bytes(), device_->granularity(), true));
+      // Scratch is undefined by contract; a NaN pattern makes reading it early show.
+      device_->fill(buffer.base(), kPoison, buffer.layout().mapped_bytes);
+      scratch_.emplace(i, std::move(buffer));
+    }
+    device_->synchronize();
+  }
+
+  void map(const protocol::BufferEntry& entry, Fd fd) {
+    const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
+                              entry.red_before, entry.red_after};
+    const bool writable = entry.writable != 0 || job_.sources_writable;
+    buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
+  }
+
+  void call(std::uint32_t set) {
+    prepare(set);
+    run();
+    device_->synchronize();
+  }
+
+  std::vector<double> time(std::span<const std::uint32_t> sets, bool cold_cache) {
+    std::vector<double> times;
+    for (const std::uint32_t set : sets) {
+      prepare(set);
+      if (cold_cache) device_->flush_cache();
+      times.push_back(device_->time_ms([this] { run(); }));
+    }
+    device_->synchronize();
+    return times;
+  }
+
+ private:
+  const SharedBuffer* find(std::uint32_t set, std::size_t tensor, BufferRole role) const {
+    const auto found =
+        buffers_.find({set, static_cast<std::uint32_t>(tensor), static_cast<std::uint32_t>(role)});
+    return found == buffers_.end() ? nullptr : &found->second;
+  }
+
+  /// State restored, outputs poisoned: every call starts alike. Not part of the time.
+  void prepare(std::uint32_t set) {
+    std::vector<KernelTensor> tensors;
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      const SharedBuffer* source = find(set, i, BufferRole::kSource);
+      const SharedBuffer* work = find(set, i, BufferRole::kWork);
+      const auto scratch = scratch_.find(i);
+      const SharedBuffer* used = scratch != scratch_.end() ? &scratch->second
+                                 : work != nullptr         ? work
+                                                           : source;
+      if (used == nullptr)
+        throw Error(fmt::format("no buffer for {} in set {}", tensor.info.name, set));
+      if (work != nullptr && source != nullptr)
+        device_->copy(work->data(), source->data(), source->size_bytes());
+      else if (work != nullptr)
+        device_->fill(work->data(), kPoison, work->size_bytes());
+      const auto& layout = used->layout();
+      const bool writable = used != source || job_.sources_writable;
+      tensors.push_back({describe(tensor), used->data(), used->size_bytes(), layout.red_before,
+                         layout.red_after, writable});
+    }
+    device_->use_tensors(tensors);
+    tensors_ = std::move(tensors);
+  }
+
+  static std::string describe(const BoundTensor& tensor) {
+    static constexpr std::string_view kRoles[] = {"input", "state", "output", "scratch"};
+    return fmt::format("{} {}", kRoles[static_cast<std::size_t>(tensor.role)], tensor.info.name);
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      if (tensor.filled)
+        device_->fill_pattern(tensors_[i].data, tensor.fill_bits,
+                              dtype_row(tensor.info.dtype).size_bytes,
+                              static_cast<std::size_t>(numel(tensor.info.shape)));
+    }
+    for (const auto& launch : job_.plan.launches) device_->launch(launch);
+  }
+
+  const KernelJob& job_;
+  std::unique_ptr<Device> device_;
+  std::map<std::size_t, SharedBuffer> scratch_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
+  std::vector<KernelTensor> tensors_;
+};
+
+template <typename T>
+std::vector<T> array_of(std::string_view body) {
+  std::vector<T> values(body.size() / sizeof(T));
+  std::memcpy(values.data(), body.data(), values.size() * sizeof(T));
+  return values;
+}
+
+/// Serves the judge until it hangs up.
+void serve(protocol::Channel& channel, KernelCandidate& candidate) {
+  protocol::Message message;
+  while (channel.receive(message, protocol::Clock::time_point::max() - std::chrono::hours(1)) ==
+         protocol::ReceiveStatus::kOk) {
+    if (message.type == MessageType::kBuffers) {
+      const auto entries = array_of<protocol::BufferEntry>(message.body);
+      if (entries.size() != message.fds.size()) throw Error("buffers without descriptors");
+      for (std::size_t i = 0; i < entries.size(); ++i)
+        candidate.map(entries[i], std::move(message.fds[i]));
+      channel.send(MessageType::kMapped, {});
+    } else if (message.type == MessageType::kCall) {
+      candidate.call(array_of<protocol::CallBody>(message.body).at(0).set);
+      channel.send(MessageType::kCalled, {});
+    } else if (message.type == MessageType::kTime) {
+      const auto body = array_of<protocol::TimeBody>(message.body).at(0);
+      const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
+      const auto times = candidate.time(sets, body.cold_cache != 0);
+      channel.send(MessageType::kTimes,
+                   {reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double)});
+    }
+  }
+}
+
+void send_failure(protocol::Channel& channel, const CandidateFailure& failure) {
+  protocol::FailedBody body{};
+  body.outcome = static_cast<std::uint32_t>(failure.outcome);
+  failure.cause.copy(body.cause, sizeof body.cause - 1);
+  failure.message.copy(body.message, sizeof body.message - 1);
+  channel.send(MessageType::kFailed, {reinterpret_cast<const char*>(&body), sizeof body});
+}
+
+}  // namespace
+
+int candidate_main(Fd channel_fd, Fd job_fd) {
+  const KernelJob job = unpack_job(job_fd.value());
+  protocol::Channel channel(std::move(channel_fd), job.nonce, protocol::kMaxBody);
+  try {
+    KernelCandidate candidate(job);
+    channel.send(MessageType::kLoaded, {});
+    serve(channel, candidate);
+    return 0;
+  } catch (const CandidateFailure& failure) {
+    send_failure(channel, failure);
+  } catch (const std::exception& error) {
+    // Nothing that happens in a candidate's process is a fault of the harness.
+    send_failure(channel, {Outcome::kCrash, "candidate_process", error.what()});
+  }
+  return 1;
+}
+
+}  // namespace kbench::worker

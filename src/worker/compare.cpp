@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "worker/compare.hpp"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace kbench::worker {
+namespace {
+
+/// Elements per chunk: temporaries in double precision stay within 64 MB.
+constexpr std::int64_t kChunk = 1 << 20;
+
+constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
+
+double finite_rms(const at::Tensor& flat) {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (std::int64_t begin = 0; begin < flat.numel(); begin += kChunk) {
+    const auto part = flat.slice(0, begin, std::min(begin + kChunk, flat.numel())).to(at::kDouble);
+    const auto finite = part.isfinite();
+    sum += at::where(finite, part * part, at::zeros({}, part.options())).sum().item<double>();
+    count += finite.sum().item<std::int64_t>();
+  }
+  return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
+}
+
+std::string print_element(const at::Tensor& flat, std::int64_t index) {
+  const auto element = flat.slice(0, index, index + 1).cpu();
+  if (element.scalar_type() == at::kBool) return element.item<bool>() ? "true" : "false";
+  if (!element.is_floating_point()) return fmt::format("{}", element.item<std::int64_t>());
+  if (element.scalar_type() == at::kDouble) return fmt::format("{}", element.item<double>());
+  return fmt::format("{}", element.to(at::kFloat).item<float>());
+}
+
+std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) {
+  std::vector<std::int64_t> index(sizes.size());
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    index[i] = flat % sizes[i];
+    flat /= sizes[i];
+  }
+  return index;
+}
+
+struct ChunkErrors {
+  at::Tensor relative;  ///< per element; infinite where NaN, Inf or an integer does not agree
+  at::Tensor absolute;
+};
+
+ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double scale) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  if (!expected.is_floating_point()) {
+    const auto differ = expected.ne(got);
+    const auto distance = (expected.to(at::kDouble) - got.to(at::kDouble)).abs();
+    return {at::where(differ, at::full({}, kInf, distance.options()),
+                      at::zeros({}, distance.options())),
+            distance};
+  }
+  const auto e = expected.to(at::kDouble);
+  const auto g = got.to(at::kDouble);
+  const auto zero = at::zeros({}, e.options());
+  const auto agree = e.eq(g).logical_or(e.isnan().logical_and(g.isnan()));
+  auto distance = at::where(agree, zero, (g - e).abs());
+  const auto odd =
+      e.isfinite().logical_and(g.isfinite()).logical_not().logical_and(agree.logical_not());
+  distance = at::where(odd, at::full({}, kInf, e.options()), distance);
+  const auto bound = e.abs() + scale;
+  return {at::where(distance.eq(0).logical_or(odd), distance, distance / bound), distance};
+}
+
+}  // namespace
+
+std::span<const PrecisionRow> precision_rows() { return kRows; }
+
+double tolerance_for(std::string_view precision, at::ScalarType dtype) {
+  if (dtype == at::kHalf || dtype == at::kBFloat16) return 1e-2;
+  return precision == "tf32" ? 1e-3 : 1e-4;
+}
+
+Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance) {
+  Comparison result;
+  const auto e = expected.contiguous().view(-1);
+  const auto g = got.contiguous().view(-1);
+  const double scale = e.is_floating_point() ? finite_rms(e) : 0;
+  for (std::int64_t begin = 0; begin < e.numel(); begin += kChunk) {
+    const auto end = std::min(begin + kChunk, e.numel());
+    const auto errors = errors_of(e.slice(0, begin, end), g.slice(0, begin, end), scale);
+    result.max_abs_error = std::max(result.max_abs_error, errors.absolute.max().item<double>());
+    result.max_rel_error = std::max(result.max_rel_error, errors.relative.max().item<double>());
+    const auto wrong = errors.relative.gt(tolerance);
+    const auto count = wrong.sum().item<std::int64_t>();
+    if (count > 0 && !result.first_wrong) {
+      const auto at = begin + wrong.to(at::kByte).argmax().item<std::int64_t>();
+      result.first_wrong = WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
+                                        print_element(g, at)};
+    }
+    result.wrong_elements += count;
+  }
+  return result;
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  const auto bytes = [](const at::Tensor& t) { return t.contiguous().view(-1).view(at::kByte); };
+  return a.numel() == 0 || bytes(a).equal(bytes(b));
+}
+
+}  // namespace kbench::worker

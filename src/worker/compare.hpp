@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "kbench/record.hpp"
+
+namespace kbench::worker {
+
+/// A precision row: which types its floating tensors have, and what error counts as right.
+struct PrecisionRow {
+  std::string_view name;
+  double tolerance;  ///< relative to the output's own scale
+};
+
+/// The rows from strict to loose, as they bound a candidate's error.
+std::span<const PrecisionRow> precision_rows();
+/// The tolerance for a tensor of this type under the run's precision option ("native", "tf32", …).
+double tolerance_for(std::string_view precision, at::ScalarType dtype);
+
+/// How one output differs from what the reference gave.
+struct Comparison {
+  double max_abs_error = 0;
+  /// max |got − expected| / (|expected| + rms(expected)); infinite where a NaN or Inf does not
+  /// agree.
+  double max_rel_error = 0;
+  std::int64_t wrong_elements = 0;
+  std::optional<WrongElement> first_wrong;
+};
+
+/// Compares element by element, in chunks, on the tensors' device. Integers and bools are exact;
+/// NaN must meet NaN and Inf the same Inf. Shapes and types are equal by contract.
+Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance);
+
+/// True where both hold the same bits.
+bool same_bits(const at::Tensor& a, const at::Tensor& b);
+
+}  // namespace kbench::worker

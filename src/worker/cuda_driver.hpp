@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+/// The functions of the CUDA driver that kbench calls: member, and the symbol it is loaded from.
+/// The driver is opened at run time, or nothing would start where there is no GPU.
+#define KBENCH_CUDA_FUNCTIONS(X)                                      \
+  X(cuInit, "cuInit")                                                 \
+  X(cuDeviceGet, "cuDeviceGet")                                       \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute")                     \
+  X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                       \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")             \
+  X(cuCtxSetCurrent, "cuCtxSetCurrent")                               \
+  X(cuCtxSynchronize, "cuCtxSynchronize")                             \
+  X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache")       \
+  X(cuMemGetInfo, "cuMemGetInfo_v2")                                  \
+  X(cuMemAlloc, "cuMemAlloc_v2")                                      \
+  X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")   \
+  X(cuMemCreate, "cuMemCreate")                                       \
+  X(cuMemRelease, "cuMemRelease")                                     \
+  X(cuMemAddressReserve, "cuMemAddressReserve")                       \
+  X(cuMemAddressFree, "cuMemAddressFree")                             \
+  X(cuMemMap, "cuMemMap")                                             \
+  X(cuMemUnmap, "cuMemUnmap")                                         \
+  X(cuMemSetAccess, "cuMemSetAccess")                                 \
+  X(cuMemExportToShareableHandle, "cuMemExportToShareableHandle")     \
+  X(cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle") \
+  X(cuMemsetD8Async, "cuMemsetD8Async")                               \
+  X(cuMemsetD16Async, "cuMemsetD16Async")                             \
+  X(cuMemsetD32Async, "cuMemsetD32Async")                             \
+  X(cuMemsetD2D32Async, "cuMemsetD2D32Async")                         \
+  X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                        \
+  X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                  \
+  X(cuModuleLoadData, "cuModuleLoadData")                             \
+  X(cuModuleGetFunction, "cuModuleGetFunction")                       \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute")                         \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx")                             \
+  X(cuEventCreate, "cuEventCreate")                                   \
+  X(cuEventRecord, "cuEventRecord")                                   \
+  X(cuEventSynchronize, "cuEventSynchronize")                         \
+  X(cuEventElapsedTime, "cuEventElapsedTime")                         \
+  X(cuGetErrorName, "cuGetErrorName")                                 \
+  X(cuGetErrorString, "cuGetErrorString")
+
+namespace kbench::worker {
+
+/// The loaded driver: one function pointer per row above.
+struct CudaDriver {
+#define KBENCH_MEMBER(name, symbol) decltype(&::name) name = nullptr;
+  KBENCH_CUDA_FUNCTIONS(KBENCH_MEMBER)
+#undef KBENCH_MEMBER
+};
+
+/// Opens libcuda.so.1 once. Throws kbench::Error where there is none or it lacks a function.
+const CudaDriver& cuda_driver();
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
+std::string describe(CUresult result);
+
+}  // namespace kbench::worker

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "worker/device.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "kbench/error.hpp"
+
+namespace kbench::worker {
+namespace {
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone) {
+  BufferLayout layout;
+  const std::size_t red = red_zone ? kRedZoneBytes : 0;
+  layout.data_bytes = data_bytes;
+  layout.mapped_bytes = round_up(std::max<std::size_t>(data_bytes, 1) + 2 * red, granularity);
+  const std::size_t latest = layout.mapped_bytes - red - data_bytes;
+  layout.data_offset = latest / kDataAlignment * kDataAlignment;
+  layout.red_before = red_zone ? std::min(layout.data_offset, red) : 0;
+  layout.red_after = layout.mapped_bytes - layout.data_offset - data_bytes;
+  return layout;
+}
+
+SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  if (unmap_) unmap_();
+  layout_ = other.layout_;
+  base_ = std::exchange(other.base_, nullptr);
+  fd_ = std::move(other.fd_);
+  unmap_ = std::exchange(other.unmap_, nullptr);
+  return *this;
+}
+
+SharedBuffer::~SharedBuffer() {
+  if (unmap_) unmap_();
+}
+
+std::unique_ptr<Device> open_device(std::string_view name) {
+  if (name == "cpu") return open_cpu_device();
+  constexpr std::string_view kPrefix = "cuda:";
+  int index = 0;
+  if (name.starts_with(kPrefix)) {
+    const char* end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, index);
+    if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(index);
+  }
+  throw Error(fmt::format("worker was asked for the unknown device '{}'", name));
+}
+
+}  // namespace kbench::worker

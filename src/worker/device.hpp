@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/outcome.hpp"
+#include "kbench/plan.hpp"
+#include "kbench/protocol.hpp"
+
+namespace kbench::worker {
+
+/// A candidate's own failure, on its way from the device to the judge. Not a fault of kbench.
+struct CandidateFailure {
+  Outcome outcome = Outcome::kCrash;
+  std::string cause;
+  std::string message;
+};
+
+/// Where a tensor's elements lie inside a shared object: front gap, data, red zone, and then a page
+/// that is not mapped.
+struct BufferLayout {
+  std::size_t mapped_bytes = 0;
+  std::size_t data_offset = 0;
+  std::size_t data_bytes = 0;
+  std::size_t red_before = 0, red_after = 0;  ///< canary bytes directly around the data
+};
+
+/// Red zone on either side of what candidates may write.
+inline constexpr std::size_t kRedZoneBytes = 4096;
+/// Alignment of every tensor that a kernel gets.
+inline constexpr std::size_t kDataAlignment = 256;
+/// Byte that fills red zones.
+inline constexpr std::uint8_t kCanary = 0xc5;
+/// Byte that fills outputs before each call: a NaN in every floating type.
+inline constexpr std::uint8_t kPoison = 0xff;
+
+/// Data ends as near to the unmapped page as alignment and red zone allow.
+BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone);
+
+/// Memory shared between judge and candidate, as this process maps it; unmapped when destroyed.
+class SharedBuffer {
+ public:
+  SharedBuffer() = default;
+  SharedBuffer(BufferLayout layout, std::byte* base, Fd fd, std::function<void()> unmap)
+      : layout_(layout), base_(base), fd_(std::move(fd)), unmap_(std::move(unmap)) {}
+  SharedBuffer(SharedBuffer&& other) noexcept { *this = std::move(other); }
+  SharedBuffer& operator=(SharedBuffer&& other) noexcept;
+  ~SharedBuffer();
+  const BufferLayout& layout() const { return layout_; }
+  std::byte* base() const { return base_; }
+  std::byte* data() const { return base_ + layout_.data_offset; }
+  std::size_t size_bytes() const { return layout_.data_bytes; }
+  int fd() const { return fd_.value(); }
+
+ private:
+  BufferLayout layout_;
+  std::byte* base_ = nullptr;
+  Fd fd_;
+  std::function<void()> unmap_;
+};
+
+/// A tensor as a kernel sees it.
+struct KernelTensor {
+  std::string name;  ///< "input x", "output y", for messages
+  std::byte* data = nullptr;
+  std::size_t size_bytes = 0;
+  std::size_t red_before = 0, red_after = 0;
+  bool writable = true;
+};
+
+/// One device as the worker uses it: memory, kernels, time. Work is queued in order and finished by
+/// synchronize(). Failures of the candidate's kernels are thrown as CandidateFailure.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;  ///< "cpu" or "cuda:0", as torch writes it
+  virtual std::size_t granularity() const = 0;
+  virtual std::size_t free_bytes() = 0;
+
+  virtual SharedBuffer create(BufferLayout layout) = 0;
+  virtual SharedBuffer map(Fd fd, BufferLayout layout, bool writable) = 0;
+  /// Memory of this process alone, with red zones and an unmapped page behind.
+  virtual SharedBuffer allocate(BufferLayout layout) = 0;
+
+  virtual void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) = 0;
+  /// Writes `count` elements of `element_bytes` (1, 2, 4 or 8) with the low bytes of `bits`.
+  virtual void fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
+                            std::size_t count) = 0;
+  virtual void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) = 0;
+  virtual void read(std::byte* host, const std::byte* from, std::size_t size_bytes) = 0;
+  virtual void synchronize() = 0;
+
+  /// Loads a candidate's image (cubin or PTX).
+  virtual void load(std::string_view image, const LaunchPlan& plan) = 0;
+  /// Tells which memory the coming launches may touch, as indexed by the plan's tensors.
+  virtual void use_tensors(std::span<const KernelTensor> tensors) = 0;
+  virtual void launch(const LaunchPlan::Launch& launch) = 0;
+
+  /// Flushes the caches: writes twice the L2, so that the next call reads from memory.
+  virtual void flush_cache() = 0;
+  /// Milliseconds of `call` by this device's method, queued behind whatever went before.
+  virtual double time_ms(const std::function<void()>& call) = 0;
+  /// Name of that method in records: "events" or "wall".
+  virtual std::string_view timing_method() const = 0;
+  /// SM clock now, in MHz; 0 where it cannot be read.
+  virtual double clock_mhz() { return 0; }
+};
+
+/// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error where it cannot be used.
+std::unique_ptr<Device> open_device(std::string_view name);
+std::unique_ptr<Device> open_cpu_device();
+std::unique_ptr<Device> open_cuda_device(int index);
+
+}  // namespace kbench::worker

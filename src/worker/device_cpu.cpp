@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "kbench/error.hpp"
+#include "kbench/ptx.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+/// More than twice the last-level cache of common machines.
+constexpr std::size_t kFlushBytes = 64u << 20;
+
+struct FaultRow {
+  ptx::FaultKind kind;
+  Outcome outcome;
+  std::string_view cause;
+};
+
+/// What each fault of the executor means for a candidate: the answer that a GPU gives.
+constexpr FaultRow kFaults[] = {
+    {ptx::FaultKind::kIllegalWrite, Outcome::kIllegalWrite, "out_of_bounds_write"},
+    {ptx::FaultKind::kIllegalRead, Outcome::kCrash, "out_of_bounds_read"},
+    {ptx::FaultKind::kIllegalAddress, Outcome::kCrash, "illegal_address"},
+    {ptx::FaultKind::kMisaligned, Outcome::kCrash, "misaligned_address"},
+    {ptx::FaultKind::kTrap, Outcome::kCrash, "trap"},
+    {ptx::FaultKind::kDeadlock, Outcome::kTimeout, "deadlock"},
+    {ptx::FaultKind::kBadLaunch, Outcome::kCrash, "invalid_launch"},
+    {ptx::FaultKind::kUnsupported, Outcome::kUnsupported, "unsupported_instruction"},
+    {ptx::FaultKind::kCancelled, Outcome::kTimeout, "execution_limit"},
+};
+
+[[noreturn]] void fail(const ptx::Fault& fault, std::span<const KernelTensor> tensors) {
+  for (const auto& row : kFaults) {
+    if (row.kind != fault.kind) continue;
+    std::string cause(row.cause);
+    const auto tensor = std::find_if(tensors.begin(), tensors.end(),
+                                     [&](const auto& t) { return t.name == fault.region; });
+    if (row.outcome == Outcome::kIllegalWrite && tensor != tensors.end() && !tensor->writable &&
+        fault.offset_bytes >= 0 &&
+        fault.offset_bytes < static_cast<std::int64_t>(tensor->size_bytes))
+      cause = "input_written";
+    throw CandidateFailure{row.outcome, cause, fault.message};
+  }
+  throw Error(fmt::format("the executor reported a fault of unknown kind: {}", fault.message));
+}
+
+class CpuDevice final : public Device {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  std::size_t granularity() const override { return kPage; }
+  std::size_t free_bytes() override {
+    return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * kPage;
+  }
+
+  SharedBuffer create(BufferLayout layout) override {
+    Fd fd(memfd_create("kbench", MFD_CLOEXEC));
+    if (!fd || ftruncate(fd.value(), static_cast<off_t>(layout.mapped_bytes)) != 0)
+      throw Error(fmt::format("no shared memory of {} bytes: {}", layout.mapped_bytes,
+                              std::strerror(errno)));
+    return map(std::move(fd), layout, true);
+  }
+
+  SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override {
+    // One page more than the object: touching it faults, as an unmapped page of a GPU does.
+    void* reserved = mmap(nullptr, layout.mapped_bytes + kPage, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) out_of_memory(layout.mapped_bytes);
+    const int prot = PROT_READ | (writable ? PROT_WRITE : 0);
+    void* base =
+        fd ? mmap(reserved, layout.mapped_bytes, prot, MAP_SHARED | MAP_FIXED, fd.value(), 0)
+           : mmap(reserved, layout.mapped_bytes, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                  0);
+    if (base == MAP_FAILED) {
+      munmap(reserved, layout.mapped_bytes + kPage);
+      out_of_memory(layout.mapped_bytes);
+    }
+    return SharedBuffer(layout, static_cast<std::byte*>(base), std::move(fd),
+                        [reserved, size = layout.mapped_bytes + kPage] { munmap(reserved, size); });
+  }
+
+  SharedBuffer allocate(BufferLayout layout) override {
+    if (layout.mapped_bytes > free_bytes()) out_of_memory(layout.mapped_bytes);
+    return map(Fd(), layout, true);
+  }
+
+  void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) override {
+    std::memset(data, value, size_bytes);
+  }
+  void fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
+                    std::size_t count) override {
+    for (std::size_t i = 0; i < count; ++i)
+      std::memcpy(data + i * element_bytes, &bits, element_bytes);
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
+    std::memcpy(to, from, size_bytes);
+  }
+  void read(std::byte* host, const std::byte* from, std::size_t size_bytes) override {
+    std::memcpy(host, from, size_bytes);
+  }
+  void synchronize() override {}
+
+  void load(std::string_view image, const LaunchPlan&) override {
+    auto loaded = ptx::load(image);
+    if (auto* unsupported = std::get_if<ptx::Unsupported>(&loaded))
+      throw CandidateFailure{Outcome::kUnsupported, "unsupported_instruction",
+                             unsupported->message};
+    module_ = std::get<ptx::Module>(std::move(loaded));
+  }
+
+  void use_tensors(std::span<const KernelTensor> tensors) override {
+    tensors_.assign(tensors.begin(), tensors.end());
+    regions_.clear();
+    for (const auto& t : tensors_)
+      regions_.push_back({t.name, t.data, t.size_bytes, t.red_before, t.red_after, t.writable});
+  }
+
+  void launch(const LaunchPlan::Launch& launch) override {
+    ptx::Launch run;
+    run.kernel = launch.symbol;
+    run.grid = launch.grid;
+    run.block = launch.block;
+    run.cluster = launch.cluster;
+    run.dynamic_shared_bytes = launch.shared_bytes;
+    run.cooperative = launch.cooperative;
+    for (const auto& argument : launch.arguments) {
+      std::vector<std::byte> bytes(argument.size);
+      if (argument.tensor) {
+        const std::byte* address = tensors_.at(*argument.tensor).data;
+        std::memcpy(bytes.data(), &address, sizeof address);
+      } else {
+        std::memcpy(bytes.data(), argument.bytes.data(), argument.size);
+      }
+      run.arguments.push_back(std::move(bytes));
+    }
+    ptx::Options options;
+    options.threads = std::max(1u, std::thread::hardware_concurrency());
+    // A GPU promises no order of blocks, so no two calls get the same one.
+    options.schedule_seed = ++launches_;
+    options.print = [](std::string_view text) {
+      [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+    };
+    auto result = ptx::launch(*module_, regions_, run, options);
+    if (auto* fault = std::get_if<ptx::Fault>(&result)) fail(*fault, tensors_);
+  }
+
+  void flush_cache() override {
+    if (flush_.empty()) flush_.resize(kFlushBytes / sizeof(std::uint64_t));
+    for (std::size_t i = 0; i < flush_.size(); i += 8) ++flush_[i];
+  }
+  double time_ms(const std::function<void()>& call) override {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+  }
+  std::string_view timing_method() const override { return "wall"; }
+
+ private:
+  [[noreturn]] static void out_of_memory(std::size_t bytes) {
+    throw CandidateFailure{Outcome::kOutOfMemory, "allocation_failed",
+                           fmt::format("{} bytes of memory are not to be had", bytes)};
+  }
+
+  std::optional<ptx::Module> module_;
+  std::vector<KernelTensor> tensors_;
+  std::vector<ptx::Region> regions_;
+  std::vector<std::uint64_t> flush_;
+  std::uint64_t launches_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cpu_device() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace kbench::worker

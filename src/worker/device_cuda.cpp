@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "kbench/error.hpp"
+#include "worker/cuda_driver.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+namespace {
+
+struct ErrorRow {
+  CUresult result;
+  Outcome outcome;
+  std::string_view cause;
+};
+
+/// What a CUDA error of a candidate's call means; any other one is a crash named after itself.
+constexpr ErrorRow kErrors[] = {
+    {CUDA_ERROR_OUT_OF_MEMORY, Outcome::kOutOfMemory, "allocation_failed"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, Outcome::kCrash, "illegal_address"},
+    {CUDA_ERROR_MISALIGNED_ADDRESS, Outcome::kCrash, "misaligned_address"},
+    {CUDA_ERROR_ILLEGAL_INSTRUCTION, Outcome::kCrash, "trap"},
+    {CUDA_ERROR_LAUNCH_FAILED, Outcome::kCrash, "trap"},
+    {CUDA_ERROR_ASSERT, Outcome::kCrash, "trap"},
+    {CUDA_ERROR_INVALID_VALUE, Outcome::kCrash, "invalid_launch"},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Outcome::kCrash, "invalid_launch"},
+    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, Outcome::kCrash, "invalid_launch"},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, Outcome::kTimeout, "execution_limit"},
+};
+
+void check(CUresult result, std::string_view what) {
+  if (result == CUDA_SUCCESS) return;
+  for (const auto& row : kErrors)
+    if (row.result == result)
+      throw CandidateFailure{row.outcome, std::string(row.cause),
+                             fmt::format("{}: {}", what, describe(result))};
+  throw CandidateFailure{Outcome::kCrash, "cuda_error",
+                         fmt::format("{}: {}", what, describe(result))};
+}
+
+std::byte* host_pointer(CUdeviceptr pointer) { return reinterpret_cast<std::byte*>(pointer); }
+CUdeviceptr device_pointer(const std::byte* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
+
+/// Reads the SM clock through NVML; every failure reads as 0, because a clock is only ever noted.
+class ClockReader {
+ public:
+  explicit ClockReader(const char* pci_bus_id) {
+    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    if (library == nullptr) return;
+    const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
+    const auto find = reinterpret_cast<int (*)(const char*, void**)>(
+        dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
+    read_ =
+        reinterpret_cast<int (*)(void*, int, unsigned*)>(dlsym(library, "nvmlDeviceGetClockInfo"));
+    if (init == nullptr || find == nullptr || init() != 0 || find(pci_bus_id, &device_) != 0)
+      device_ = nullptr;
+  }
+  double sm_mhz() const {
+    constexpr int kSmClock = 1;
+    unsigned mhz = 0;
+    if (device_ == nullptr || read_ == nullptr || read_(device_, kSmClock, &mhz) != 0) return 0;
+    return mhz;
+  }
+
+ private:
+  void* device_ = nullptr;
+  int (*read_)(void*, int, unsigned*) = nullptr;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : name_(fmt::format("cuda:{}", index)), cuda_(cuda_driver()) {
+    check(cuda_.cuInit(0), "cuInit");
+    check(cuda_.cuDeviceGet(&device_, index), fmt::format("opening GPU {}", index));
+    check(cuda_.cuDevicePrimaryCtxRetain(&context_, device_), "creating the CUDA context");
+    check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+    allocation_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    allocation_.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    allocation_.location = {CU_MEM_LOCATION_TYPE_DEVICE, {index}};
+    check(cuda_.cuMemGetAllocationGranularity(&granularity_, &allocation_,
+                                              CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+          "cuMemGetAllocationGranularity");
+    check(cuda_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
+    check(cuda_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+  }
+
+  std::string_view name() const override { return name_; }
+  std::size_t granularity() const override { return granularity_; }
+  std::size_t free_bytes() override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cuda_.cuMemGetInfo(&free, &total), "cuMemGetInfo");
+    return free;
+  }
+
+  SharedBuffer create(BufferLayout layout) override {
+    CUmemGenericAllocationHandle handle = 0;
+    check(cuda_.cuMemCreate(&handle, layout.mapped_bytes, &allocation_, 0),
+          fmt::format("allocating {} bytes", layout.mapped_bytes));
+    int fd = -1;
+    check(cuda_.cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                             0),
+          "exporting memory");
+    return map_handle(handle, Fd(fd), layout, true);
+  }
+
+  SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override {
+    CUmemGenericAllocationHandle handle = 0;
+    check(cuda_.cuMemImportFromShareableHandle(
+              &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd.value())),
+              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          "importing memory");
+    return map_handle(handle, std::move(fd), layout, writable);
+  }
+
+  SharedBuffer allocate(BufferLayout layout) override {
+    CUmemGenericAllocationHandle handle = 0;
+    check(cuda_.cuMemCreate(&handle, layout.mapped_bytes, &allocation_, 0),
+          fmt::format("allocating {} bytes", layout.mapped_bytes));
+    return map_handle(handle, Fd(), layout, true);
+  }
+
+  void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) override {
+    if (size_bytes > 0)
+      check(cuda_.cuMemsetD8Async(device_pointer(data), value, size_bytes, nullptr), "memset");
+  }
+
+  void fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
+                    std::size_t count) override {
+    if (count == 0) return;
+    const CUdeviceptr to = device_pointer(data);
+    const auto low = static_cast<std::uint32_t>(bits);
+    const auto high = static_cast<std::uint32_t>(bits >> 32);
+    if (element_bytes == 1) {
+      fill(data, static_cast<std::uint8_t>(bits), count);
+    } else if (element_bytes == 2) {
+      check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(bits), count, nullptr),
+            "memset");
+    } else if (element_bytes == 4) {
+      check(cuda_.cuMemsetD32Async(to, low, count, nullptr), "memset");
+    } else if (low == high) {
+      check(cuda_.cuMemsetD32Async(to, low, 2 * count, nullptr), "memset");
+    } else {
+      check(cuda_.cuMemsetD2D32Async(to, 8, low, 1, count, nullptr), "memset");
+      check(cuda_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, nullptr), "memset");
+    }
+  }
+
+  void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
+    if (size_bytes > 0)
+      check(cuda_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), size_bytes, nullptr),
+            "memcpy");
+  }
+  void read(std::byte* host, const std::byte* from, std::size_t size_bytes) override {
+    if (size_bytes > 0) check(cuda_.cuMemcpyDtoH(host, device_pointer(from), size_bytes), "memcpy");
+  }
+  void synchronize() override { check(cuda_.cuCtxSynchronize(), "the kernels failed"); }
+
+  void load(std::string_view image, const LaunchPlan& plan) override {
+    try {
+      check(cuda_.cuModuleLoadData(&module_, image.data()), "loading the code");
+      for (const auto& launch : plan.launches) load_function(launch);
+    } catch (CandidateFailure& failure) {
+      if (failure.outcome == Outcome::kCrash) {
+        failure.outcome = Outcome::kLoadFailure;
+        failure.cause = "module_load";
+      }
+      throw;
+    }
+  }
+
+  void use_tensors(std::span<const KernelTensor> tensors) override {
+    addresses_.clear();
+    for (const auto& tensor : tensors) addresses_.push_back(device_pointer(tensor.data));
+  }
+
+  void launch(const LaunchPlan::Launch& launch) override {
+    std::vector<std::array<std::uint8_t, 8>> values(launch.arguments.size());
+    std::vector<void*> pointers(launch.arguments.size());
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      const auto& argument = launch.arguments[i];
+      values[i] = argument.bytes;
+      if (argument.tensor)
+        std::memcpy(values[i].data(), &addresses_.at(*argument.tensor), sizeof(CUdeviceptr));
+      pointers[i] = values[i].data();
+    }
+    std::array<CUlaunchAttribute, 2> attributes{};
+    CUlaunchConfig config{};
+    config.gridDimX = launch.grid[0];
+    config.gridDimY = launch.grid[1];
+    config.gridDimZ = launch.grid[2];
+    config.blockDimX = launch.block[0];
+    config.blockDimY = launch.block[1];
+    config.blockDimZ = launch.block[2];
+    config.sharedMemBytes = launch.shared_bytes;
+    config.attrs = attributes.data();
+    if (launch.cooperative) {
+      auto& attribute = attributes[config.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+      attribute.value.cooperative = 1;
+    }
+    if (launch.cluster[0] > 0) {
+      auto& attribute = attributes[config.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
+    }
+    check(cuda_.cuLaunchKernelEx(&config, functions_.at(launch.symbol), pointers.data(), nullptr),
+          fmt::format("launching {} in line {}", launch.kernel, launch.line));
+  }
+
+  void flush_cache() override {
+    if (flush_ == 0) {
+      int l2 = 0;
+      check(cuda_.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device_), "L2 size");
+      flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(l2), 64u << 20);
+      check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
+    }
+    // A persisting carve-out would survive the memset.
+    cuda_.cuCtxResetPersistingL2Cache();
+    check(cuda_.cuMemsetD32Async(flush_, ++flush_value_, flush_bytes_ / 4, nullptr), "flushing");
+  }
+
+  double time_ms(const std::function<void()>& call) override {
+    check(cuda_.cuEventRecord(start_, nullptr), "cuEventRecord");
+    call();
+    check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
+    check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
+    float ms = 0;
+    check(cuda_.cuEventElapsedTime(&ms, start_, stop_), "cuEventElapsedTime");
+    return static_cast<double>(ms);
+  }
+  std::string_view timing_method() const override { return "events"; }
+
+  double clock_mhz() override {
+    if (!clock_) {
+      std::array<char, 64> id{};
+      cuda_.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device_);
+      clock_ = std::make_unique<ClockReader>(id.data());
+    }
+    return clock_->sm_mhz();
+  }
+
+ private:
+  SharedBuffer map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
+                          bool writable) {
+    // One granule more than is mapped: whoever runs past the end faults.
+    const std::size_t reserved = layout.mapped_bytes + granularity_;
+    CUdeviceptr base = 0;
+    check(cuda_.cuMemAddressReserve(&base, reserved, 0, 0, 0), "reserving addresses");
+    check(cuda_.cuMemMap(base, layout.mapped_bytes, 0, handle, 0), "mapping memory");
+    CUmemAccessDesc access{};
+    access.location = allocation_.location;
+    access.flags = writable ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ;
+    check(cuda_.cuMemSetAccess(base, layout.mapped_bytes, &access, 1), "opening memory");
+    cuda_.cuMemRelease(handle);
+    const auto unmap = [this, base, bytes = layout.mapped_bytes, reserved] {
+      cuda_.cuMemUnmap(base, bytes);
+      cuda_.cuMemAddressFree(base, reserved);
+    };
+    return SharedBuffer(layout, host_pointer(base), std::move(fd), unmap);
+  }
+
+  void load_function(const LaunchPlan::Launch& launch) {
+    CUfunction& function = functions_[launch.symbol];
+    if (function == nullptr)
+      check(cuda_.cuModuleGetFunction(&function, module_, launch.symbol.c_str()),
+            fmt::format("finding kernel {}", launch.kernel));
+    int& shared = shared_[launch.symbol];
+    shared = std::max(shared, static_cast<int>(launch.shared_bytes));
+    // Above 48 KB a kernel must say so beforehand.
+    check(
+        cuda_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared),
+        fmt::format("{} bytes of dynamic shared memory for {}", shared, launch.kernel));
+  }
+
+  std::string name_;
+  const CudaDriver& cuda_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUmemAllocationProp allocation_{};
+  std::size_t granularity_ = 0;
+  CUmodule module_ = nullptr;
+  std::map<std::string, CUfunction> functions_;
+  std::map<std::string, int> shared_;
+  std::vector<CUdeviceptr> addresses_;
+  CUevent start_ = nullptr, stop_ = nullptr;
+  CUdeviceptr flush_ = 0;
+  std::size_t flush_bytes_ = 0;
+  unsigned flush_value_ = 0;
+  std::unique_ptr<ClockReader> clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda_device(int index) { return std::make_unique<CudaDevice>(index); }
+
+}  // namespace kbench::worker

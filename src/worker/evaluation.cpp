@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+#include "worker/evaluation.hpp"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "kbench/error.hpp"
+#include "worker/compare.hpp"
+#include "worker/timing.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using protocol::BufferRole;
+using protocol::MessageType;
+
+constexpr double kMinCallLimit_s = 2;
+constexpr double kCallLimitFactor = 50;
+constexpr double kMapLimit_s = 60;
+/// Timed outputs that are compared, of those that lie in memory when timing ends.
+constexpr std::size_t kCheckedTimedSets = 2;
+
+constexpr struct {
+  DType dtype;
+  at::ScalarType scalar;
+} kScalarTypes[] = {
+    {DType::kFloat32, at::kFloat},     {DType::kFloat64, at::kDouble}, {DType::kFloat16, at::kHalf},
+    {DType::kBFloat16, at::kBFloat16}, {DType::kInt8, at::kChar},      {DType::kUInt8, at::kByte},
+    {DType::kInt16, at::kShort},       {DType::kInt32, at::kInt},      {DType::kInt64, at::kLong},
+    {DType::kBool, at::kBool},
+};
+
+at::ScalarType scalar_type(DType dtype) {
+  for (const auto& row : kScalarTypes)
+    if (row.dtype == dtype) return row.scalar;
+  throw Error("an element type without a torch counterpart");
+}
+
+/// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
+constexpr Outcome kClaimable[] = {Outcome::kLoadFailure, Outcome::kUnsupported,  Outcome::kCrash,
+                                  Outcome::kOutOfMemory, Outcome::kIllegalWrite, Outcome::kTimeout};
+
+CandidateFailure claimed_failure(std::string_view body) {
+  protocol::FailedBody failed{};
+  if (body.size() != sizeof failed)
+    return {Outcome::kCrash, "protocol", "the candidate's process sent a message of wrong size"};
+  std::memcpy(&failed, body.data(), sizeof failed);
+  failed.cause[sizeof failed.cause - 1] = failed.message[sizeof failed.message - 1] = '\0';
+  const auto outcome = static_cast<Outcome>(failed.outcome);
+  const bool claimable = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
+  return {claimable ? outcome : Outcome::kCrash, failed.cause, failed.message};
+}
+
+std::string shape_text(at::IntArrayRef sizes) {
+  return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", "));
+}
+
+}  // namespace
+
+Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
+                       std::function<void()> wait_for_quiet)
+    : problem_(problem),
+      request_(std::move(request)),
+      channel_(std::move(channel)),
+      wait_for_quiet_(std::move(wait_for_quiet)),
+      sets_(problem.resident()) {
+  verdict_.record.kernel_class = "own";
+  verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
+}
+
+Evaluation::~Evaluation() { freeze(false); }
+
+Verdict Evaluation::run() {
+  Record& record = verdict_.record;
+  record.stage = Stage::kLoad;
+  try {
+    check_structure();
+    protocol::Message message;
+    wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
+    record.stage = Stage::kCorrectness;
+    run_trials();
+    if (request_.find_written_source) return verdict_;
+    record.stage = Stage::kTiming;
+    wait_for_quiet_();
+    run_timing();
+    check_timed_outputs();
+    record.stage = Stage::kDone;
+    record.outcome = Outcome::kCorrect;
+  } catch (const CandidateFailure& failure) {
+    record.outcome = failure.outcome;
+    record.cause = failure.cause;
+    record.message = failure.message;
+    verdict_.raw_ms.clear();
+  }
+  if (record.outcome == Outcome::kCorrect) return verdict_;
+  record.timing.reset();
+  record.speedup.clear();
+  return verdict_;
+}
+
+void Evaluation::check_structure() const {
+  const auto& expected = problem_.slot_set(0).expected();
+  std::vector<const BoundTensor*> outputs;
+  for (const auto& tensor : request_.plan.tensors)
+    if (tensor.role == BoundTensor::Role::kOutput) outputs.push_back(&tensor);
+  if (outputs.size() != expected.size())
+    throw CandidateFailure{
+        Outcome::kWrongShape, "output_count",
+        fmt::format("{} outputs, but the reference returns {}", outputs.size(), expected.size())};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& info = outputs[i]->info;
+    if (at::IntArrayRef(info.shape) != expected[i].sizes())
+      throw CandidateFailure{
+          Outcome::kWrongShape, "shape",
+          fmt::format("output {} has shape {}, but the reference returns {}", info.name,
+                      shape_text(info.shape), shape_text(expected[i].sizes()))};
+    if (scalar_type(info.dtype) != expected[i].scalar_type())
+      throw CandidateFailure{
+          Outcome::kWrongDtype, "dtype",
+          fmt::format("output {} is {}, but the reference returns {}", info.name,
+                      dtype_row(info.dtype).name, at::toString(expected[i].scalar_type()))};
+  }
+}
+
+void Evaluation::wait_for(MessageType type, protocol::Message& message, double limit_s,
+                          std::string_view during) {
+  const auto deadline =
+      protocol::Clock::now() + std::chrono::milliseconds(static_cast<long long>(limit_s * 1000));
+  switch (channel_.receive(message, deadline)) {
+    case protocol::ReceiveStatus::kOk:
+      break;
+    case protocol::ReceiveStatus::kTimeout:
+      throw CandidateFailure{Outcome::kTimeout,
+                             during == "loading" ? "loading_limit" : "execution_limit",
+                             fmt::format("{} took longer than {:.3g} s", during, limit_s)};
+    case protocol::ReceiveStatus::kMalformed:
+      throw CandidateFailure{Outcome::kCrash, "protocol",
+                             "the candidate's process sent a message that is not kbench's"};
+    default:
+      throw CandidateFailure{Outcome::kCrash, "process_died",
+                             fmt::format("the candidate's process died while {}", during)};
+  }
+  if (message.type == MessageType::kFailed) throw claimed_failure(message.body);
+  if (message.type != type)
+    throw CandidateFailure{Outcome::kCrash, "protocol",
+                           "the candidate's process answered out of turn"};
+}
+
+double Evaluation::call_limit_s() const {
+  const double limit = std::max(kMinCallLimit_s, kCallLimitFactor * problem_.reference_ms() / 1000);
+  return request_.call_limit_s > 0 ? std::min(request_.call_limit_s, limit) : limit;
+}
+
+const Slot& Evaluation::slot_of(InputSet& set, const BoundTensor& tensor) const {
+  if (tensor.role == BoundTensor::Role::kState) return set.state().at(tensor.index);
+  return set.inputs().at(static_cast<std::size_t>(set.argument_slots().at(tensor.index)));
+}
+
+void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype) {
+  const auto& info = request_.plan.tensors[tensor].info;
+  auto& device = problem_.device();
+  WorkBuffer work;
+  work.tensor = tensor;
+  work.buffer = device.create(buffer_layout(info.bytes(), device.granularity(), true));
+  device.fill(work.buffer.base(), kCanary, work.buffer.layout().mapped_bytes);
+  work.view = tensor_view(work.buffer, device, dtype, info.shape);
+  set.work.push_back(std::move(work));
+}
+
+/// Hands the buffers of one set to the candidate, unless it has them already.
+void Evaluation::share(std::size_t slot) {
+  InputSet& set = problem_.slot_set(slot);
+  CandidateSet& known = sets_[slot];
+  if (known.generation == problem_.generation(slot)) return;
+  known.generation = problem_.generation(slot);
+  known.work.clear();
+  std::vector<protocol::BufferEntry> entries;
+  std::vector<int> fds;
+  const auto add = [&](std::size_t tensor, const SharedBuffer& buffer, BufferRole role) {
+    const auto& layout = buffer.layout();
+    entries.push_back({static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(tensor),
+                       static_cast<std::uint32_t>(role), role == BufferRole::kWork,
+                       layout.mapped_bytes, layout.data_offset, layout.data_bytes,
+                       layout.red_before, layout.red_after});
+    fds.push_back(buffer.fd());
+  };
+  for (std::size_t i = 0; i < request_.plan.tensors.size(); ++i) {
+    const auto& tensor = request_.plan.tensors[i];
+    if (tensor.role == BoundTensor::Role::kScratch) continue;
+    const bool source = tensor.role != BoundTensor::Role::kOutput;
+    if (source) add(i, slot_of(set, tensor).source, BufferRole::kSource);
+    if (source && !tensor.writable) continue;
+    add_work_buffer(known, i, scalar_type(tensor.info.dtype));
+    add(i, known.work.back().buffer, BufferRole::kWork);
+  }
+  problem_.device().synchronize();
+  for (std::size_t begin = 0; begin < entries.size(); begin += protocol::kMaxFds) {
+    const std::size_t end = std::min(begin + protocol::kMaxFds, entries.size());
+    const std::string_view body(reinterpret_cast<const char*>(entries.data() + begin),
+                                (end - begin) * sizeof entries[0]);
+    channel_.send(MessageType::kBuffers, body,
+                  {fds.begin() + static_cast<std::ptrdiff_t>(begin),
+                   fds.begin() + static_cast<std::ptrdiff_t>(end)});
+    protocol::Message message;
+    wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
+  }
+}
+
+void Evaluation::call(std::size_t slot) {
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot)};
+  channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
+  protocol::Message message;
+  wait_for(MessageType::kCalled, message, call_limit_s(), "executing");
+}
+
+void Evaluation::check_red_zones(std::size_t slot) {
+  auto& device = problem_.device();
+  for (const auto& work : sets_[slot].work) {
+    const auto& layout = work.buffer.layout();
+    std::vector<std::byte> zone(std::max(layout.red_before, layout.red_after));
+    const auto intact = [&](const std::byte* from, std::size_t size) {
+      device.read(zone.data(), from, size);
+      return std::all_of(zone.begin(), zone.begin() + static_cast<std::ptrdiff_t>(size),
+                         [](std::byte value) { return value == std::byte{kCanary}; });
+    };
+    const auto& name = request_.plan.tensors[work.tensor].info.name;
+    const bool before = intact(work.buffer.data() - layout.red_before, layout.red_before);
+    const bool after = intact(work.buffer.data() + layout.data_bytes, layout.red_after);
+    if (!before || !after)
+      throw CandidateFailure{Outcome::kIllegalWrite, "out_of_bounds_write",
+                             fmt::format("a kernel wrote {} the buffer of {}",
+                                         before ? "past the end of" : "before the start of", name)};
+  }
+}
+
+std::vector<at::Tensor> Evaluation::copy_outputs(std::size_t slot) {
+  std::vector<at::Tensor> outputs;
+  for (const auto& work : sets_[slot].work)
+    if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
+      outputs.push_back(work.view.clone());
+  return outputs;
+}
+
+TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
+  TrialResult result;
+  result.trial = static_cast<int>(set.trial());
+  double max_abs = 0;
+  double max_rel = 0;
+  std::size_t output = 0;
+  for (const auto& work : sets_[slot].work) {
+    const auto& tensor = request_.plan.tensors[work.tensor];
+    const bool is_output = tensor.role == BoundTensor::Role::kOutput;
+    const at::Tensor expected = is_output                      ? set.expected().at(output)
+                                : slot_of(set, tensor).mutated ? slot_of(set, tensor).expected
+                                                               : slot_of(set, tensor).source_view;
+    auto comparison = compare(expected, work.view,
+                              tolerance_for(problem_.options().precision, expected.scalar_type()));
+    max_abs = std::max(max_abs, comparison.max_abs_error);
+    max_rel = std::max(max_rel, comparison.max_rel_error);
+    result.wrong_elements += comparison.wrong_elements;
+    if (comparison.first_wrong && !result.first_wrong) {
+      result.first_wrong = std::move(comparison.first_wrong);
+      result.first_wrong->output = output;
+    }
+    if (is_output) ++output;
+  }
+  result.max_abs_error = max_abs;
+  result.max_rel_error = max_rel;
+  return result;
+}
+
+void Evaluation::run_trials() {
+  bool mismatched = false;
+  for (int trial = 0; trial < problem_.options().trials; ++trial) {
+    InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));
+    const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
+    share(slot);
+    call(slot);
+    if (request_.find_written_source) return;
+    check_red_zones(slot);
+    auto result = judge_outputs(slot, set);
+    const bool wrong = result.wrong_elements > 0;
+    verdict_.record.correctness.push_back(std::move(result));
+    if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
+    mismatched = mismatched || wrong;
+  }
+  const std::string changed = problem_.first_changed_source();
+  if (!changed.empty())
+    throw CandidateFailure{Outcome::kIllegalWrite, "input_written",
+                           fmt::format("a kernel wrote to {}, which is not its own", changed)};
+  if (mismatched) decide_mismatch();
+  const auto& state = problem_.slot_set(0).state();
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
+      return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
+    });
+    if (state[i].mutated && !named) {
+      verdict_.record.flags.emplace_back("state_not_updated");
+      break;
+    }
+  }
+}
+
+void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
+  const auto first = copy_outputs(slot);
+  // A race may need several tries to show, and a wrong answer is worth the time to name its kind.
+  const int repeats = mismatched ? 3 : 1;
+  for (int i = 0; i < repeats; ++i) {
+    call(slot);
+    const auto again = copy_outputs(slot);
+    for (std::size_t output = 0; output < first.size(); ++output) {
+      if (same_bits(first[output], again[output])) continue;
+      const double tolerance =
+          tolerance_for(problem_.options().precision, first[output].scalar_type());
+      const auto difference = compare(first[output], again[output], tolerance);
+      if (difference.wrong_elements > 0)
+        throw CandidateFailure{
+            Outcome::kNondeterministic, "repeated_call",
+            fmt::format("{} elements of output {} differ between two calls on the same input",
+                        difference.wrong_elements, output)};
+      auto& flags = verdict_.record.flags;
+      if (std::ranges::find(flags, "nondeterministic_bits") == flags.end())
+        flags.emplace_back("nondeterministic_bits");
+    }
+  }
+}
+
+void Evaluation::decide_mismatch() {
+  double worst = 0;
+  const TrialResult* first = nullptr;
+  for (const auto& result : verdict_.record.correctness) {
+    worst = std::max(worst, result.max_rel_error.value_or(0));
+    if (first == nullptr && result.wrong_elements > 0) first = &result;
+  }
+  for (const auto& row : precision_rows()) {
+    if (worst > row.tolerance) continue;
+    verdict_.record.correct_at = std::string(row.name);
+    break;
+  }
+  std::string where;
+  if (first->first_wrong)
+    where = fmt::format("; first at output {} [{}]: expected {}, got {}",
+                        first->first_wrong->output, fmt::join(first->first_wrong->index, ", "),
+                        first->first_wrong->expected, first->first_wrong->got);
+  throw CandidateFailure{Outcome::kMismatch, "wrong_values",
+                         fmt::format("{} elements are wrong in trial {}{}", first->wrong_elements,
+                                     first->trial, where)};
+}
+
+void Evaluation::freeze(bool frozen) {
+  if (frozen == frozen_ || request_.pid <= 0) return;
+  frozen_ = frozen;
+  kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
+}
+
+std::vector<double> Evaluation::time_candidate(int calls) {
+  freeze(false);
+  std::string body(sizeof(protocol::TimeBody), '\0');
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
+                                problem_.options().cold_cache ? 1u : 0u};
+  std::memcpy(body.data(), &head, sizeof head);
+  for (int i = 0; i < calls; ++i) {
+    const auto set = static_cast<std::uint32_t>(next_set_["candidate"]++ % sets_.size());
+    body.append(reinterpret_cast<const char*>(&set), sizeof set);
+  }
+  channel_.send(MessageType::kTime, body);
+  protocol::Message message;
+  wait_for(MessageType::kTimes, message, call_limit_s() * calls, "being timed");
+  freeze(true);
+  std::vector<double> times(message.body.size() / sizeof(double));
+  std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
+  if (times.size() != static_cast<std::size_t>(calls))
+    throw CandidateFailure{Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+  return times;
+}
+
+std::vector<double> Evaluation::time_baseline(const std::string& baseline, int calls) {
+  auto& device = problem_.device();
+  std::vector<double> times;
+  for (int i = 0; i < calls; ++i) {
+    const std::size_t slot = next_set_[baseline]++ % sets_.size();
+    InputSet& set = problem_.slot_set(slot);
+    auto& model = baseline_models_[{baseline, slot}];
+    if (!model) model = problem_.baseline_model(baseline, set);
+    set.restore();
+    if (problem_.options().cold_cache) device.flush_cache();
+    times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }));
+  }
+  device.synchronize();
+  return times;
+}
+
+void Evaluation::run_timing() {
+  for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
+  std::vector<TimedSide> sides;
+  for (const auto& baseline : problem_.options().baselines)
+    sides.push_back(
+        {baseline, [&, baseline](int calls) { return time_baseline(baseline, calls); }});
+  sides.push_back({"candidate", [&](int calls) { return time_candidate(calls); }});
+  TimingLimits limits;
+  limits.budget_s = problem_.options().timing_budget_s;
+  auto& device = problem_.device();
+  // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
+  if (device.timing_method() == "wall") limits.min_measurements = 3;
+  const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
+  freeze(false);
+  Timing timing;
+  timing.method = device.timing_method();
+  timing.trust = "own_code";
+  const auto& candidate = run.measurements.at("candidate");
+  for (const auto& side : sides) {
+    const auto& measurements = run.measurements.at(side.name);
+    auto& summary = timing.sides[side.name] = summarize(measurements);
+    const double clock = median(run.clocks_mhz.at(side.name));
+    if (clock > 0) summary.clock_mhz = clock;
+    if (side.name != "candidate" && device.timing_method() != "wall")
+      verdict_.record.speedup.push_back(speedup_of(side.name, measurements, candidate));
+  }
+  verdict_.record.timing = std::move(timing);
+  verdict_.raw_ms = run.measurements;
+}
+
+void Evaluation::check_timed_outputs() {
+  // Chosen when all timed calls are over, so that no call can know whether it counts.
+  std::vector<std::size_t> slots(sets_.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
+  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i) {
+    const std::size_t slot = slots[i];
+    check_red_zones(slot);
+    const auto result = judge_outputs(slot, problem_.slot_set(slot));
+    if (result.wrong_elements == 0) continue;
+    throw CandidateFailure{
+        Outcome::kMismatch, "timed_output",
+        fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
+  }
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kbench/plan.hpp"
+#include "kbench/protocol.hpp"
+#include "kbench/record.hpp"
+#include "worker/judged_problem.hpp"
+
+namespace kbench::worker {
+
+/// What the judge is told about one candidate.
+struct EvaluationRequest {
+  LaunchPlan plan;
+  pid_t pid = -1;  ///< of the candidate, to freeze it
+  double load_limit_s = 120;
+  double call_limit_s = 0;           ///< 0: max(2 s, 50 × reference)
+  bool find_written_source = false;  ///< a second run after a crash: which input was written?
+};
+
+/// The judge's verdict: the record without the identity that the driver adds.
+struct Verdict {
+  Record record;
+  std::map<std::string, std::vector<double>> raw_ms;  ///< measurements by side
+};
+
+/// One candidate before the judge: its channel, its buffers, the trials, the times.
+class Evaluation {
+ public:
+  /// `wait_for_quiet` is called once, between correctness and timing: it returns when nothing else
+  /// is starting on the device.
+  Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
+             std::function<void()> wait_for_quiet);
+  ~Evaluation();
+
+  Verdict run();
+
+ private:
+  struct WorkBuffer {
+    SharedBuffer buffer;
+    at::Tensor view;
+    std::size_t tensor = 0;  ///< index into the plan's tensors
+  };
+  struct CandidateSet {
+    std::uint64_t generation = 0;
+    std::vector<WorkBuffer> work;
+  };
+
+  void check_structure() const;
+  void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
+                std::string_view during);
+  void share(std::size_t slot);
+  void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype);
+  const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
+  void call(std::size_t slot);
+  void check_red_zones(std::size_t slot);
+  double call_limit_s() const;
+
+  void run_trials();
+  TrialResult judge_outputs(std::size_t slot, InputSet& set);
+  void check_repeatable(std::size_t slot, bool mismatched);
+  std::vector<at::Tensor> copy_outputs(std::size_t slot);
+  void decide_mismatch();
+  void run_timing();
+  std::vector<double> time_candidate(int calls);
+  std::vector<double> time_baseline(const std::string& baseline, int calls);
+  void check_timed_outputs();
+  void freeze(bool frozen);
+
+  JudgedProblem& problem_;
+  EvaluationRequest request_;
+  protocol::Channel channel_;
+  std::function<void()> wait_for_quiet_;
+  std::vector<CandidateSet> sets_;
+  std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
+  std::map<std::string, std::size_t> next_set_;  ///< by side: both rotate through the same sets
+  bool frozen_ = false;
+  Verdict verdict_;
+};
+
+}  // namespace kbench::worker

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "worker/input_set.hpp"
+
+#include <ATen/ATen.h>
+
+#include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+#include "worker/compare.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Words per step of a digest: temporaries stay within 64 MB.
+constexpr std::int64_t kDigestWords = 1 << 21;
+
+/// The init seed may be known to anybody: it tells nothing about the inputs.
+std::uint64_t init_seed(std::uint32_t trial) { return 0x6b62656e6368u + trial; }
+
+}  // namespace
+
+at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
+                       at::IntArrayRef sizes) {
+  const auto options =
+      at::TensorOptions().dtype(dtype).device(at::Device(std::string(device.name())));
+  return at::from_blob(buffer.data(), sizes, options);
+}
+
+std::int64_t content_digest(const at::Tensor& tensor) {
+  const auto bytes = tensor.view(-1).view(at::kByte);
+  const std::int64_t whole = bytes.numel() / 8 * 8;
+  auto sum = at::zeros({}, bytes.options().dtype(at::kLong));
+  const auto add = [&](const at::Tensor& words, std::int64_t first) {
+    // Odd multipliers that differ by place: swapped and shifted words change the sum.
+    const auto weights =
+        at::arange(first, first + words.numel(), words.options()).mul_(0x9e3779b97f4a7c1).add_(1);
+    sum.add_(words.mul(weights.bitwise_or_(1)).sum());
+  };
+  const auto words = bytes.slice(0, 0, whole).view(at::kLong);
+  for (std::int64_t begin = 0; begin < words.numel(); begin += kDigestWords)
+    add(words.slice(0, begin, std::min(begin + kDigestWords, words.numel())), begin);
+  if (whole < bytes.numel()) add(bytes.slice(0, whole).to(at::kLong), words.numel());
+  return sum.item<std::int64_t>();
+}
+
+Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn) {
+  Slot slot;
+  slot.name = std::move(name);
+  const auto bytes = static_cast<std::size_t>(drawn.numel()) * drawn.element_size();
+  slot.source = device.create(buffer_layout(bytes, device.granularity(), false));
+  slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
+  slot.source_view.copy_(drawn);
+  slot.live = drawn;
+  slot.digest = bytes > 0 ? content_digest(slot.source_view) : 0;
+  return slot;
+}
+
+InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options,
+                   std::uint32_t trial)
+    : trial_(trial) {
+  const std::string device_name(device.name());
+  model_ = host.build_model(device_name, options.precision, init_seed(trial));
+  arguments_ = host.draw_inputs(device_name, options.precision,
+                                trial_seed(options.secret, options.problem, trial));
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (!arguments_[i].is_tensor) {
+      argument_slots_.push_back(-1);
+      continue;
+    }
+    argument_slots_.push_back(static_cast<int>(inputs_.size()));
+    inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor));
+  }
+  for (const auto& entry : host.state_of(model_))
+    state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
+
+  // The first call shows what the reference writes; only that has to be put back later.
+  const auto outputs = host.forward(model_, [&] {
+    std::vector<pybind11::object> objects;
+    for (const auto& argument : arguments_) objects.push_back(argument.object);
+    return objects;
+  }());
+  for (auto* slots : {&inputs_, &state_})
+    for (auto& slot : *slots) {
+      slot.mutated = !same_bits(slot.live, slot.source_view);
+      if (slot.mutated) slot.expected = slot.live.clone();
+    }
+  for (const auto& output : outputs)
+    expected_.push_back(output.detach().clone(at::MemoryFormat::Contiguous));
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (argument_slots_[i] < 0) continue;
+    auto& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
+    // Both sides read the same memory, so that neither has better addresses than the other.
+    if (!slot.mutated) slot.live = slot.source_view;
+    arguments_[i].tensor = slot.live;
+    arguments_[i].object = to_python(slot.live);
+  }
+}
+
+void InputSet::restore() {
+  for (auto* slots : {&inputs_, &state_})
+    for (auto& slot : *slots)
+      if (slot.mutated) slot.live.copy_(slot.source_view);
+}
+
+std::vector<at::Tensor> InputSet::call(ProblemHost& host, const pybind11::object& model) {
+  std::vector<pybind11::object> objects;
+  objects.reserve(arguments_.size());
+  for (const auto& argument : arguments_) objects.push_back(argument.object);
+  return host.forward(model, objects);
+}
+
+const Slot* InputSet::first_changed_source() const {
+  for (const auto* slots : {&inputs_, &state_})
+    for (const auto& slot : *slots)
+      if (slot.source.size_bytes() > 0 && content_digest(slot.source_view) != slot.digest)
+        return &slot;
+  return nullptr;
+}
+
+std::size_t InputSet::size_bytes() const {
+  std::size_t total = 0;
+  for (const auto* slots : {&inputs_, &state_})
+    for (const auto& slot : *slots)
+      total +=
+          slot.source.layout().mapped_bytes + (slot.mutated ? 2 * slot.source.size_bytes() : 0);
+  for (const auto& slot : state_) total += slot.source.size_bytes();
+  for (const auto& output : expected_)
+    total += static_cast<std::size_t>(output.numel()) * output.element_size();
+  return total;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/device.hpp"
+#include "worker/problem_host.hpp"
+
+namespace kbench::worker {
+
+/// A dense torch tensor over memory of the device, not owning it.
+at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
+                       at::IntArrayRef sizes);
+/// A 64-bit digest of a tensor's bytes, computed on its device: a sum of words weighted by their
+/// place. It notices what kernels do by accident or for gain to memory that they may not write.
+std::int64_t content_digest(const at::Tensor& tensor);
+
+/// A tensor of the problem that candidates get: an input, a parameter or a buffer.
+struct Slot {
+  std::string name;
+  at::Tensor live;          ///< what the reference works on
+  SharedBuffer source;      ///< as drawn; shared with candidates
+  at::Tensor source_view;   ///< `source` as a tensor
+  bool mutated = false;     ///< the reference writes it
+  at::Tensor expected;      ///< its content after one call, where it is written
+  std::int64_t digest = 0;  ///< of `source`
+};
+
+/// How a judge draws: everything but the trial's number.
+struct DrawOptions {
+  std::string problem;  ///< key, part of the seed
+  std::string secret;
+  std::string precision;
+};
+
+/// One trial's data: model, inputs, and what the reference makes of them.
+class InputSet {
+ public:
+  /// Draws the set of one trial and runs the reference once. Throws ProblemFailure.
+  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial);
+
+  std::uint32_t trial() const { return trial_; }
+  const std::vector<Slot>& inputs() const { return inputs_; }  ///< one per tensor input
+  const std::vector<Slot>& state() const { return state_; }    ///< in state_dict order
+  /// Index into inputs() for each argument of forward; −1 for a plain value.
+  const std::vector<int>& argument_slots() const { return argument_slots_; }
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  const std::vector<at::Tensor>& expected() const { return expected_; }
+  const pybind11::object& model() const { return model_; }
+
+  /// One call of `model` (the reference, or a compiled form of it) on this set, state restored.
+  std::vector<at::Tensor> call(ProblemHost& host, const pybind11::object& model);
+  /// Puts back what the reference writes: before each call, outside of any time.
+  void restore();
+  /// The first input or state whose shared memory no longer holds what was drawn, or none.
+  const Slot* first_changed_source() const;
+  /// Bytes on the device that a set of this kind takes.
+  std::size_t size_bytes() const;
+
+ private:
+  Slot make_slot(Device& device, std::string name, const at::Tensor& drawn);
+
+  std::uint32_t trial_;
+  pybind11::object model_;
+  std::vector<Argument> arguments_;
+  std::vector<int> argument_slots_;
+  std::vector<Slot> inputs_, state_;
+  std::vector<at::Tensor> expected_;
+};
+
+}  // namespace kbench::worker

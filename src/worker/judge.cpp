@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "kbench/error.hpp"
+#include "kbench/protocol.hpp"
+#include "worker/evaluation.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using nlohmann::json;
+using protocol::Channel;
+using protocol::Message;
+using protocol::MessageType;
+
+constexpr auto kForever = std::chrono::hours(24 * 365);
+
+/// Serves one driver.
+class Judge {
+ public:
+  explicit Judge(Channel channel) : channel_(std::move(channel)) {}
+
+  void serve() {
+    Message message;
+    while (channel_.receive(message, protocol::Clock::now() + kForever) ==
+           protocol::ReceiveStatus::kOk) {
+      try {
+        handle(message);
+      } catch (const ProblemFailure& failure) {
+        send(MessageType::kProblemFailure,
+             {{"cause", failure.cause}, {"message", failure.message}, {"log", failure.log}});
+      } catch (const CandidateFailure& failure) {
+        // Outside of an evaluation the only device errors are the reference's own.
+        send(MessageType::kProblemFailure,
+             {{"cause", failure.outcome == Outcome::kOutOfMemory ? "does_not_fit" : failure.cause},
+              {"message", failure.message},
+              {"log", ""}});
+      }
+    }
+  }
+
+ private:
+  void handle(Message& message) {
+    switch (message.type) {
+      case MessageType::kDescribe:
+        return describe(json::parse(message.body));
+      case MessageType::kOpenProblem:
+        return open_problem(json::parse(message.body));
+      case MessageType::kEvaluate:
+        return evaluate(json::parse(message.body), std::move(message.fds));
+      case MessageType::kProbe:
+        return probe();
+      default:
+        return;  // a kGo that came after the candidate had already failed
+    }
+  }
+
+  void describe(const json& request) {
+    const auto key = request.at("key").get<std::string>();
+    ProblemHost host(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>());
+    send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
+  }
+
+  void open_problem(const json& request) {
+    problem_.reset();
+    problem_.emplace(judge_options_from_json(request));
+    send(MessageType::kProblemReady, {{"signature", to_json(problem_->signature())},
+                                      {"reference_ms", problem_->reference_ms()},
+                                      {"sets", problem_->resident()}});
+  }
+
+  void evaluate(const json& request, std::vector<Fd> fds) {
+    if (!problem_ || fds.empty()) throw Error("asked to judge a candidate without a problem");
+    EvaluationRequest evaluation;
+    evaluation.plan = launch_plan_from_json(request.at("plan"));
+    evaluation.pid = request.at("pid");
+    evaluation.load_limit_s = request.at("load_limit_s");
+    evaluation.call_limit_s = request.at("call_limit_s");
+    evaluation.find_written_source = request.at("find_written_source");
+    const auto nonce = request.at("nonce").get<std::uint64_t>();
+    Verdict verdict;
+    {
+      Evaluation running(*problem_, std::move(evaluation),
+                         Channel(std::move(fds.front()), nonce, protocol::kMaxCandidateBody),
+                         [this] { wait_for_go(); });
+      verdict = running.run();
+    }
+    if (request.at("find_written_source").get<bool>()) name_written_source(verdict.record);
+    send(MessageType::kVerdict, {{"record", to_json(verdict.record)}, {"raw_ms", verdict.raw_ms}});
+  }
+
+  /// The candidate ran with inputs that it could write to: whatever changed, it wrote.
+  void name_written_source(Record& record) {
+    const std::string changed = problem_->first_changed_source();
+    problem_->redraw();
+    if (changed.empty()) return;
+    record.outcome = Outcome::kIllegalWrite;
+    record.cause = "input_written";
+    record.message = fmt::format("a kernel wrote to {}, which is not its own", changed);
+  }
+
+  /// Tells the driver that timing is next and waits until it says that the device is quiet.
+  void wait_for_go() {
+    send(MessageType::kPhase, {{"phase", "timing"}});
+    Message message;
+    while (channel_.receive(message, protocol::Clock::now() + kForever) ==
+           protocol::ReceiveStatus::kOk)
+      if (message.type == MessageType::kGo) return;
+    throw Error("the driver is gone");
+  }
+
+  void probe() {
+    if (problem_) problem_->device().synchronize();
+    send(MessageType::kHealthy, json::object());
+  }
+
+  void send(MessageType type, const json& body) {
+    channel_.send(type, body.dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+
+  Channel channel_;
+  std::optional<JudgedProblem> problem_;
+};
+
+}  // namespace
+
+int judge_main(Fd channel, std::uint64_t nonce) {
+  try {
+    Judge(Channel(std::move(channel), nonce, protocol::kMaxBody)).serve();
+    return 0;
+  } catch (const std::exception& error) {
+    // The judge's log is the driver's only way to learn why it died.
+    fmt::print(stderr, "kbench judge: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace kbench::worker

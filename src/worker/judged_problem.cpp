@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judged_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+#include "worker/compare.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Input sets at most: more distinct contents than any candidate caches by accident.
+constexpr std::size_t kMaxSets = 16;
+/// Share of the free memory that input sets may take; candidates need as much for their outputs.
+constexpr double kMemoryShare = 0.45;
+
+std::unique_ptr<Device> open_for_judge(const std::string& name) {
+  try {
+    return open_device(name);
+  } catch (const CandidateFailure& failure) {
+    throw Error(fmt::format("the judge cannot use {}: {}", name, failure.message));
+  }
+}
+
+}  // namespace
+
+JudgeOptions judge_options_from_json(const nlohmann::json& json) {
+  try {
+    JudgeOptions options;
+    json.at("key").get_to(options.key);
+    json.at("path").get_to(options.path);
+    json.at("source").get_to(options.source);
+    json.at("sizes").get_to(options.sizes);
+    json.at("precision").get_to(options.precision);
+    json.at("device").get_to(options.device);
+    json.at("secret").get_to(options.secret);
+    json.at("trials").get_to(options.trials);
+    json.at("baselines").get_to(options.baselines);
+    json.at("cold_cache").get_to(options.cold_cache);
+    json.at("timing_budget_s").get_to(options.timing_budget_s);
+    return options;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("the driver's description of a problem is faulty: {}", error.what()));
+  }
+}
+
+JudgedProblem::JudgedProblem(JudgeOptions options)
+    : options_(std::move(options)),
+      device_(open_for_judge(options_.device)),
+      host_(options_.path, options_.source, options_.sizes) {
+  set_precision(options_.precision);
+  const DrawOptions draw{options_.key, options_.secret, options_.precision};
+  const auto free_before = static_cast<double>(device_->free_bytes());
+  auto first = std::make_unique<InputSet>(host_, *device_, draw, 0);
+  const auto fits =
+      static_cast<std::size_t>(kMemoryShare * free_before /
+                               static_cast<double>(std::max<std::size_t>(first->size_bytes(), 1)));
+  const auto wanted = static_cast<std::size_t>(std::max(options_.trials, 1));
+  sets_.resize(std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, wanted)));
+  generations_.resize(sets_.size());
+  sets_[0] = std::move(first);
+  generations_[0] = 1;
+  signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
+                               sets_[0]->arguments(), sets_[0]->expected());
+  check_random_reference(*sets_[0]);
+  measure_reference(*sets_[0]);
+}
+
+void JudgedProblem::check_random_reference(InputSet& set) {
+  set.restore();
+  host_.reseed(0x7265666572656eu);
+  const auto again = set.call(host_, set.model());
+  bool equal = again.size() == set.expected().size();
+  for (std::size_t i = 0; equal && i < again.size(); ++i) {
+    const auto& expected = set.expected()[i];
+    equal = again[i].sizes() == expected.sizes() &&
+            compare(expected, again[i], tolerance_for(options_.precision, expected.scalar_type()))
+                    .wrong_elements == 0;
+  }
+  if (!equal)
+    throw ProblemFailure{"random_reference",
+                         "random reference: the same inputs under another random state give "
+                         "another answer, so no candidate can be right",
+                         ""};
+}
+
+void JudgedProblem::measure_reference(InputSet& set) {
+  set.restore();
+  device_->synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  set.call(host_, set.model());
+  device_->synchronize();
+  reference_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
+  const std::size_t slot = trial % sets_.size();
+  if (!sets_[slot] || sets_[slot]->trial() != trial) {
+    sets_[slot].reset();
+    const DrawOptions draw{options_.key, options_.secret, options_.precision};
+    sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw, trial);
+    ++generations_[slot];
+  }
+  return *sets_[slot];
+}
+
+InputSet& JudgedProblem::slot_set(std::size_t slot) {
+  return sets_[slot] ? *sets_[slot] : trial_set(static_cast<std::uint32_t>(slot));
+}
+
+void JudgedProblem::redraw() {
+  for (auto& set : sets_) set.reset();
+}
+
+std::string JudgedProblem::first_changed_source() const {
+  for (const auto& set : sets_) {
+    if (!set) continue;
+    if (const Slot* slot = set->first_changed_source()) {
+      for (std::size_t i = 0; i < set->argument_slots().size(); ++i) {
+        const int index = set->argument_slots()[i];
+        if (index >= 0 && &set->inputs()[static_cast<std::size_t>(index)] == slot)
+          return fmt::format("input {}", signature_.inputs.at(i).name);
+      }
+      return fmt::format("state {}", slot->name);
+    }
+  }
+  return {};
+}
+
+pybind11::object JudgedProblem::baseline_model(const std::string& baseline, InputSet& set) {
+  if (baseline == "eager") return set.model();
+  if (baseline == "compile") return host_.compile_model(set.model());
+  throw Error(fmt::format("unknown baseline '{}'", baseline));
+}
+
+}  // namespace kbench::worker

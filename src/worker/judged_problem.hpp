@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "worker/input_set.hpp"
+
+namespace kbench::worker {
+
+/// What a run asks of a judge for one problem.
+struct JudgeOptions {
+  std::string key, path, source;
+  Sizes sizes;
+  std::string precision = "native";
+  std::string device = "cpu";
+  std::string secret;
+  int trials = 5;
+  std::vector<std::string> baselines{"eager"};
+  bool cold_cache = true;
+  double timing_budget_s = 0.5;
+};
+
+/// Throws kbench::Error where a field is missing.
+JudgeOptions judge_options_from_json(const nlohmann::json& json);
+
+/// A problem that a judge holds open: the imported file, and as many input sets as fit.
+class JudgedProblem {
+ public:
+  /// Imports, draws the first set, and makes sure that the reference answers alike under another
+  /// random state. Throws ProblemFailure.
+  explicit JudgedProblem(JudgeOptions options);
+
+  const JudgeOptions& options() const { return options_; }
+  Device& device() { return *device_; }
+  ProblemHost& host() { return host_; }
+  const Signature& signature() const { return signature_; }
+  double reference_ms() const { return reference_ms_; }
+
+  /// Input sets that stay in memory; trial t lives in slot t % resident().
+  std::size_t resident() const { return sets_.size(); }
+  /// The set of one trial, drawn again where its slot holds another one.
+  InputSet& trial_set(std::uint32_t trial);
+  /// The set in a slot; drawn, if need be, as that slot's own trial.
+  InputSet& slot_set(std::size_t slot);
+  /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
+  std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
+  /// Forgets all sets: somebody may have written to them.
+  void redraw();
+
+  /// Name of the first input, parameter or buffer whose shared memory no longer holds what was
+  /// drawn, over all sets in memory; empty where all do.
+  std::string first_changed_source() const;
+
+  /// The model that stands for a baseline ("eager", "compile") on a set.
+  pybind11::object baseline_model(const std::string& baseline, InputSet& set);
+
+ private:
+  void check_random_reference(InputSet& set);
+  void measure_reference(InputSet& set);
+
+  JudgeOptions options_;
+  std::unique_ptr<Device> device_;
+  ProblemHost host_;
+  Signature signature_;
+  double reference_ms_ = 0;
+  std::vector<std::unique_ptr<InputSet>> sets_;
+  std::vector<std::uint64_t> generations_;
+};
+
+}  // namespace kbench::worker

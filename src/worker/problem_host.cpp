@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "worker/problem_host.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/embed.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+#include "worker/problem_host_source.hpp"
+
+namespace py = pybind11;
+
+namespace kbench::worker {
+namespace {
+
+/// The module made of problem_host.py. Never destroyed: the interpreter is not finalised either.
+py::module_& host_module() {
+  static py::module_* module = nullptr;
+  if (module == nullptr) {
+    auto made = py::module_::import("types").attr("ModuleType")("kbench_problem_host");
+    py::exec(kProblemHostSource, made.attr("__dict__"));
+    module = new py::module_(py::reinterpret_borrow<py::module_>(made));
+  }
+  return *module;
+}
+
+/// Calls a function of problem_host.py; what it raises becomes a ProblemFailure.
+template <typename... Args>
+py::object call(const char* name, Args&&... arguments) {
+  try {
+    return host_module().attr(name)(std::forward<Args>(arguments)...);
+  } catch (py::error_already_set& error) {
+    if (error.matches(PyExc_KeyboardInterrupt)) throw;
+    ProblemFailure failure{"reference_raised", "", error.what()};
+    try {
+      const auto pair = host_module().attr("failure_of")(error.value()).cast<py::tuple>();
+      failure.cause = pair[0].cast<std::string>();
+      failure.message = pair[1].cast<std::string>();
+    } catch (py::error_already_set& again) {
+      failure.message = again.what();
+    }
+    throw failure;
+  }
+}
+
+void check(const PyStatus& status) {
+  if (PyStatus_Exception(status) != 0)
+    throw Error(
+        fmt::format("Python does not start: {}; check KBENCH_PYTHON, or run "
+                    "scripts/kbench setup",
+                    status.err_msg != nullptr ? status.err_msg : "no reason given"));
+}
+
+}  // namespace
+
+void start_python(const std::string& python) {
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.parse_argv = 0;
+  config.install_signal_handlers = 0;
+  // The venv is found from the executable's place.
+  check(PyConfig_SetBytesString(&config, &config.executable, python.c_str()));
+  check(PyConfig_SetBytesString(&config, &config.program_name, python.c_str()));
+  check(Py_InitializeFromConfig(&config));
+  PyConfig_Clear(&config);
+  try {
+    py::module_::import("torch");
+    host_module();
+  } catch (py::error_already_set& error) {
+    throw Error(fmt::format("{} cannot import torch: {}", python, error.what()));
+  }
+}
+
+std::string torch_version() {
+  return py::str(py::module_::import("torch").attr("__version__")).cast<std::string>();
+}
+
+void set_precision(const std::string& precision) { call("set_precision", precision); }
+
+py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
+
+ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
+  py::dict python_sizes;
+  for (const auto& [name, value] : sizes) python_sizes[py::str(name)] = value;
+  module_ = call("load", path,
+                 py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+                     source.data(), static_cast<Py_ssize_t>(source.size()), "replace")),
+                 python_sizes);
+}
+
+Signature ProblemHost::describe(const std::string& key, const std::string& precision) {
+  const auto text = call("describe", key, module_, precision).cast<std::string>();
+  return signature_from_json(nlohmann::json::parse(text));
+}
+
+Signature ProblemHost::signature(const std::string& key, const std::string& precision,
+                                 const py::object& model, const std::vector<Argument>& inputs,
+                                 const std::vector<at::Tensor>& outputs) {
+  py::list python_inputs;
+  for (const auto& input : inputs) python_inputs.append(input.object);
+  py::list python_outputs;
+  for (const auto& output : outputs) python_outputs.append(to_python(output));
+  const auto text = call("signature", key, module_, model, python_inputs, python_outputs, precision)
+                        .cast<std::string>();
+  return signature_from_json(nlohmann::json::parse(text));
+}
+
+py::object ProblemHost::build_model(const std::string& device, const std::string& precision,
+                                    std::uint64_t seed) {
+  return call("build_model", module_, device, precision, seed);
+}
+
+std::vector<Argument> ProblemHost::draw_inputs(const std::string& device,
+                                               const std::string& precision, std::uint64_t seed) {
+  std::vector<Argument> arguments;
+  const auto drawn = call("draw_inputs", module_, device, precision, seed).cast<py::list>();
+  for (const auto& item : drawn) {
+    Argument argument{py::reinterpret_borrow<py::object>(item), false, {}};
+    argument.is_tensor = THPVariable_Check(item.ptr()) != 0;
+    if (argument.is_tensor) argument.tensor = item.cast<at::Tensor>();
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+std::vector<StateEntry> ProblemHost::state_of(const py::object& model) {
+  std::vector<StateEntry> entries;
+  for (const auto& item : call("state_of", model).cast<py::list>()) {
+    const auto triple = item.cast<py::tuple>();
+    entries.push_back(
+        {triple[0].cast<std::string>(), triple[1].cast<at::Tensor>(), triple[2].cast<bool>()});
+  }
+  return entries;
+}
+
+std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
+                                             const std::vector<py::object>& arguments) {
+  py::list list;
+  for (const auto& argument : arguments) list.append(argument);
+  std::vector<at::Tensor> outputs;
+  for (const auto& item : call("forward", model, list).cast<py::list>())
+    outputs.push_back(item.cast<at::Tensor>());
+  return outputs;
+}
+
+py::object ProblemHost::compile_model(const py::object& model) {
+  return call("compile_model", model);
+}
+
+void ProblemHost::reseed(std::uint64_t seed) { call("reseed", seed); }
+
+}  // namespace kbench::worker

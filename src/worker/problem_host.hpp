@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/problem.hpp"
+#include "kbench/signature.hpp"
+
+namespace kbench::worker {
+
+/// The problem's own failure: it cannot be imported, raises, does not fit, or is random.
+struct ProblemFailure {
+  std::string cause;    ///< stable slug
+  std::string message;  ///< one sentence
+  std::string log;      ///< Python's traceback, if any
+};
+
+/// An argument of Model.forward and its tensor, where it is one.
+struct Argument {
+  pybind11::object object;
+  bool is_tensor = false;
+  at::Tensor tensor;
+};
+
+/// An entry of a model's state_dict.
+struct StateEntry {
+  std::string name;
+  at::Tensor tensor;  ///< the model's own
+  bool is_buffer = false;
+};
+
+/// Starts the interpreter of `python` inside this process and imports torch; nothing else of torch
+/// is touched, so that children may be forked afterwards. Throws kbench::Error.
+void start_python(const std::string& python);
+/// Version of the imported torch.
+std::string torch_version();
+
+/// One problem file, imported with its sizes. All members throw ProblemFailure.
+class ProblemHost {
+ public:
+  ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes);
+
+  /// The signature, made without the cost of the real data where the problem allows it.
+  Signature describe(const std::string& key, const std::string& precision);
+  /// The signature as found on real data.
+  Signature signature(const std::string& key, const std::string& precision,
+                      const pybind11::object& model, const std::vector<Argument>& inputs,
+                      const std::vector<at::Tensor>& outputs);
+
+  pybind11::object build_model(const std::string& device, const std::string& precision,
+                               std::uint64_t seed);
+  std::vector<Argument> draw_inputs(const std::string& device, const std::string& precision,
+                                    std::uint64_t seed);
+  std::vector<StateEntry> state_of(const pybind11::object& model);
+  /// One call of the reference; `arguments` as forward takes them.
+  std::vector<at::Tensor> forward(const pybind11::object& model,
+                                  const std::vector<pybind11::object>& arguments);
+  /// The same model through torch.compile.
+  pybind11::object compile_model(const pybind11::object& model);
+  /// Sets the state of all of Python's and torch's random generators.
+  void reseed(std::uint64_t seed);
+
+ private:
+  pybind11::object module_;
+};
+
+/// Global state that decides what fp32 means, for this process.
+void set_precision(const std::string& precision);
+
+/// A Python object of a tensor, for Argument lists.
+pybind11::object to_python(const at::Tensor& tensor);
+
+}  // namespace kbench::worker

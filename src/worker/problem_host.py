@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""Runs KernelBench-form problem files for the judge: builds the model, draws inputs, describes both.
+
+The functions are called from problem_host.cpp; tensors cross as they are, everything else as plain
+values.
+"""
+
+import ast
+import inspect
+import json
+import math
+import random
+import sys
+import types
+
+import torch
+
+_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class ProblemFailure(Exception):
+    """The problem's own failure: a cause slug and one sentence."""
+
+    def __init__(self, cause, message):
+        super().__init__(message)
+        self.cause = cause
+
+
+def _assigned_names(node):
+    """Names that a module-level statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def load(path, source, sizes):
+    """The problem's module, with the constants in `sizes` (name -> Python literal) replaced."""
+    try:
+        tree = ast.parse(source, filename=path)
+    except (SyntaxError, ValueError) as error:
+        raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
+    missing = dict(sizes)
+    for node in tree.body:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            continue
+        for name in _assigned_names(node):
+            if name in sizes:
+                try:
+                    node.value = ast.parse(sizes[name], mode="eval").body
+                except SyntaxError:
+                    raise ProblemFailure(
+                        "bad_size", f"the size {name}={sizes[name]} is no Python literal") from None
+                missing.pop(name, None)
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise ProblemFailure("bad_size", f"{path} has no module-level constant {names}")
+    module = types.ModuleType("kbench_problem")
+    module.__file__ = path
+    sys.modules["kbench_problem"] = module
+    ast.fix_missing_locations(tree)
+    try:
+        exec(compile(tree, path, "exec"), module.__dict__)
+    except Exception as error:
+        raise ProblemFailure("import_failed", f"{path} cannot be imported: {_short(error)}") from error
+    for name in ("Model", "get_inputs"):
+        if not hasattr(module, name):
+            raise ProblemFailure("no_" + name.lower(), f"{path} has no {name}")
+    return module
+
+
+def _short(error):
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def set_precision(precision):
+    """Global state of the reference: fp32 means fp32, unless the row is tf32."""
+    tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.backends.cudnn.benchmark = False
+
+
+def _seed(seed):
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed & 0xFFFFFFFF)
+    torch.manual_seed(seed)
+
+
+def _to(value, device, dtype):
+    """Tensors inside `value` on the device, floating ones in the precision row's type."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach()
+        if dtype is not None and value.is_floating_point():
+            value = value.to(dtype)
+        return value.to(device).contiguous()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_to(item, device, dtype) for item in value)
+    return value
+
+
+def _init_arguments(module):
+    arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    return list(arguments) if isinstance(arguments, (list, tuple)) else [arguments]
+
+
+def _redraw_constants(model):
+    """Parameters and buffers that a constructor left constant would let a candidate ignore them."""
+    buffers = {id(buffer) for buffer in model.buffers()}
+    for tensor in list(model.parameters()) + list(model.buffers()):
+        if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
+            continue
+        value = tensor.detach().reshape(-1)[0].item()
+        if not bool((tensor.detach() == value).all()):
+            continue
+        if value != 0:
+            drawn = (torch.rand_like(tensor) + 0.5) * value
+        else:
+            drawn = torch.randn_like(tensor) * (0.5 if id(tensor) in buffers else 0.1)
+        with torch.no_grad():
+            tensor.copy_(drawn)
+
+
+def build_model(module, device, precision, seed, redraw=True):
+    """A new Model under an init seed, on the device, in the precision row's types."""
+    dtype = _DTYPES.get(precision)
+    _seed(seed)
+    with torch.device(device):
+        arguments = _init_arguments(module)
+        model = module.Model(*arguments)
+    model = model.to(device)
+    if dtype is not None:
+        model = model.to(dtype)
+    if redraw:
+        _redraw_constants(model)
+    model.requires_grad_(False)
+    return model
+
+
+def draw_inputs(module, device, precision, seed):
+    """The arguments of one call of forward, as a list."""
+    _seed(seed)
+    with torch.device(device):
+        inputs = module.get_inputs()
+    inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    return [_to(value, device, _DTYPES.get(precision)) for value in inputs]
+
+
+def outputs_of(result):
+    """The outputs as a flat list of tensors."""
+    outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+    for output in outputs:
+        if not isinstance(output, torch.Tensor):
+            raise ProblemFailure("bad_output",
+                                 f"the reference returns a {type(output).__name__}, no tensor")
+    return outputs
+
+
+def forward(model, inputs):
+    with torch.no_grad():
+        return outputs_of(model(*inputs))
+
+
+def reseed(seed):
+    _seed(seed)
+
+
+def compile_model(model):
+    return torch.compile(model)
+
+
+def state_of(model):
+    """[(name, tensor, is_buffer)] in state_dict order."""
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    return [(name, tensor, name not in parameters)
+            for name, tensor in model.state_dict(keep_vars=True).items()]
+
+
+def _plain(value):
+    """A plain value for plans in its JSON form, or None where there is none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (list, tuple)) and value:
+        if all(isinstance(item, int) and not isinstance(item, bool) for item in value):
+            return [int(item) for item in value]
+        if all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in value):
+            return [_plain(float(item)) for item in value]
+    return None
+
+
+def _attributes(model):
+    found = {}
+    for path, module in model.named_modules():
+        for name, value in vars(module).items():
+            plain = None if name.startswith("_") or name == "training" else _plain(value)
+            if plain is not None:
+                found[f"{path}.{name}" if path else name] = plain
+    return found
+
+
+def _bound(function, arguments, skip_self):
+    """[(parameter name, value)] of a call; arguments beyond the names are numbered."""
+    try:
+        signature = inspect.signature(function)
+        if skip_self:
+            parameters = list(signature.parameters.values())[1:]
+            signature = signature.replace(parameters=parameters)
+        bound = signature.bind(*arguments)
+        bound.apply_defaults()
+    except (TypeError, ValueError):
+        return [(f"arg{i}", value) for i, value in enumerate(arguments)]
+    named = []
+    for name, value in bound.arguments.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            named += [(f"{name}{i}", item) for i, item in enumerate(value)]
+        elif kind is not inspect.Parameter.VAR_KEYWORD:
+            named.append((name, value))
+    return named
+
+
+def _tensor_info(name, tensor):
+    return {"name": name, "dtype": str(tensor.dtype).removeprefix("torch."),
+            "shape": list(tensor.shape)}
+
+
+def signature(key, module, model, inputs, outputs, precision):
+    """What a plan may name, in the form of signature.hpp."""
+    named = _bound(type(model).forward, inputs, True)[:len(inputs)]
+    described = []
+    for name, value in named:
+        if isinstance(value, torch.Tensor):
+            described.append(_tensor_info(name, value))
+        else:
+            described.append({"name": name, "value": _plain(value)})
+            if described[-1]["value"] is None:
+                raise ProblemFailure(
+                    "bad_input", f"the input {name} is a {type(value).__name__}: "
+                    "neither a tensor nor a plain number")
+    with torch.device("meta"):
+        arguments = _init_arguments(module)
+    init = {name: _plain(value) for name, value in _bound(type(model).__init__, arguments, True)}
+    return json.dumps({
+        "problem": key,
+        "inputs": described,
+        "outputs": [_tensor_info(str(i), tensor) for i, tensor in enumerate(outputs)],
+        "state": [dict(_tensor_info(name, tensor), is_buffer=is_buffer)
+                  for name, tensor, is_buffer in state_of(model)],
+        "init": {name: value for name, value in init.items() if value is not None},
+        "attributes": _attributes(model),
+        "precision": precision,
+    })
+
+
+def describe(key, module, precision):
+    """The signature without the cost of the data: on the meta device, else on the CPU."""
+    last = None
+    for device in ("meta", "cpu"):
+        try:
+            model = build_model(module, device, precision, 0, redraw=False)
+            inputs = draw_inputs(module, device, precision, 0)
+            outputs = forward(model, inputs)
+            return signature(key, module, model, inputs, outputs, precision)
+        except ProblemFailure:
+            raise
+        except Exception as error:  # the next device may do better; the last one's error is told
+            last = error
+    raise ProblemFailure("reference_raised", f"the reference raises {_short(last)}") from last
+
+
+def failure_of(error):
+    """(cause, sentence) of what a problem raised on the judge's device."""
+    if isinstance(error, ProblemFailure):
+        return error.cause, str(error)
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return "does_not_fit", f"the problem does not fit into memory: {_short(error)}"
+    return "reference_raised", f"the reference raises {_short(error)}"

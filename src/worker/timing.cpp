@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "worker/timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace kbench::worker {
+namespace {
+
+constexpr int kResamples = 1000;
+/// A side slower than this gets shorter blocks, so that a slow candidate does not cost minutes.
+constexpr double kBlockTarget_ms = 200;
+
+struct BlockShape {
+  int calls, discarded;
+};
+
+/// At least 8 calls that count and 2 that do not, unless single calls are very long.
+BlockShape block_shape(double call_ms) {
+  if (call_ms * 10 <= kBlockTarget_ms) return {10, 2};
+  if (call_ms * 5 <= kBlockTarget_ms) return {6, 1};
+  return {4, 1};
+}
+
+struct Ratio {
+  double value, lo, hi;
+};
+
+Ratio bootstrap_ratio(const std::vector<double>& numerator,
+                      const std::vector<double>& denominator) {
+  std::mt19937_64 random(20240229);  // fixed: equal measurements give an equal interval
+  const auto resampled_median = [&](const std::vector<double>& values) {
+    std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
+    std::vector<double> sample(values.size());
+    for (auto& value : sample) value = values[pick(random)];
+    return median(std::move(sample));
+  };
+  std::vector<double> ratios(kResamples);
+  for (auto& ratio : ratios) ratio = resampled_median(numerator) / resampled_median(denominator);
+  std::sort(ratios.begin(), ratios.end());
+  return {median(numerator) / median(denominator), ratios[kResamples / 40],
+          ratios[kResamples - 1 - kResamples / 40]};
+}
+
+bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, double target) {
+  const auto& last = run.measurements.at(sides.back().name);
+  return std::all_of(sides.begin(), sides.end() - 1, [&](const TimedSide& side) {
+    const Ratio ratio = bootstrap_ratio(run.measurements.at(side.name), last);
+    return (ratio.hi - ratio.lo) / 2 <= target * ratio.value;
+  });
+}
+
+}  // namespace
+
+TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
+                       const std::function<double()>& clock_mhz) {
+  TimedRun run;
+  std::map<std::string, BlockShape> shapes;
+  const auto measure_block = [&](const TimedSide& side) {
+    if (!shapes.contains(side.name)) {
+      // One call to learn the length; as the first after a switch it would be discarded anyway.
+      shapes[side.name] = block_shape(side.measure(1).at(0));
+    }
+    const BlockShape shape = shapes[side.name];
+    const auto times = side.measure(shape.calls);
+    auto& kept = run.measurements[side.name];
+    kept.insert(kept.end(), times.begin() + shape.discarded, times.end());
+    run.clocks_mhz[side.name].push_back(clock_mhz());
+  };
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    for (const auto& side : sides) measure_block(side);
+    for (auto side = sides.rbegin(); side != sides.rend(); ++side) measure_block(*side);
+    const auto smallest = std::min_element(
+        run.measurements.begin(), run.measurements.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto count = static_cast<int>(smallest->second.size());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (count < limits.min_measurements) continue;
+    if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
+    if (precise_enough(run, sides, limits.target_rel_ci)) return run;
+  }
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+SideTiming summarize(const std::vector<double>& measurements_ms) {
+  SideTiming timing;
+  const auto count = static_cast<double>(measurements_ms.size());
+  timing.count = static_cast<std::int64_t>(measurements_ms.size());
+  timing.median_ms = median(measurements_ms);
+  timing.mean_ms = std::accumulate(measurements_ms.begin(), measurements_ms.end(), 0.0) / count;
+  double squares = 0;
+  for (const double ms : measurements_ms) squares += (ms - timing.mean_ms) * (ms - timing.mean_ms);
+  timing.std_ms = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  const auto [low, high] = std::minmax_element(measurements_ms.begin(), measurements_ms.end());
+  timing.min_ms = *low;
+  timing.max_ms = *high;
+  return timing;
+}
+
+Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
+                   const std::vector<double>& candidate_ms) {
+  const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms);
+  return {baseline, ratio.value, ratio.lo, ratio.hi};
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kbench/record.hpp"
+
+namespace kbench::worker {
+
+/// One side of a comparison in time: a baseline, or the candidate.
+struct TimedSide {
+  std::string name;  ///< "candidate", "eager", "compile"
+  /// Runs `calls` calls and gives the milliseconds of each, in order.
+  std::function<std::vector<double>(int calls)> measure;
+};
+
+/// When to stop, and how much one block holds.
+struct TimingLimits {
+  double budget_s = 0.5;      ///< measuring stops after this, once there are enough
+  int min_measurements = 10;  ///< of each side
+  int max_measurements = 400;
+  double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
+};
+
+/// Raw measurements of all sides, in milliseconds.
+struct TimedRun {
+  std::map<std::string, std::vector<double>> measurements;
+  std::map<std::string, std::vector<double>> clocks_mhz;
+};
+
+/// Measures all sides in alternating blocks (A B B A …), the first calls after each switch
+/// discarded, until the ratio of the last side to each other one is known well enough.
+TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
+                       const std::function<double()>& clock_mhz);
+
+/// Median, mean, standard deviation and extremes of measurements.
+SideTiming summarize(const std::vector<double>& measurements_ms);
+double median(std::vector<double> values);
+/// baseline over candidate, ratio of medians, with a 95 % bootstrap interval.
+Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
+                   const std::vector<double>& candidate_ms);
+
+}  // namespace kbench::worker

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "kbench/protocol.hpp"
+#include "worker/problem_host.hpp"
+#include "worker/zygote.hpp"
+
+/// kbench-worker CHANNEL_FD NONCE PYTHON: started by kbench alone.
+int main(int argc, char** argv) {
+  using namespace kbench;
+  int code = 1;
+  try {
+    if (argc != 4) {
+      fmt::print(stderr, "kbench-worker is started by kbench; see kbench --help\n");
+      return 2;
+    }
+    // A pool of threads in the zygote would not survive its forks.
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    Fd socket(std::atoi(argv[1]));
+    protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
+                              protocol::kMaxBody);
+    worker::start_python(argv[3]);
+    const nlohmann::json ready{{"torch", worker::torch_version()}};
+    channel.send(protocol::MessageType::kReady, ready.dump());
+    code = worker::zygote_main(std::move(channel));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kbench-worker: {}\n", error.what());
+  }
+  // Finalising an interpreter with torch in it hangs or crashes.
+  std::fflush(nullptr);
+  _exit(code);
+}

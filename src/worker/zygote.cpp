@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "worker/zygote.hpp"
+
+#include <Python.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kbench/error.hpp"
+#include "worker/candidate.hpp"
+#include "worker/judge.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+/// Where a child finds what it was given; everything above is closed.
+constexpr int kChannelFd = 3;
+constexpr int kJobFd = 4;
+
+/// Moves the child's descriptors to their places and closes all that the zygote had open.
+void arrange_descriptors(std::vector<Fd>& fds) {
+  // Away from the places first: a descriptor may already sit on another one's place.
+  std::array<int, 3> moved{-1, -1, -1};
+  for (std::size_t i = 0; i < fds.size() && i < moved.size(); ++i)
+    moved[i] = fcntl(fds[i].value(), F_DUPFD, 64);
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, STDIN_FILENO);
+  dup2(moved[1], STDOUT_FILENO);
+  dup2(moved[1], STDERR_FILENO);
+  dup2(moved[0], kChannelFd);
+  unsigned first_closed = kJobFd;
+  if (moved[2] >= 0) {
+    dup2(moved[2], kJobFd);
+    ++first_closed;
+  }
+  for (auto& fd : fds) fd.release();
+  close_range(first_closed, ~0u, 0);
+  fcntl(kChannelFd, F_SETFD, FD_CLOEXEC);
+}
+
+int child_main(const json& request, std::vector<Fd> fds) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const bool has_job = fds.size() > 2;
+  arrange_descriptors(fds);
+  const auto role = request.at("role").get<std::string>();
+  if (role == "judge") return judge_main(Fd(kChannelFd), request.at("nonce").get<std::uint64_t>());
+  if (role == "candidate" && has_job) return candidate_main(Fd(kChannelFd), Fd(kJobFd));
+  throw Error(fmt::format("asked to fork a '{}'", role));
+}
+
+/// Children that run, and what to tell of those that ended.
+class Zygote {
+ public:
+  explicit Zygote(protocol::Channel channel) : channel_(std::move(channel)) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &mask, nullptr);
+    signals_ = Fd(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  int serve() {
+    while (true) {
+      std::array<pollfd, 2> polls{pollfd{channel_.fd(), POLLIN, 0},
+                                  pollfd{signals_.value(), POLLIN, 0}};
+      if (poll(polls.data(), polls.size(), -1) < 0 && errno != EINTR) break;
+      if (polls[1].revents != 0) reap();
+      if (polls[0].revents == 0) continue;
+      protocol::Message message;
+      // The driver sends whole frames: what has begun arrives.
+      const auto status =
+          channel_.receive(message, protocol::Clock::now() + std::chrono::seconds(30));
+      if (status != protocol::ReceiveStatus::kOk) break;
+      if (message.type != MessageType::kFork) continue;
+      if (const auto code = fork_child(std::move(message))) return *code;
+    }
+    for (const pid_t child : children_) kill(-child, SIGKILL);
+    return 0;
+  }
+
+ private:
+  void reap() {
+    signalfd_siginfo info;
+    while (read(signals_.value(), &info, sizeof info) > 0) {
+    }
+    int status = 0;
+    while (true) {
+      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) return;
+      // Whatever the child started goes with it.
+      kill(-pid, SIGKILL);
+      children_.erase(pid);
+      const bool signaled = WIFSIGNALED(status);
+      send(MessageType::kExited, {{"pid", pid},
+                                  {"signaled", signaled},
+                                  {"code", signaled ? WTERMSIG(status) : WEXITSTATUS(status)}});
+    }
+  }
+
+  /// The exit code in the child, nothing in the zygote.
+  std::optional<int> fork_child(protocol::Message message) {
+    const auto request = json::parse(message.body);
+    PyOS_BeforeFork();
+    const pid_t pid = fork();
+    if (pid == 0) {
+      PyOS_AfterFork_Child();
+      return child_main(request, std::move(message.fds));
+    }
+    PyOS_AfterFork_Parent();
+    if (pid > 0) {
+      setpgid(pid, pid);  // here too: the driver may want to kill before the child has run
+      children_.insert(pid);
+    }
+    send(MessageType::kForked,
+         {{"id", request.at("id")}, {"pid", pid}, {"error", pid < 0 ? std::strerror(errno) : ""}});
+    return std::nullopt;
+  }
+
+  void send(MessageType type, const json& body) { channel_.send(type, body.dump()); }
+
+  protocol::Channel channel_;
+  Fd signals_;
+  std::set<pid_t> children_;
+};
+
+}  // namespace
+
+int zygote_main(protocol::Channel channel) { return Zygote(std::move(channel)).serve(); }
+
+}  // namespace kbench::worker

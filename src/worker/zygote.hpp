@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kbench/protocol.hpp"
+
+namespace kbench::worker {
+
+/// The fork server: holds an interpreter with torch imported and nothing else started, and forks a
+/// judge or a candidate for each kFork. Reports each child's end. Returns in the zygote when the
+/// driver hangs up (all children are killed), and in a child with that child's exit code.
+int zygote_main(protocol::Channel channel);
+
+}  // namespace kbench::worker
