@@ -24,7 +24,7 @@ struct WrongElement {
 /// One correctness trial on one input family.
 struct TrialResult {
   int trial = 0;
-  std::string family = "drawn";                        ///< "drawn": as the problem draws its inputs
+  Interned family = "drawn";                           ///< "drawn": as the problem draws its inputs
   std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
   std::optional<double>
       error_ratio;  ///< to eager's own error against the oracle, where there is one
@@ -41,21 +41,21 @@ struct SideTiming {
 
 /// How and how long; `sides` holds "candidate" and each baseline by name.
 struct Timing {
-  std::string method;  ///< "events", "wall"
-  std::string trust;   ///< "own_code", "confirmed", "self_reported"
-  std::map<std::string, SideTiming> sides;
+  Interned method;  ///< "events", "wall"
+  Interned trust;   ///< "own_code", "confirmed", "self_reported"
+  std::map<Interned, SideTiming> sides;
 };
 
 /// Baseline time over candidate time: ratio of medians, with a bootstrap interval (95 %).
 struct Speedup {
-  std::string baseline;
+  Interned baseline;
   double value = 0, lo = 0, hi = 0;
 };
 
 struct CompileInfo {
   double seconds = 0;
   bool cached = false;
-  std::string way;  ///< "nvrtc"
+  Interned way;  ///< "nvrtc"
 };
 
 /// Where a record's raw measurements and log stand in the details file.
@@ -78,9 +78,9 @@ struct Record {
   std::string candidate_hash;
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kRoster;
-  Interned cause;       ///< stable slug: "syntax_error", "out_of_bounds_write", …
-  std::string message;  ///< one sentence for people
-  std::optional<std::string> correct_at;  ///< lower precision row at which a mismatch would pass
+  Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
+  std::string message;                 ///< one sentence for people
+  std::optional<Interned> correct_at;  ///< lower precision row at which a mismatch would pass
   std::optional<CompileInfo> compile;
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
@@ -98,8 +98,9 @@ std::string record_key(const Record& record);
 /// Whether both have the same key, without computing it.
 bool same_key(const Record& a, const Record& b);
 
-/// The record's line in a run file, described in RUN_FILE.md. What is not finite becomes null, and
-/// what is not `correct` gets no timing and no speedup, whatever the struct holds.
+/// The record's line in a run file, described in RUN_FILE.md: measured numbers to six significant
+/// digits, null for what is not finite, and no timing and no speedup for what is not `correct`,
+/// whatever the struct holds.
 nlohmann::json to_json(const Record& record);
 /// Throws kbench::Error naming the field that is missing, of the wrong type or of no known value,
 /// and where an outcome other than `correct` carries times.

@@ -2,6 +2,7 @@
 #include "kbench/record.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "json_fields.hpp"
@@ -13,7 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
+/// Six significant digits are beyond what any of these measurements resolves, and keep lines short.
+json number_or_null(double value) {
+  if (!std::isfinite(value)) return {};
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
 json number_or_null(const std::optional<double>& value) {
   return value ? number_or_null(*value) : json();
 }

@@ -57,7 +57,7 @@ TEST(Record, EveryFieldSurvivesTheWayThroughJson) {
   ASSERT_TRUE(record.correctness.at(0).first_wrong);
   EXPECT_EQ(record.correctness[0].first_wrong->index, (std::vector<std::int64_t>{3, 17}));
   EXPECT_EQ(record.correctness[0].first_wrong->expected, "0.5");
-  EXPECT_EQ(record.correct_at, std::optional<std::string>("fp16"));
+  EXPECT_EQ(record.correct_at, Interned("fp16"));
 }
 
 TEST(Record, WhatIsNotFiniteIsWrittenAsNull) {
