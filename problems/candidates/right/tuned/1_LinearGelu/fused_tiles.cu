@@ -34,18 +34,29 @@ __device__ void tile_product(const float* a, const float* b, int m, int n, int k
   __shared__ __align__(16) float tile_a[kDepth][kPitch];
   __shared__ __align__(16) float tile_b[kDepth][kPitch];
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  const int load_row = threadIdx.x / 4, load_k = threadIdx.x % 4 * 4;
+  // The next slices are on their way while the present ones are multiplied.
+  float4 next_a[kPer / 4], next_b[kPer / 4];
+  const auto load_next = [&](int k0) {
+#pragma unroll
+    for (int part = 0; part < kPer / 4; ++part) {
+      const int row = load_row + part * 64;
+      next_a[part] = load4<kWide>(a, blockIdx.y * kTile + row, k0 + load_k, m, k);
+      next_b[part] = load4<kWide>(b, blockIdx.x * kTile + row, k0 + load_k, n, k);
+    }
+  };
+  load_next(0);
   for (int k0 = 0; k0 < k; k0 += kDepth) {
 #pragma unroll
     for (int part = 0; part < kPer / 4; ++part) {
-      const int row = threadIdx.x / 4 + part * 64, kk = threadIdx.x % 4 * 4;
-      const float4 from_a = load4<kWide>(a, blockIdx.y * kTile + row, k0 + kk, m, k);
-      const float4 from_b = load4<kWide>(b, blockIdx.x * kTile + row, k0 + kk, n, k);
-      tile_a[kk][row] = from_a.x, tile_a[kk + 1][row] = from_a.y;
-      tile_a[kk + 2][row] = from_a.z, tile_a[kk + 3][row] = from_a.w;
-      tile_b[kk][row] = from_b.x, tile_b[kk + 1][row] = from_b.y;
-      tile_b[kk + 2][row] = from_b.z, tile_b[kk + 3][row] = from_b.w;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tile_a[load_k + i][load_row + part * 64] = component(next_a[part], i);
+        tile_b[load_k + i][load_row + part * 64] = component(next_b[part], i);
+      }
     }
     __syncthreads();
+    if (k0 + kDepth < k) load_next(k0 + kDepth);
 #pragma unroll
     for (int kk = 0; kk < kDepth; ++kk) {
       float4 rows[kPer / 4], columns[kPer / 4];

@@ -4,7 +4,7 @@
 //@ dims x[M, K]
 //@ let N = size(gate.weight, 0)
 //@ let tiles = cdiv(N, 64) * cdiv(M, 32)
-//@ let wanted = max(1, min(cdiv(K, 64), 4 * device.sms / (2 * tiles)))
+//@ let wanted = max(1, min(cdiv(K, 64), 8 * device.sms / (2 * tiles)))
 //@ let depth = cdiv(cdiv(K, wanted), 16) * 16
 //@ let slices = cdiv(K, depth)
 //@ tmp acc: float32[2, M, N] = 0
@@ -39,17 +39,26 @@ __global__ void __launch_bounds__(128)
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   const int load_row = threadIdx.x / 8, load_k = threadIdx.x % 8 * 2;
   float sum[4][4] = {};
+  // The next slices are on their way while the present ones are multiplied.
+  float2 next_w[4], next_x[2];
+  const auto load_next = [&](int k0) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const int row = load_row + part * 16;
+      next_w[part] = load2<kPairs>(weight, column0 + row, k0 + load_k, n, k, end);
+      if (part < 2) next_x[part] = load2<kPairs>(x, row0 + row, k0 + load_k, m, k, end);
+    }
+  };
+  load_next(begin);
   for (int k0 = begin; k0 < end; k0 += 16) {
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int row = load_row + part * 16;
-      const float2 w = load2<kPairs>(weight, column0 + row, k0 + load_k, n, k, end);
-      tile_w[load_k][row] = w.x, tile_w[load_k + 1][row] = w.y;
-      if (part >= 2) continue;
-      const float2 v = load2<kPairs>(x, row0 + row, k0 + load_k, m, k, end);
-      tile_x[load_k][row] = v.x, tile_x[load_k + 1][row] = v.y;
+      tile_w[load_k][row] = next_w[part].x, tile_w[load_k + 1][row] = next_w[part].y;
+      if (part < 2) tile_x[load_k][row] = next_x[part].x, tile_x[load_k + 1][row] = next_x[part].y;
     }
     __syncthreads();
+    if (k0 + 16 < end) load_next(k0 + 16);
 #pragma unroll
     for (int kk = 0; kk < 16; ++kk) {
       const float4 a = *reinterpret_cast<const float4*>(&tile_x[kk][ty * 4]);

@@ -28,14 +28,20 @@ __device__ float block_sum(float v, float* scratch) {
 template <bool kCached>
 __global__ void norm_silu(const float* x, const float* weight, const float* bias, float* y,
                           float* average, float factor, int per_group, int plane, float eps) {
-  extern __shared__ float cache[];
+  extern __shared__ __align__(16) float cache[];
   __shared__ float scratch[32];
   const int count = per_group * plane;
   const int first_channel = blockIdx.x * per_group;
   const int image_group = blockIdx.y * gridDim.x + blockIdx.x;
   const float* from = x + (long long)image_group * count;
   float sum = 0.0f, squares = 0.0f;
-  for (int i = threadIdx.x; i < count; i += blockDim.x) {
+  const int quads = count % 4 == 0 ? count / 4 : 0;
+  for (int i = threadIdx.x; i < quads; i += blockDim.x) {
+    const float4 v = reinterpret_cast<const float4*>(from)[i];
+    if (kCached) reinterpret_cast<float4*>(cache)[i] = v;
+    sum += (v.x + v.y) + (v.z + v.w);
+  }
+  for (int i = 4 * quads + threadIdx.x; i < count; i += blockDim.x) {
     const float v = from[i];
     if (kCached) cache[i] = v;
     sum += v;
