@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "kbench/run_log.hpp"
+#include "kbench/interned.hpp"
 
 namespace kbench {
 
@@ -17,27 +19,66 @@ struct Estimate {
   std::string why_none;
 };
 
+/// What became of one planned sample, as far as metrics look at it.
+struct SampleResult {
+  bool correct = false;  ///< false where there is no record
+  bool own = false;      ///< class own: only its own kernels ran
+  std::optional<double> speedup,
+      speedup_lo;  ///< over the chosen baseline; lower end of its interval
+};
+
 /// The results of one problem of one model, in the order of samples: what every metric is made of.
 struct ProblemSamples {
-  std::string problem;
-  int planned = 0;            ///< samples on the roster
-  std::vector<bool> correct;  ///< per planned sample; absent records are false
-  std::vector<std::optional<double>>
-      speedup;  ///< over the chosen baseline, where correct and timed
+  Interned problem;
+  std::vector<SampleResult> samples;  ///< one per planned sample that is not excluded
+  bool first_excluded = false;        ///< the first planned sample is not among them
 };
 
 /// fast_p: share of problems whose first sample is correct and has a speedup > p; p = 0 is
-/// correctness.
-Estimate fast_p(const std::vector<ProblemSamples>& problems, double p);
-/// pass@k, unbiased: mean of 1 − C(n−c, k)/C(n, k). No value where some problem has k > n.
-Estimate pass_at_k(const std::vector<ProblemSamples>& problems, int k);
+/// correctness. A problem whose first sample is excluded is left out, never replaced by the second.
+Estimate fast_p(std::span<const ProblemSamples> problems, double p);
+/// fast_p@ci: fast_p where the lower end of the speedup's interval has to exceed p.
+Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p);
+/// fast_p own: fast_p where only class own counts.
+Estimate fast_p_own(std::span<const ProblemSamples> problems, double p);
+/// pass@k, unbiased (Chen et al. 2021, arXiv:2107.03374): mean over problems of
+/// 1 − C(n−c, k)/C(n, k). No value where some problem has k > n.
+Estimate pass_at_k(std::span<const ProblemSamples> problems, int k);
 /// pass@k with success meaning "correct and speedup > p".
-Estimate fast_p_at_k(const std::vector<ProblemSamples>& problems, double p, int k);
+Estimate fast_p_at_k(std::span<const ProblemSamples> problems, double p, int k);
 /// Geometric mean of the speedups of correct first samples; `count` of them.
 struct GeometricMean {
   Estimate estimate;
   std::int64_t count = 0;
 };
-GeometricMean geometric_mean(const std::vector<ProblemSamples>& problems);
+GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
+
+/// One kind of metric. To add one: the function, and a row in metric_rows().
+struct MetricRow {
+  /// Its name, with {p} and {k} standing for the parameters that it takes: "fast_{p}@{k}".
+  std::string_view pattern;
+  bool at_zero;        ///< says something of its own at p = 0
+  bool ratio;          ///< a factor rather than a share of problems
+  bool needs_speedup;  ///< at any p; what takes p needs one wherever p > 0
+  Estimate (*compute)(std::span<const ProblemSamples> problems, double p, int k);
+  bool takes_p() const { return pattern.find("{p}") != std::string_view::npos; }
+  bool takes_k() const { return pattern.find("{k}") != std::string_view::npos; }
+};
+std::span<const MetricRow> metric_rows();
+
+/// A metric with its parameters.
+struct Metric {
+  const MetricRow* row = nullptr;
+  double p = 0;
+  int k = 1;
+  std::string name() const;    ///< "fast_1.5@5"
+  bool needs_speedup() const;  ///< undefined where no GPU has timed anything
+  Estimate compute(std::span<const ProblemSamples> problems) const;
+};
+
+/// Every metric for these parameters, in the order of the table.
+std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> k);
+/// The metric of that name. Throws UsageError naming the ones there are.
+Metric metric_from_name(std::string_view name);
 
 }  // namespace kbench

@@ -1,1 +1,286 @@
 // SPDX-License-Identifier: MIT
+#include "kbench/metric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr int kResamples = 2000;
+constexpr std::size_t kLowRank = 50, kHighRank = kResamples - 1 - kLowRank;  // 2.5 and 97.5 %
+constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed, so that a report never changes by itself
+
+/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a few mixes per 64 bits.
+class Random {
+ public:
+  std::uint64_t operator()() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_ = kSeed;
+};
+
+/// One problem's share in a ratio of sums.
+struct Term {
+  double numerator = 0, denominator = 1;
+};
+
+void add(Term& sum, const Term& term) {
+  sum.numerator += term.numerator;
+  sum.denominator += term.denominator;
+}
+
+/// Sum of numerators over sum of denominators in each resample of the terms; resamples without a
+/// denominator are left out.
+std::vector<double> resampled_ratios(std::span<const Term> terms) {
+  Random random;
+  const auto n = static_cast<std::uint64_t>(terms.size());
+  std::vector<double> ratios;
+  ratios.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    // Two sums, because each waits for its own last addition.
+    Term even{.numerator = 0, .denominator = 0}, odd = even;
+    std::uint64_t drawn = 0;
+    for (; drawn + 1 < n; drawn += 2) {
+      const std::uint64_t bits = random();
+      add(even, terms[((bits >> 32) * n) >> 32]);
+      add(odd, terms[((bits & 0xffffffffu) * n) >> 32]);
+    }
+    if (drawn < n) add(even, terms[((random() >> 32) * n) >> 32]);
+    add(even, odd);
+    if (even.denominator > 0) ratios.push_back(even.numerator / even.denominator);
+  }
+  return ratios;
+}
+
+/// The ratio of sums with its percentile interval; `transform` is monotonic.
+template <typename Transform>
+Estimate estimate(std::span<const Term> terms, Transform transform) {
+  Term sum{.numerator = 0, .denominator = 0};
+  for (const Term& term : terms) add(sum, term);
+  Estimate result;
+  result.value = transform(sum.numerator / sum.denominator);
+  std::vector<double> ratios = resampled_ratios(terms);
+  std::ranges::sort(ratios);
+  // Where resamples were left out, the ranks move with them.
+  const auto rank = [&](std::size_t of_all) { return of_all * ratios.size() / kResamples; };
+  result.lo = transform(ratios[rank(kLowRank)]);
+  result.hi = transform(ratios[rank(kHighRank)]);
+  return result;
+}
+
+Estimate none(std::string why) {
+  Estimate result;
+  result.why_none = std::move(why);
+  return result;
+}
+
+Estimate share_of_firsts(std::span<const ProblemSamples> problems,
+                         const std::function<bool(const SampleResult&)>& success) {
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    terms.push_back({.numerator = success(problem.samples[0]) ? 1.0 : 0.0});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+bool exceeds(const std::optional<double>& speedup, double p) { return speedup && *speedup > p; }
+
+bool fast(const SampleResult& sample, double p) {
+  return sample.correct && (p <= 0 || exceeds(sample.speedup, p));
+}
+
+/// 1 − C(n−c, k)/C(n, k), as a product of factors near one, so that nothing overflows.
+double unbiased_pass(std::size_t n, std::size_t c, std::size_t k) {
+  if (n - c < k) return 1;
+  double all_fail = 1;
+  for (std::size_t i = n - c + 1; i <= n; ++i) {
+    all_fail *= 1 - static_cast<double>(k) / static_cast<double>(i);
+  }
+  return 1 - all_fail;
+}
+
+std::string too_few_samples(std::span<const ProblemSamples> problems, std::size_t k) {
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty() || problem.samples.size() >= k) continue;
+    if (++count > kNamed) continue;
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", problem.problem,
+                         problem.samples.size());
+  }
+  if (count == 0) return {};
+  if (count > kNamed) names += fmt::format(" and {} more", count - kNamed);
+  return fmt::format("fewer than {} samples of {}", k, names);
+}
+
+Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
+                    const std::function<bool(const SampleResult&)>& success) {
+  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  const auto draws = static_cast<std::size_t>(k);
+  if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    const auto good = static_cast<std::size_t>(std::ranges::count_if(problem.samples, success));
+    terms.push_back({.numerator = unbiased_pass(problem.samples.size(), good, draws)});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+using Problems = std::span<const ProblemSamples>;
+
+constexpr std::array kMetrics = {
+    MetricRow{"fast_{p}", true, false, false,
+              [](Problems problems, double p, int) { return fast_p(problems, p); }},
+    MetricRow{"fast_{p}@ci", false, false, false,
+              [](Problems problems, double p, int) { return fast_p_ci(problems, p); }},
+    MetricRow{"fast_{p} own", true, false, false,
+              [](Problems problems, double p, int) { return fast_p_own(problems, p); }},
+    MetricRow{"pass@{k}", false, false, false,
+              [](Problems problems, double, int k) { return pass_at_k(problems, k); }},
+    MetricRow{"fast_{p}@{k}", false, false, false,
+              [](Problems problems, double p, int k) { return fast_p_at_k(problems, p, k); }},
+    MetricRow{"geomean", false, true, true,
+              [](Problems problems, double, int) { return geometric_mean(problems).estimate; }},
+};
+
+/// Reads a number at the start of `text` and takes it away.
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+std::optional<Metric> match(const MetricRow& row, std::string_view name) {
+  Metric metric{.row = &row};
+  for (std::string_view pattern = row.pattern; !pattern.empty();) {
+    if (pattern.starts_with("{p}")) {
+      if (!take_number(name, metric.p) || !std::isfinite(metric.p) || metric.p < 0) return {};
+      pattern.remove_prefix(3);
+    } else if (pattern.starts_with("{k}")) {
+      if (!take_number(name, metric.k) || metric.k < 1) return {};
+      pattern.remove_prefix(3);
+    } else {
+      if (name.empty() || name.front() != pattern.front()) return {};
+      name.remove_prefix(1);
+      pattern.remove_prefix(1);
+    }
+  }
+  if (!name.empty()) return {};
+  return metric;
+}
+
+}  // namespace
+
+Estimate fast_p(std::span<const ProblemSamples> problems, double p) {
+  return share_of_firsts(problems, [p](const SampleResult& sample) { return fast(sample, p); });
+}
+
+Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p) {
+  return share_of_firsts(problems, [p](const SampleResult& sample) {
+    return sample.correct && (p <= 0 || exceeds(sample.speedup_lo, p));
+  });
+}
+
+Estimate fast_p_own(std::span<const ProblemSamples> problems, double p) {
+  return share_of_firsts(problems,
+                         [p](const SampleResult& sample) { return sample.own && fast(sample, p); });
+}
+
+Estimate pass_at_k(std::span<const ProblemSamples> problems, int k) {
+  return share_at_k(problems, k, [](const SampleResult& sample) { return sample.correct; });
+}
+
+Estimate fast_p_at_k(std::span<const ProblemSamples> problems, double p, int k) {
+  return share_at_k(problems, k, [p](const SampleResult& sample) { return fast(sample, p); });
+}
+
+GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
+  GeometricMean mean;
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    const SampleResult& first = problem.samples[0];
+    // Problems without a speedup stay among the terms: how many there are is itself uncertain.
+    if (first.correct && exceeds(first.speedup, 0)) {
+      terms.push_back({.numerator = std::log(*first.speedup)});
+      ++mean.count;
+    } else {
+      terms.push_back({.numerator = 0, .denominator = 0});
+    }
+  }
+  if (mean.count == 0) {
+    mean.estimate = none("no correct sample with a speedup");
+  } else {
+    mean.estimate = estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+  }
+  return mean;
+}
+
+std::span<const MetricRow> metric_rows() { return kMetrics; }
+
+std::string Metric::name() const {
+  return fmt::format(fmt::runtime(row->pattern), fmt::arg("p", p), fmt::arg("k", k));
+}
+
+bool Metric::needs_speedup() const { return row->needs_speedup || (row->takes_p() && p > 0); }
+
+Estimate Metric::compute(std::span<const ProblemSamples> problems) const {
+  return row->compute(problems, p, k);
+}
+
+std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> k) {
+  std::vector<Metric> metrics;
+  for (const MetricRow& row : kMetrics) {
+    const auto every_k = [&](double at) {
+      if (!row.takes_k()) {
+        metrics.push_back({.row = &row, .p = at});
+      } else {
+        for (const int draws : k) metrics.push_back({.row = &row, .p = at, .k = draws});
+      }
+    };
+    if (!row.takes_p()) {
+      every_k(0);
+    } else {
+      for (const double at : p) {
+        if (at > 0 || row.at_zero) every_k(at);
+      }
+    }
+  }
+  return metrics;
+}
+
+Metric metric_from_name(std::string_view name) {
+  std::string known;
+  for (const MetricRow& row : kMetrics) {
+    if (const auto metric = match(row, name)) return *metric;
+    known += (known.empty() ? "" : ", ") +
+             fmt::format(fmt::runtime(row.pattern), fmt::arg("p", "P"), fmt::arg("k", "K"));
+  }
+  throw UsageError(
+      fmt::format("there is no metric \"{}\"; there are {}, P a speedup and K a number of samples",
+                  name, known));
+}
+
+}  // namespace kbench

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/metric.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+SampleResult wrong() { return {}; }
+
+SampleResult right(std::optional<double> speedup = std::nullopt, double half_width = 0) {
+  SampleResult sample;
+  sample.correct = true;
+  sample.speedup = speedup;
+  if (speedup) sample.speedup_lo = *speedup - half_width;
+  return sample;
+}
+
+ProblemSamples problem(std::string_view name, std::vector<SampleResult> samples) {
+  ProblemSamples result;
+  result.problem = name;
+  result.samples = std::move(samples);
+  return result;
+}
+
+ProblemSamples counted(std::string_view name, std::size_t n, std::size_t c) {
+  std::vector<SampleResult> samples(n, wrong());
+  for (std::size_t i = 0; i < c; ++i) samples[i].correct = true;
+  return problem(name, std::move(samples));
+}
+
+TEST(FastP, IsStrictAndLooksAtFirstSamplesOnly) {
+  const std::vector<ProblemSamples> problems = {
+      problem("a", {right(2.0), right(9.0)}), problem("b", {right(1.0)}),
+      problem("c", {wrong(), right(9.0)}), problem("d", {right()})};
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 0).value, 3.0 / 4);
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 0.5).value, 2.0 / 4) << "d is correct, but has no time";
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 1).value, 1.0 / 4) << "b's 1.0 is not above 1";
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 2).value, 0.0);
+}
+
+TEST(FastP, AProblemWithoutItsFirstSampleIsLeftOut) {
+  std::vector<ProblemSamples> problems = {problem("a", {right(2.0)}), problem("b", {right(3.0)})};
+  problems[1].first_excluded = true;
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 2.5).value, 0.0);
+  EXPECT_DOUBLE_EQ(*pass_at_k(problems, 1).value, 1.0) << "its other samples still count here";
+  problems.erase(problems.begin());
+  EXPECT_FALSE(fast_p(problems, 0).value);
+  EXPECT_EQ(fast_p({}, 0).why_none, "no problems");
+}
+
+TEST(FastP, TheIntervalsLowerEndDecidesForCi) {
+  const std::vector<ProblemSamples> problems = {problem("a", {right(1.1, 0.2)}),
+                                                problem("b", {right(1.1, 0.05)})};
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 1).value, 1.0);
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 1).value, 0.5);
+}
+
+TEST(FastP, OwnCountsOnlyOwnKernels) {
+  std::vector<ProblemSamples> problems = {problem("a", {right(2.0)}), problem("b", {right(2.0)})};
+  problems[0].samples[0].own = true;
+  EXPECT_DOUBLE_EQ(*fast_p_own(problems, 1).value, 0.5);
+  EXPECT_DOUBLE_EQ(*fast_p_own(problems, 0).value, 0.5);
+  EXPECT_DOUBLE_EQ(*fast_p_own(problems, 2).value, 0.0);
+}
+
+TEST(PassAtK, IsTheUnbiasedEstimator) {
+  // 1 − C(2,2)/C(4,2) = 5/6; 1 − C(4,2)/C(4,2) = 0; 1 − C(1,2)/… = 1.
+  const std::vector<ProblemSamples> problems = {counted("a", 4, 2), counted("b", 4, 0),
+                                                counted("c", 4, 3)};
+  EXPECT_NEAR(*pass_at_k(problems, 2).value, (5.0 / 6 + 0 + 1) / 3, 1e-12);
+  EXPECT_NEAR(*pass_at_k(problems, 1).value, (0.5 + 0 + 0.75) / 3, 1e-12);
+  EXPECT_NEAR(*pass_at_k(problems, 4).value, 2.0 / 3, 1e-12);
+}
+
+TEST(PassAtK, AgreesWithCountingAllSubsets) {
+  for (unsigned n = 1; n <= 6; ++n) {
+    for (unsigned c = 0; c <= n; ++c) {
+      for (unsigned k = 1; k <= n; ++k) {
+        int subsets = 0, with_success = 0;
+        for (unsigned chosen = 0; chosen < (1u << n); ++chosen) {
+          if (std::popcount(chosen) != static_cast<int>(k)) continue;
+          ++subsets;
+          if ((chosen & ((1u << c) - 1)) != 0) ++with_success;
+        }
+        EXPECT_NEAR(*pass_at_k(std::vector{counted("a", n, c)}, static_cast<int>(k)).value,
+                    static_cast<double>(with_success) / subsets, 1e-12)
+            << n << " " << c << " " << k;
+      }
+    }
+  }
+}
+
+TEST(PassAtK, HasNoValueWhereSomeProblemHasFewerSamplesAndNamesThem) {
+  const std::vector<ProblemSamples> problems = {counted("a", 5, 1), counted("b", 3, 1),
+                                                counted("c", 1, 1), counted("d", 2, 1),
+                                                counted("e", 1, 0)};
+  const Estimate estimate = pass_at_k(problems, 5);
+  EXPECT_FALSE(estimate.value || estimate.lo || estimate.hi);
+  EXPECT_EQ(estimate.why_none, "fewer than 5 samples of b (3), c (1), d (2) and 1 more");
+}
+
+TEST(FastPAtK, CountsSamplesThatAreFast) {
+  // c = 1 of 3 above 1.5: 1 − C(2,2)/C(3,2) = 2/3.
+  const std::vector<ProblemSamples> problems = {problem("a", {right(1.0), right(2.0), wrong()})};
+  EXPECT_NEAR(*fast_p_at_k(problems, 1.5, 2).value, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(*fast_p_at_k(problems, 0, 2).value, 1.0, 1e-12);
+}
+
+TEST(GeometricMean, IsOverCorrectFirstSamples) {
+  const std::vector<ProblemSamples> problems = {problem("a", {right(2.0), right(100.0)}),
+                                                problem("b", {right(8.0)}), problem("c", {wrong()}),
+                                                problem("d", {right()})};
+  const GeometricMean mean = geometric_mean(problems);
+  EXPECT_NEAR(*mean.estimate.value, 4.0, 1e-12);
+  EXPECT_EQ(mean.count, 2);
+  EXPECT_LE(*mean.estimate.lo, 4.0);
+  EXPECT_GE(*mean.estimate.hi, 4.0);
+  EXPECT_FALSE(geometric_mean(std::vector{problem("a", {wrong()})}).estimate.value);
+}
+
+TEST(Bootstrap, GivesTheIntervalOfABinomialShare) {
+  // 40 of 100: the standard error is 0.049, so the interval is about 0.4 ± 0.096.
+  std::vector<ProblemSamples> problems;
+  for (std::size_t i = 0; i < 100; ++i) problems.push_back(counted("p", 1, i < 40 ? 1 : 0));
+  const Estimate estimate = fast_p(problems, 0);
+  EXPECT_NEAR(*estimate.lo, 0.304, 0.02);
+  EXPECT_NEAR(*estimate.hi, 0.496, 0.02);
+  const Estimate again = fast_p(problems, 0);
+  EXPECT_EQ(*estimate.lo, *again.lo) << "the same data give the same interval each time";
+  EXPECT_EQ(*estimate.hi, *again.hi);
+}
+
+TEST(Bootstrap, OneProblemOrNoSpreadGivesAPoint) {
+  const Estimate estimate = fast_p(std::vector{counted("a", 1, 1), counted("b", 1, 1)}, 0);
+  EXPECT_EQ(estimate.lo, 1.0);
+  EXPECT_EQ(estimate.hi, 1.0);
+}
+
+TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {
+  std::vector<ProblemSamples> problems = {problem("a", {right(2.0, 0.1), right(3.0, 0.1)})};
+  problems[0].samples[0].own = true;
+  const std::vector<double> p = {0, 1.5};
+  const std::vector<int> k = {1, 2};
+  std::set<const MetricRow*> rows;
+  std::set<std::string> names;
+  for (const Metric& metric : metrics_for(p, k)) {
+    EXPECT_TRUE(names.insert(metric.name()).second) << metric.name();
+    rows.insert(metric.row);
+    const Metric found = metric_from_name(metric.name());
+    EXPECT_EQ(found.name(), metric.name());
+    EXPECT_EQ(found.row, metric.row);
+    ASSERT_TRUE(metric.compute(problems).value) << metric.name();
+    EXPECT_NEAR(*metric.compute(problems).value, metric.row->ratio ? 2.0 : 1.0, 1e-12)
+        << metric.name();
+  }
+  EXPECT_EQ(rows.size(), metric_rows().size());
+  EXPECT_EQ(names, (std::set<std::string>{"fast_0", "fast_1.5", "fast_1.5@ci", "fast_0 own",
+                                          "fast_1.5 own", "pass@1", "pass@2", "fast_1.5@1",
+                                          "fast_1.5@2", "geomean"}));
+}
+
+TEST(MetricTable, KnowsWhatNeedsAGpu) {
+  for (const char* name : {"fast_1", "fast_0.5@ci", "fast_1 own", "fast_1@5", "geomean"}) {
+    EXPECT_TRUE(metric_from_name(name).needs_speedup()) << name;
+  }
+  for (const char* name : {"fast_0", "fast_0 own", "pass@5"}) {
+    EXPECT_FALSE(metric_from_name(name).needs_speedup()) << name;
+  }
+}
+
+TEST(MetricTable, UnknownNamesAreAUsageErrorThatNamesTheKnown) {
+  for (const char* name : {"", "fast", "fast_", "fast_x", "fast_-1", "pass@0", "pass@1x", "geo",
+                           "fast_nan", "fast_inf", "speed"}) {
+    EXPECT_THAT([&] { metric_from_name(name); },
+                ThrowsMessage<UsageError>(HasSubstr("fast_P@K, geomean")))
+        << name;
+  }
+}
+
+TEST(Bootstrap, IsFastForALargeReport) {
+  std::vector<ProblemSamples> problems;
+  for (std::size_t i = 0; i < 250; ++i) problems.push_back(counted("p", 10, i % 11));
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) pass_at_k(problems, 5);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(took.count() / 20, 0.05) << "2 ms are usual";
+}
+
+}  // namespace
+}  // namespace kbench
