@@ -26,12 +26,18 @@ struct Problem {
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
 };
 
-/// The sizes to run `problem` with on a device class ("cpu" or "gpu"), `--set` last.
-Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
-
 /// The file's module-level `NAME = …` lines in order, name and text on the right: the constants
 /// that sizes and `--set` may override.
 std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem);
+
+/// Parses the values of `--set`, each "NAME=VALUE". Throws UsageError for another form, and for a
+/// name that is no module-level constant of any of `problems`.
+Sizes parse_overrides(const std::vector<std::string>& settings,
+                      const std::vector<Problem>& problems);
+
+/// The sizes to run `problem` with on a device class ("cpu" or "gpu", or a further name of
+/// sizes.json); over them those of `overrides` that are constants of this problem.
+Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
 
 /// Hash of what defines the problem: its source and the sizes it runs with.
 std::string problem_hash(const Problem& problem, const Sizes& sizes);

@@ -21,11 +21,6 @@ namespace {
 /// Larger than any problem that a person wrote; what is above it is some other file.
 constexpr std::size_t kMaxProblemBytes = 4u << 20;
 
-bool is_identifier_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
 /// Whether a line of `source` begins with the word or words `words`.
 bool has_line(std::string_view source, std::string_view words) {
   for (std::size_t at = source.find(words); at != std::string_view::npos;
@@ -33,7 +28,7 @@ bool has_line(std::string_view source, std::string_view words) {
     const bool starts_line =
         at == 0 || source[at - 1] == '\n' || source.substr(0, at) == "\xEF\xBB\xBF";
     const std::size_t end = at + words.size();
-    if (starts_line && (end == source.size() || !is_identifier_char(source[end]))) return true;
+    if (starts_line && (end == source.size() || !is_name_char(source[end]))) return true;
   }
   return false;
 }
@@ -271,31 +266,6 @@ std::string_view leading_number(std::string_view text, std::size_t& length) {
 }
 
 }  // namespace
-
-Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides) {
-  Sizes sizes = overrides;
-  const auto named = problem.named_sizes.find(std::string(device_class));
-  if (named != problem.named_sizes.end()) {
-    sizes.insert(named->second.begin(), named->second.end());
-  }
-  return sizes;
-}
-
-std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem) {
-  std::vector<std::pair<std::string, std::string>> constants;
-  Lines lines(problem.source);
-  for (std::string_view line; lines.next(line);) {
-    std::size_t end = 0;
-    while (end < line.size() && is_identifier_char(line[end])) ++end;
-    const std::string_view name = line.substr(0, end);
-    std::string_view rest = trimmed(line.substr(end));
-    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) continue;
-    if (!rest.starts_with('=') || rest.starts_with("==")) continue;
-    rest = trimmed(rest.substr(1, rest.find('#') - 1));
-    constants.emplace_back(name, rest);
-  }
-  return constants;
-}
 
 std::string problem_hash(const Problem& problem, const Sizes& sizes) {
   Sha256 hash;

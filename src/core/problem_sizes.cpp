@@ -114,7 +114,89 @@ class Reader {
   fs::path file_;
 };
 
+/// The Python name at the front of `text`, "" where there is none.
+std::string_view leading_name(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && is_name_char(text[length])) ++length;
+  if (length > 0 && text[0] >= '0' && text[0] <= '9') return {};
+  return text.substr(0, length);
+}
+
+/// The names that a line of a file assigns ("a = b = 3", "n: int = 4"), and the text on the right.
+std::pair<std::vector<std::string_view>, std::string_view> assignment(std::string_view line) {
+  std::vector<std::string_view> names;
+  for (;;) {
+    const std::string_view name = leading_name(line);
+    std::string_view rest = trimmed(line.substr(name.size()));
+    if (names.empty() && rest.starts_with(':')) {
+      rest.remove_prefix(std::min(rest.find('='), rest.size()));  // the annotation
+    }
+    if (name.empty() || !rest.starts_with('=') || rest.starts_with("==")) {
+      return {std::move(names), line};
+    }
+    names.push_back(name);
+    line = trimmed(rest.substr(1));
+  }
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem) {
+  std::vector<std::pair<std::string, std::string>> constants;
+  Lines lines(problem.source);
+  for (std::string_view line; lines.next(line);) {
+    const auto [names, text] = assignment(line);
+    const std::string_view literal = trimmed(text.substr(0, text.find('#')));
+    for (const std::string_view name : names) constants.emplace_back(name, literal);
+  }
+  return constants;
+}
+
+Sizes parse_overrides(const std::vector<std::string>& settings,
+                      const std::vector<Problem>& problems) {
+  std::vector<Spelled> known;
+  if (!settings.empty()) {
+    for (const Problem& problem : problems) {
+      for (const auto& [name, literal] : problem_constants(problem))
+        known.push_back({name, {name}});
+    }
+  }
+  Sizes overrides;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    const std::string name(trimmed(std::string_view(setting).substr(0, equals)));
+    const std::string value(
+        equals == std::string::npos ? "" : trimmed(std::string_view(setting).substr(equals + 1)));
+    if (name.empty() || leading_name(name) != name || value.empty()) {
+      throw UsageError(fmt::format("--set {}: it takes NAME=VALUE, as in batch_size=4", setting));
+    }
+    const auto is_it = [&](const Spelled& constant) { return constant.name == name; };
+    if (!problems.empty() && std::none_of(known.begin(), known.end(), is_it)) {
+      std::string hint;
+      for (const std::string& near : nearest_names(name, known, 1)) {
+        hint = fmt::format("; did you mean {}?", near);
+      }
+      throw UsageError(fmt::format(
+          "--set {}: {} module-level constant {}{}", setting,
+          problems.size() == 1 ? problems[0].key + " has no" : "none of the problems has a", name,
+          hint));
+    }
+    overrides[name] = value;
+  }
+  return overrides;
+}
+
+Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides) {
+  Sizes sizes;
+  const auto named = problem.named_sizes.find(std::string(device_class));
+  if (named != problem.named_sizes.end()) sizes = named->second;
+  if (overrides.empty()) return sizes;
+  for (const auto& [name, literal] : problem_constants(problem)) {
+    const auto override = overrides.find(name);
+    if (override != overrides.end()) sizes[name] = override->second;
+  }
+  return sizes;
+}
 
 std::map<std::string, SizesEntry> read_sizes(const fs::path& set) {
   const fs::path path = set / "sizes.json";

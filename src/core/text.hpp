@@ -17,6 +17,9 @@ std::string lowercase(std::string_view text);
 /// `text` without spaces, tabs and line ends at either side.
 std::string_view trimmed(std::string_view text);
 
+/// Whether `c` may be part of a Python name; bytes beyond ASCII may.
+bool is_name_char(char c);
+
 /// The fewest insertions, deletions and replacements of bytes that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

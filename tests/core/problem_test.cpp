@@ -213,7 +213,7 @@ TEST(FindProblems, AFaultyFileOfALevelIsKeptForTheRunToBlame) {
 
 TEST(SizesJson, ValuesBecomePythonLiterals) {
   const ScratchFolder scratch;
-  scratch.write("level1/1_a.py", kSource);
+  scratch.write("level1/1_a.py", fmt::format("n = 1000\n{}", kSource));
   constexpr std::string_view kCpu =
       R"j("n": 4, "eps": 0.5, "flag": true, "none": null, "shape": [1, [2, 3]], "t": "(1, 2)")j";
   constexpr std::string_view kRest =
@@ -226,8 +226,7 @@ TEST(SizesJson, ValuesBecomePythonLiterals) {
               ElementsAre(Pair("eps", "0.5"), Pair("flag", "True"), Pair("n", "4"),
                           Pair("none", "None"), Pair("shape", "[1, [2, 3]]"), Pair("t", "(1, 2)")));
   EXPECT_THAT(sizes_for(problem, "gpu", {{"n", "7"}}), ElementsAre(Pair("n", "7")));
-  EXPECT_THAT(sizes_for(problem, "tiny", {{"m", "7"}}),
-              ElementsAre(Pair("m", "7"), Pair("n", "1")));
+  EXPECT_THAT(sizes_for(problem, "tiny", {{"m", "7"}}), ElementsAre(Pair("n", "1")));
   EXPECT_THAT(sizes_for(problem, "huge", {}), IsEmpty());
   EXPECT_NE(problem_hash(problem, {{"n", "7"}}), problem_hash(problem, {{"n", "8"}}));
   EXPECT_NE(problem_hash(problem, {{"n", "7"}}), problem_hash(problem, {}));
@@ -255,6 +254,32 @@ TEST(ProblemConstants, AreTheModuleLevelAssignments) {
   problem.source = kSource;
   EXPECT_THAT(problem_constants(problem),
               ElementsAre(Pair("batch_size", "4096"), Pair("dim", "(1024, 2)")));
+  problem.source = "a = b = 3\nn: int = 4\nm: int\nx == 2\nx.y = 1\nx[0] = 1\n1 = 2\nif a: b = 1\n";
+  EXPECT_THAT(problem_constants(problem),
+              ElementsAre(Pair("a", "3"), Pair("b", "3"), Pair("n", "4")));
+}
+
+TEST(ParseOverrides, TakesConstantsOfTheProblemsOnly) {
+  Problem problem;
+  problem.key = "level1/1_a";
+  problem.source = kSource;
+  EXPECT_THAT(parse_overrides({"dim=(3, 4)", "batch_size = 1 == 1"}, {problem}),
+              ElementsAre(Pair("batch_size", "1 == 1"), Pair("dim", "(3, 4)")));
+  const auto message = [&](const char* setting, std::vector<Problem> problems) -> std::string {
+    try {
+      parse_overrides({setting}, problems);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const char* setting : {"dim", "=3", "dim=", "a b=3", "3=4"}) {
+    EXPECT_THAT(message(setting, {problem}), HasSubstr("NAME=VALUE")) << setting;
+  }
+  EXPECT_THAT(message("batchsize=3", {problem}),
+              AllOf(HasSubstr("level1/1_a has no module-level constant batchsize"),
+                    HasSubstr("did you mean batch_size?")));
+  EXPECT_THAT(message("zzz=3", {problem, problem}), HasSubstr("none of the problems has a"));
 }
 
 TEST(NaturalLess, ComparesNumbersAsNumbers) {
