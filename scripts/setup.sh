@@ -64,7 +64,6 @@ missing_packages() {
   have_header CLI/CLI.hpp || missing+=(libcli11-dev)
   have_header nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
   have_header fmt/core.h || missing+=(libfmt-dev)
-  have_header simdjson.h || missing+=(libsimdjson-dev)
   if [[ $with_tests == ON ]]; then
     have_header gtest/gtest.h || missing+=(libgtest-dev)
     have_header gmock/gmock.h || missing+=(libgmock-dev)
