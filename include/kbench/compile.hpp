@@ -21,6 +21,7 @@ struct CompileRequest {
   std::vector<std::string> flags;             ///< from the plan's allow-list
   std::vector<std::string> name_expressions;  ///< kernels to instantiate
   std::string arch;                           ///< "sm_90a": cubin; "compute_90a": PTX for the CPU
+  std::string language = "cuda";              ///< a row of the table in src/compile/languages.hpp
 };
 
 /// What the compiler made of a source.
@@ -36,9 +37,12 @@ struct Artifact {
 
 /// Why there is no artifact: the candidate's fault, kept in the cache too.
 struct CompileError {
-  std::string cause;  ///< "syntax_error", "unknown_kernel", "compile_timeout", "compiler_crash", …
+  /// syntax_error, missing_include, illegal_include, unknown_kernel, undefined_function,
+  /// too_much_shared_memory, ptxas_error, illegal_flag, compile_timeout, compiler_crash,
+  /// compiler_out_of_memory, compiler_killed
+  std::string cause;
   std::string message;  ///< one sentence: the first error with its line
-  std::string log;      ///< whole, bounded
+  std::string log;      ///< whole, up to 256 kB
   double seconds = 0;
   bool cached = false;
   double limit_s = 0;  ///< of a timeout: a longer limit compiles again
@@ -48,12 +52,13 @@ using CompileResult = std::variant<Artifact, CompileError>;
 
 /// Where the pool finds its compiler and what it may use.
 struct CompilerSetup {
-  std::filesystem::path compiler;               ///< kbench-cc
-  std::filesystem::path nvrtc;                  ///< libnvrtc.so.13
-  std::vector<std::filesystem::path> includes;  ///< CUDA's headers
-  std::filesystem::path cache;                  ///< folder of the content cache
-  unsigned jobs = 2;                            ///< compilers at once
-  std::chrono::milliseconds limit{30'000};      ///< per source, queueing excluded
+  std::filesystem::path compiler;                   ///< kbench-cc
+  std::filesystem::path nvrtc;                      ///< libnvrtc.so.13
+  std::vector<std::filesystem::path> includes;      ///< CUDA's headers
+  std::filesystem::path cache;                      ///< folder of the content cache; empty: none
+  unsigned jobs = 2;                                ///< compilers at once
+  std::chrono::milliseconds limit{30'000};          ///< per source, queueing excluded
+  std::size_t memory_bytes = std::size_t{4} << 30;  ///< resident size of one compiler
 };
 
 /// Compiles over the cores, each source in a killable process, equal sources once.
@@ -63,7 +68,7 @@ class CompilePool {
   ~CompilePool();  ///< kills what still runs
   /// Compiles or finds in the cache; a fault of the machine arrives as kbench::Error in the future.
   std::shared_future<CompileResult> compile(CompileRequest request);
-  /// Kills all compilers; futures not yet ready get a kbench::Error.
+  /// Kills all compilers; futures not yet ready, and those asked for later, get a kbench::Error.
   void cancel();
   /// "NVRTC 13.0", asked of the compiler once. Throws kbench::Error where NVRTC cannot be loaded.
   const std::string& nvrtc_version() const;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kbench {
+
+/// From here on this process reads files below `folders` alone, and loads no further libraries.
+/// Two walls: kbench-cc's own open and fopen stand before libc's for every library in the process
+/// and refuse other paths, on every kernel; and Landlock, where the kernel has it (Linux 5.13),
+/// holds against what would go past them, and forbids writing and executing files as well. Without
+/// Landlock the first wall stands alone: it stops whatever NVRTC can be told to read, not machine
+/// code that a fault in NVRTC let in.
+void confine_reads(const std::vector<std::filesystem::path>& folders);
+
+/// The first existing file outside the folders that somebody tried to open, if any.
+std::optional<std::string> refused_file();
+
+/// Whether a path may be opened once confined; what is refused is remembered. For the hooks.
+bool may_open(const char* path);
+bool is_confined();
+
+/// Calls `exceeded` once from another thread when this process's resident size goes above `bytes`.
+void watch_memory(std::size_t bytes, std::function<void()> exceeded);
+
+}  // namespace kbench

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "compile/content_cache.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "compile/wire.hpp"
+#include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDigestChars = 64;
+
+std::string temporary_suffix() {
+  static std::atomic<unsigned> count = 0;
+  return fmt::format(".{}.{}.tmp", ::getpid(), count++);
+}
+
+struct Entry {
+  fs::path path;
+  fs::file_time_type used;
+  std::uintmax_t bytes;
+};
+
+std::vector<Entry> entries_of(const fs::path& folder) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (const auto& file : fs::recursive_directory_iterator(folder, error)) {
+    std::error_code gone;  // another process may remove it meanwhile
+    if (!file.is_regular_file(gone)) continue;
+    const Entry entry{file.path(), file.last_write_time(gone), file.file_size(gone)};
+    if (!gone) entries.push_back(entry);
+  }
+  return entries;
+}
+
+}  // namespace
+
+fs::path ContentCache::file(const std::string& key) const {
+  return folder_ / key.substr(0, 2) / key;
+}
+
+std::optional<std::string> ContentCache::load_text(const std::string& key) const {
+  if (folder_.empty()) return std::nullopt;
+  std::ifstream stream(file(key), std::ios::binary);
+  if (!stream) return std::nullopt;
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  if (bytes.size() < kDigestChars) return std::nullopt;
+  std::string text = bytes.substr(kDigestChars);
+  if (sha256_hex(text) != bytes.substr(0, kDigestChars)) return std::nullopt;
+  std::error_code ignored;
+  fs::last_write_time(file(key), fs::file_time_type::clock::now(), ignored);
+  return text;
+}
+
+void ContentCache::store_text(const std::string& key, std::string_view text) const {
+  if (folder_.empty()) return;
+  const fs::path target = file(key);
+  const fs::path temporary = target.string() + temporary_suffix();
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << sha256_hex(text) << text;
+  stream.close();
+  if (stream) fs::rename(temporary, target, error);
+  if (!stream || error) fs::remove(temporary, error);
+}
+
+std::optional<CompileResult> ContentCache::load(const std::string& key,
+                                                std::chrono::milliseconds limit) const {
+  const auto text = load_text(key);
+  if (!text) return std::nullopt;
+  try {
+    CompileResult result = unpack_result(*text);
+    if (auto* error = std::get_if<CompileError>(&result)) {
+      const bool timed_out = error->cause == "compile_timeout";
+      if (timed_out && error->limit_s < std::chrono::duration<double>(limit).count()) return {};
+      error->cached = true;
+    } else {
+      std::get<Artifact>(result).cached = true;
+    }
+    return result;
+  } catch (const Error&) {
+    return std::nullopt;  // written by another version
+  }
+}
+
+void ContentCache::store(const std::string& key, const CompileResult& result) const {
+  store_text(key, pack(result));
+}
+
+void ContentCache::shrink(std::uintmax_t max_bytes) const {
+  if (folder_.empty()) return;
+  std::vector<Entry> entries = entries_of(folder_);
+  std::uintmax_t total = 0;
+  for (const auto& entry : entries) total += entry.bytes;
+  if (total <= max_bytes) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const auto& entry : entries) {
+    if (total <= max_bytes) return;
+    std::error_code ignored;
+    fs::remove(entry.path, ignored);
+    total -= entry.bytes;
+  }
+}
+
+}  // namespace kbench

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "kbench/compile.hpp"
+
+namespace kbench {
+
+/// Results of compiles in a folder, one file per key, written under a temporary name and renamed,
+/// so that any number of processes may share it. A file that is damaged is as good as none. A
+/// folder that cannot be written only costs time.
+class ContentCache {
+ public:
+  /// No folder: nothing is found and nothing kept.
+  explicit ContentCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// The result kept under `key`. A timeout counts only where its limit was at least `limit`.
+  std::optional<CompileResult> load(const std::string& key, std::chrono::milliseconds limit) const;
+  void store(const std::string& key, const CompileResult& result) const;
+  /// Removes the files not used for longest until at most `max_bytes` are left.
+  void shrink(std::uintmax_t max_bytes) const;
+
+  /// A short text kept beside the results, checked in the same way.
+  std::optional<std::string> load_text(const std::string& key) const;
+  void store_text(const std::string& key, std::string_view text) const;
+
+ private:
+  std::filesystem::path file(const std::string& key) const;
+  std::filesystem::path folder_;
+};
+
+}  // namespace kbench

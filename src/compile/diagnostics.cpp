@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "compile/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compile/wire.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::string_view kNameMap = "__nv_name_map";
+
+/// "file(line): error: text", or ptxas's "ptxas error   : text" with no file.
+struct FirstError {
+  std::string file, line, text;
+  std::string_view rest;  ///< of the log
+};
+
+std::string_view next_line(std::string_view& log) {
+  const std::size_t end = std::min(log.find('\n'), log.size());
+  const std::string_view line = log.substr(0, end);
+  log.remove_prefix(std::min(end + 1, log.size()));
+  return line;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with(':')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// The text after "error: ", "catastrophic error: ", "error #20-D: ", if `line` has that.
+std::optional<std::string_view> after_error(std::string_view line) {
+  const std::size_t at = line.find("error");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t colon = line.find(": ", at);
+  if (colon == std::string_view::npos) return std::nullopt;
+  return line.substr(colon + 2);
+}
+
+std::optional<FirstError> front_end_error(std::string_view line) {
+  const std::size_t close = line.find("): ");
+  const std::size_t open = line.rfind('(', close);
+  if (close == std::string_view::npos || open == std::string_view::npos) return std::nullopt;
+  const std::string_view number = line.substr(open + 1, close - open - 1);
+  const std::string_view rest = line.substr(close + 3);
+  const bool is_error = rest.starts_with("error") || rest.starts_with("catastrophic error") ||
+                        rest.starts_with("internal error");
+  if (!is_error || number.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto text = after_error(rest);
+  if (!text) return std::nullopt;
+  return FirstError{std::string(line.substr(0, open)), std::string(number), std::string(*text), {}};
+}
+
+std::optional<FirstError> ptxas_error(std::string_view line) {
+  if (!line.starts_with("ptxas")) return std::nullopt;
+  for (const std::string_view word : {"error   : ", "fatal   : "}) {
+    const std::size_t at = line.find(word);
+    if (at == std::string_view::npos) continue;
+    return FirstError{{}, {}, std::string(trimmed(line.substr(at + word.size()))), {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<FirstError> first_error(std::string_view log) {
+  std::string_view rest = log;
+  while (!rest.empty()) {
+    const std::string_view line = next_line(rest);
+    auto error = front_end_error(line);
+    if (!error) error = ptxas_error(line);
+    if (!error) continue;
+    error->rest = rest;
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Of an error in a header: the candidate's line that led there.
+std::optional<std::string> candidate_line(std::string_view rest) {
+  while (!rest.empty()) {
+    const std::string_view line = next_line(rest);
+    if (front_end_error(line)) return std::nullopt;
+    const std::size_t of = line.find(fmt::format(" of {}", kSourceName));
+    const std::size_t at = line.rfind("at line ", of);
+    if (of == std::string_view::npos || at == std::string_view::npos) continue;
+    return std::string(line.substr(at + 8, of - at - 8));
+  }
+  return std::nullopt;
+}
+
+Diagnosis unknown_kernel(std::string_view log, const FirstError& error,
+                         const std::vector<std::string>& name_expressions) {
+  const auto named =
+      std::find_if(name_expressions.begin(), name_expressions.end(), [&](const std::string& name) {
+        return log.find(fmt::format("nv_mangled_name {}\n", name)) != std::string_view::npos;
+      });
+  const std::string name = named == name_expressions.end() ? "?" : *named;
+  if (error.text.find("which instance") != std::string::npos) {
+    return {"unknown_kernel",
+            fmt::format("the plan launches {}, but the template's parameters are others", name)};
+  }
+  if (error.text.find("is undefined") != std::string::npos) {
+    return {"unknown_kernel", fmt::format("the plan launches {}, but {}", name, error.text)};
+  }
+  return {"unknown_kernel",
+          fmt::format("the plan launches {}, but that is no kernel: {}", name, error.text)};
+}
+
+std::string_view cause_of(const FirstError& error) {
+  const auto says = [&](std::string_view words) {
+    return error.text.find(words) != std::string::npos;
+  };
+  if (says("cannot open source file")) return "missing_include";
+  if (!error.file.empty()) return "syntax_error";
+  if (says("too much shared data")) return "too_much_shared_memory";
+  if (says("Unresolved extern")) return "undefined_function";
+  return "ptxas_error";
+}
+
+std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+}  // namespace
+
+Diagnosis diagnose(std::string_view log, const std::vector<std::string>& name_expressions) {
+  const auto error = first_error(log);
+  if (!error) {
+    const std::string_view line = trimmed(next_line(log));
+    return {"syntax_error", line.empty() ? "NVRTC failed and gave no reason" : std::string(line)};
+  }
+  if (error->file == kNameMap) return unknown_kernel(log, *error, name_expressions);
+  const std::string cause(cause_of(*error));
+  if (error->file.empty()) return {cause, "ptxas: " + error->text};
+  if (error->file == kSourceName)
+    return {cause, fmt::format("line {}: {}", error->line, error->text)};
+  const auto line = candidate_line(error->rest);
+  const std::string where = fmt::format("{}, line {}", base_name(error->file), error->line);
+  return {cause, line ? fmt::format("line {}: {} (in {})", *line, error->text, where)
+                      : fmt::format("{}: {}", where, error->text)};
+}
+
+}  // namespace kbench

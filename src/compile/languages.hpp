@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kbench/compile.hpp"
+
+namespace kbench {
+
+/// The compiler's options for a plan's flags, or why one of them is not allowed.
+using Options = std::variant<std::vector<std::string>, CompileError>;
+
+/// A language that candidates are written in, and what compiles it. To add one: its functions, and
+/// a row in languages().
+struct Language {
+  std::string_view name;  ///< as in CompileRequest::language
+  std::string_view way;   ///< as in Artifact::way
+  Options (*options)(const std::vector<std::string>& flags);
+};
+
+std::span<const Language> languages();
+/// The row of that name, or null.
+const Language* find_language(std::string_view name);
+
+/// One flag that a plan may give to NVRTC. Leading dashes do not count; a value follows after "=",
+/// a macro's directly after the D.
+struct Flag {
+  enum class Value : std::uint8_t { kNone, kBool, kNumber, kStandard, kMacro };
+  std::string_view name;
+  Value value;
+  bool passed;  ///< false: allowed because nvcc knows it, and of no meaning to NVRTC
+};
+
+std::span<const Flag> nvrtc_flags();
+
+}  // namespace kbench

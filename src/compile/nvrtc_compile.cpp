@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "compile/nvrtc_compile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compile/diagnostics.hpp"
+#include "compile/parameters.hpp"
+#include "compile/shims.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+/// One nvrtcProgram with the shims and the name expressions of a request.
+class Program {
+ public:
+  Program(const NvrtcApi& nvrtc, const CompileRequest& request);
+  ~Program() { nvrtc_.DestroyProgram(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  int compile(const std::vector<std::string>& options);
+  std::string log() const;
+  std::string lowered(const std::string& expression) const;
+  std::string image(bool is_ptx) const;
+
+ private:
+  void must(int result, std::string_view what) const;
+  const NvrtcApi& nvrtc_;
+  NvrtcApi::Program program_ = nullptr;
+};
+
+std::string probe(const std::string& kernel) {
+  return fmt::format("&{}<decltype({})>", kProbe, kernel);
+}
+
+Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(nvrtc) {
+  std::vector<std::string> names, texts;
+  for (const Shim& shim : shims()) {
+    names.emplace_back(shim.name);
+    texts.emplace_back(shim.text);
+  }
+  std::vector<const char*> name_pointers, text_pointers;
+  for (const auto& name : names) name_pointers.push_back(name.c_str());
+  for (const auto& text : texts) text_pointers.push_back(text.c_str());
+  must(nvrtc_.CreateProgram(&program_, request.source.c_str(), kSourceName.data(),
+                            static_cast<int>(names.size()), text_pointers.data(),
+                            name_pointers.data()),
+       "create a program");
+  for (const auto& expression : request.name_expressions) {
+    must(nvrtc_.AddNameExpression(program_, expression.c_str()), "add a name expression");
+    must(nvrtc_.AddNameExpression(program_, probe(expression).c_str()), "add a name expression");
+  }
+}
+
+void Program::must(int result, std::string_view what) const {
+  if (result == 0) return;
+  throw Error(fmt::format("NVRTC cannot {}: {}", what, nvrtc_.GetErrorString(result)));
+}
+
+int Program::compile(const std::vector<std::string>& options) {
+  std::vector<const char*> pointers;
+  for (const auto& option : options) pointers.push_back(option.c_str());
+  return nvrtc_.CompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+}
+
+std::string Program::log() const {
+  std::size_t size = 0;
+  must(nvrtc_.GetProgramLogSize(program_, &size), "tell its log");
+  std::string text(size, '\0');
+  if (size != 0) must(nvrtc_.GetProgramLog(program_, text.data()), "tell its log");
+  while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+  if (text.size() > kMaxLogBytes) text.resize(kMaxLogBytes);
+  return text;
+}
+
+std::string Program::lowered(const std::string& expression) const {
+  const char* name = nullptr;
+  must(nvrtc_.GetLoweredName(program_, expression.c_str(), &name), "tell a kernel's symbol");
+  return name;
+}
+
+std::string Program::image(bool is_ptx) const {
+  std::size_t size = 0;
+  must(is_ptx ? nvrtc_.GetPTXSize(program_, &size) : nvrtc_.GetCUBINSize(program_, &size),
+       "give the image");
+  std::string bytes(size, '\0');
+  must(is_ptx ? nvrtc_.GetPTX(program_, bytes.data()) : nvrtc_.GetCUBIN(program_, bytes.data()),
+       "give the image");
+  if (is_ptx) bytes.resize(std::min(bytes.find('\0'), bytes.size()));
+  return bytes;
+}
+
+/// PTX without the probe's variables, which are nothing of the candidate's.
+std::string without_probes(const std::string& ptx) {
+  std::string kept;
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', at), ptx.size() - 1) + 1;
+    const std::string_view line(ptx.data() + at, end - at);
+    const bool is_probe = line.find(".global ") != std::string_view::npos &&
+                          line.find(kProbe) != std::string_view::npos;
+    if (!is_probe) kept += line;
+    at = end;
+  }
+  return kept;
+}
+
+CompileError failure(const std::string& log, const CompileRequest& request) {
+  const Diagnosis diagnosis = diagnose(log, request.name_expressions);
+  return {diagnosis.cause, diagnosis.message, log, 0, false, 0};
+}
+
+std::vector<std::string> options_of(const CompilerJob& job) {
+  std::vector<std::string> options = {"-arch=" + job.request.arch, "-lineinfo",
+                                      fmt::format("-include={}", kPrelude)};
+  for (const auto& include : job.includes) options.push_back("-I" + include.string());
+  options.insert(options.end(), job.request.flags.begin(), job.request.flags.end());
+  return options;
+}
+
+Artifact artifact_of(const Program& program, const CompileRequest& request) {
+  Artifact artifact;
+  artifact.is_ptx = request.arch.starts_with("compute_");
+  artifact.image = program.image(artifact.is_ptx);
+  if (artifact.is_ptx) artifact.image = without_probes(artifact.image);
+  artifact.log = program.log();
+  for (const auto& expression : request.name_expressions) {
+    artifact.kernels.push_back({expression, program.lowered(expression),
+                                parameters_of(program.lowered(probe(expression)))});
+  }
+  return artifact;
+}
+
+}  // namespace
+
+CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
+  std::vector<std::string> options = options_of(job);
+  Program program(nvrtc, job.request);
+  if (program.compile(options) == 0) return artifact_of(program, job.request);
+  const std::string log = program.log();
+  // Functions without __device__ stop NVRTC, though nvcc lets helpers for the host stand beside the
+  // kernels. They are taken as device code then, and not always: that emits every constant, too.
+  constexpr std::string_view kDefaultDevice = "-default-device";
+  if (log.find(kDefaultDevice) == std::string::npos) return failure(log, job.request);
+  options.emplace_back(kDefaultDevice);
+  Program again(nvrtc, job.request);
+  if (again.compile(options) == 0) return artifact_of(again, job.request);
+  return failure(again.log(), job.request);
+}
+
+}  // namespace kbench

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "compile/parameters.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+std::string demangle(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? text.get() : std::string();
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+bool take_suffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  text = trimmed(text);
+  return true;
+}
+
+/// "float const volatile" as people write it: "const volatile float".
+std::string qualifiers_first(std::string_view type) {
+  std::string prefix;
+  for (;;) {
+    if (take_suffix(type, " const")) {
+      prefix = "const " + prefix;
+    } else if (take_suffix(type, " volatile")) {
+      prefix = "volatile " + prefix;
+    } else {
+      return prefix + std::string(type);
+    }
+  }
+}
+
+KernelParameter parameter(std::string_view type) {
+  type = trimmed(type);
+  // A pointer to an array or function: "float (*) [4]".
+  if (const std::size_t star = type.find("(*)"); star != std::string_view::npos) {
+    return {true, std::string(trimmed(type.substr(0, star))) + std::string(type.substr(star + 3))};
+  }
+  const bool is_pointer = take_suffix(type, "*");
+  return {is_pointer, qualifiers_first(type)};
+}
+
+/// Splits at the commas that stand in no bracket.
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const char c = list[i];
+    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == '>' || c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) {
+      parts.push_back(list.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  if (!trimmed(list).empty()) parts.push_back(list.substr(start));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<KernelParameter> parameters_of(const std::string& probe_symbol) {
+  const std::string text = demangle(probe_symbol);
+  constexpr std::string_view kOpen = "<void (";
+  constexpr std::string_view kClose = ")>";
+  const std::size_t open = text.find(kOpen);
+  const std::size_t close = text.rfind(kClose);
+  if (open == std::string::npos || close == std::string::npos || close < open) {
+    throw Error(fmt::format("cannot tell a kernel's parameters from {}", probe_symbol));
+  }
+  const std::size_t start = open + kOpen.size();
+  std::vector<KernelParameter> parameters;
+  for (const auto part : split(std::string_view(text).substr(start, close - start))) {
+    parameters.push_back(parameter(part));
+  }
+  return parameters;
+}
+
+}  // namespace kbench

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "compile/wire.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+
+struct Frame {
+  json head;
+  std::string_view body;
+};
+
+// Source text and diagnostics may hold bytes that are no UTF-8; a wrong letter in a log is better
+// than no answer.
+std::string pack_frame(const json& head, std::string_view body) {
+  const std::string text = head.dump(-1, ' ', false, json::error_handler_t::replace);
+  return fmt::format("{} {}\n{}{}", text.size(), body.size(), text, body);
+}
+
+std::size_t take_number(std::string_view& bytes, char end) {
+  std::size_t value = 0;
+  const auto [next, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
+  const auto length = static_cast<std::size_t>(next - bytes.data());
+  if (error != std::errc{} || length >= bytes.size() || *next != end) {
+    throw Error("the compiler's message has no frame");
+  }
+  bytes.remove_prefix(length + 1);
+  return value;
+}
+
+Frame unpack_frame(std::string_view bytes) {
+  const std::size_t head_bytes = take_number(bytes, ' ');
+  const std::size_t body_bytes = take_number(bytes, '\n');
+  if (bytes.size() < head_bytes || bytes.size() - head_bytes != body_bytes) {
+    throw Error("the compiler's message is cut off");
+  }
+  return {json::parse(bytes.substr(0, head_bytes)), bytes.substr(head_bytes)};
+}
+
+json to_json(const KernelEntry& kernel) {
+  json parameters = json::array();
+  for (const auto& parameter : kernel.parameters) {
+    parameters.push_back({parameter.is_pointer, parameter.type});
+  }
+  return {{"expression", kernel.expression},
+          {"symbol", kernel.symbol},
+          {"parameters", std::move(parameters)}};
+}
+
+KernelEntry kernel_from_json(const json& entry) {
+  KernelEntry kernel{entry.at("expression"), entry.at("symbol"), {}};
+  for (const auto& parameter : entry.at("parameters")) {
+    kernel.parameters.push_back({parameter.at(0), parameter.at(1)});
+  }
+  return kernel;
+}
+
+std::string pack_artifact(const Artifact& artifact) {
+  json kernels = json::array();
+  for (const auto& kernel : artifact.kernels) kernels.push_back(to_json(kernel));
+  return pack_frame({{"ok", true},
+                     {"is_ptx", artifact.is_ptx},
+                     {"kernels", std::move(kernels)},
+                     {"log", artifact.log},
+                     {"seconds", artifact.seconds},
+                     {"way", artifact.way}},
+                    artifact.image);
+}
+
+std::string pack_error(const CompileError& error) {
+  return pack_frame({{"ok", false},
+                     {"cause", error.cause},
+                     {"message", error.message},
+                     {"log", error.log},
+                     {"seconds", error.seconds},
+                     {"limit_s", error.limit_s}},
+                    {});
+}
+
+template <typename Read>
+auto reading(Read read) {
+  try {
+    return read();
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("the compiler's message is not what it should be: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+std::string pack(const CompilerJob& job) {
+  std::vector<std::string> includes;
+  for (const auto& include : job.includes) includes.push_back(include.string());
+  return pack_frame({{"nvrtc", job.nvrtc.string()},
+                     {"includes", std::move(includes)},
+                     {"memory_bytes", job.memory_bytes},
+                     {"flags", job.request.flags},
+                     {"name_expressions", job.request.name_expressions},
+                     {"arch", job.request.arch}},
+                    job.request.source);
+}
+
+std::string pack(const CompileResult& result) {
+  const auto* artifact = std::get_if<Artifact>(&result);
+  return artifact != nullptr ? pack_artifact(*artifact)
+                             : pack_error(std::get<CompileError>(result));
+}
+
+CompilerJob unpack_job(std::string_view bytes) {
+  return reading([&] {
+    const Frame frame = unpack_frame(bytes);
+    CompilerJob job;
+    job.nvrtc = frame.head.at("nvrtc").get<std::string>();
+    for (const auto& include : frame.head.at("includes")) {
+      job.includes.emplace_back(include.get<std::string>());
+    }
+    frame.head.at("memory_bytes").get_to(job.memory_bytes);
+    frame.head.at("flags").get_to(job.request.flags);
+    frame.head.at("name_expressions").get_to(job.request.name_expressions);
+    frame.head.at("arch").get_to(job.request.arch);
+    job.request.source = frame.body;
+    return job;
+  });
+}
+
+CompileResult unpack_result(std::string_view bytes) {
+  return reading([&]() -> CompileResult {
+    const Frame frame = unpack_frame(bytes);
+    const json& head = frame.head;
+    if (!head.at("ok").get<bool>()) {
+      return CompileError{
+          head.at("cause"),  head.at("message"), head.at("log"), head.at("seconds"), false,
+          head.at("limit_s")};
+    }
+    Artifact artifact;
+    artifact.image = frame.body;
+    head.at("is_ptx").get_to(artifact.is_ptx);
+    for (const auto& kernel : head.at("kernels")) {
+      artifact.kernels.push_back(kernel_from_json(kernel));
+    }
+    head.at("log").get_to(artifact.log);
+    head.at("seconds").get_to(artifact.seconds);
+    head.at("way").get_to(artifact.way);
+    return artifact;
+  });
+}
+
+}  // namespace kbench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/compile.hpp"
+
+namespace kbench {
+
+/// The name under which every source is compiled, so that equal sources give equal images; people
+/// see the candidate's own name in its place.
+inline constexpr std::string_view kSourceName = "candidate.cu";
+
+/// A log is cut here, in the middle of whatever it says.
+inline constexpr std::size_t kMaxLogBytes = 256 * 1024;
+
+/// What kbench-cc reads from its standard input: one job.
+struct CompilerJob {
+  std::filesystem::path nvrtc;
+  std::vector<std::filesystem::path> includes;
+  std::size_t memory_bytes = 0;  ///< resident size at which it gives up
+  CompileRequest request;
+};
+
+/// A job or result as bytes: "<head bytes> <body bytes>\n", a JSON head, a body (the source or the
+/// image). The unpack functions throw kbench::Error where the bytes are not that.
+std::string pack(const CompilerJob& job);
+std::string pack(const CompileResult& result);
+CompilerJob unpack_job(std::string_view bytes);
+CompileResult unpack_result(std::string_view bytes);
+
+}  // namespace kbench
