@@ -142,12 +142,14 @@ require_disk() {
     stop "$1 has $free MB free and $2 MB are needed: make room, or set KBENCH_HOME to another disk"
 }
 
+requirements_key() { sha256sum "$root/scripts/requirements.txt" | cut -c 1-12; }
+
 # Sets python to kbench's own, with everything of requirements.txt in it.
 make_venv() {
   require_base_python
   local key version venv marker
   version=$("$base_python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  key=$(sha256sum "$root/scripts/requirements.txt" | cut -c 1-12)
+  key=$(requirements_key)
   venv=$kbench_home/venv-$version-$key
   python=$venv/bin/python
   marker=$venv/.kbench-complete
@@ -199,15 +201,17 @@ use_named_python() {
   local answer
   python=$(command -v -- "$KBENCH_PYTHON") ||
     stop "KBENCH_PYTHON names $KBENCH_PYTHON, which is no program that can be run"
-  answer=$(query "$python") || stop "KBENCH_PYTHON names $KBENCH_PYTHON, which does not run as Python"
+  answer=$(query "$python")
   python=$(json_field "$answer" python)
+  [[ -n $python ]] || stop "KBENCH_PYTHON names $KBENCH_PYTHON, which does not run as Python"
   [[ -n $(json_field "$answer" torch) && -n $(json_field "$answer" libpython) ]] ||
     stop "$python (KBENCH_PYTHON) cannot be used; missing:$(list_problems "$answer")"
-  [[ -n $(list_problems "$answer") ]] && add_cuda_parts "$answer"
-  return 0
+  [[ $first == no ]] || say "first use with $python: building for it takes a few minutes"
+  [[ -z $(list_problems "$answer") ]] || add_cuda_parts "$answer"
 }
 
-list_problems() { sed -n '/"problems": \[$/,/^ \]/{s/^  "\(.*\)",\{0,1\}$/ \1;/p}' <<<"$1" | tr -d '\n'; }
+list_problems() { sed -n '/"problems": \[$/,/^ \]/{s/^  "\(.*\)"\(,\{0,1\}\)$/ \1\2/p}' <<<"$1" |
+  tr -d '\n'; }
 
 # NVRTC and headers that a named Python and the machine's toolkits lack, in a folder of kbench's own.
 add_cuda_parts() {
@@ -327,6 +331,16 @@ build_folder() {
 
 # --- The whole ------------------------------------------------------------------------------------
 
+announce() {
+  [[ $mode == full && -z ${KBENCH_PYTHON:-} ]] || return 0
+  if compgen -G "$kbench_home/venv-*-$(requirements_key)/.kbench-complete" >/dev/null; then
+    say "first use of this checkout: building it; torch is there already, in $kbench_home"
+  else
+    say "first use: setting up. It takes $kDownload and $kDuration, and goes to $kbench_home and" \
+      "$build_base; an interrupted set-up goes on where it stopped"
+  fi
+}
+
 warn_about_driver() {
   local version
   version=$(grep -oE '[0-9]+\.[0-9]+\.?[0-9]*' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
@@ -378,10 +392,7 @@ set_up() {
   local started=$SECONDS first=no targets=(kbench kbench-cc kbench-worker)
   stamp_path "$mode"
   [[ -f $stamp ]] || first=yes
-  if [[ $first == yes && $mode == full ]]; then
-    say "first use: setting up. $kDownload, $kDuration; it goes to $kbench_home and $build_base;" \
-      "an interrupted set-up goes on where it stopped"
-  fi
+  [[ $first == no ]] || announce
   install_packages
   if [[ $mode == driver ]]; then
     targets=(kbench)

@@ -13,7 +13,7 @@ struct Installation {
   std::filesystem::path bin;       ///< folder of the binaries
   std::filesystem::path compiler;  ///< kbench-cc; may not exist (a build of some targets only)
   std::filesystem::path worker;    ///< kbench-worker; may not exist (driver-only build)
-  std::filesystem::path python;    ///< the Python that imports torch
+  std::filesystem::path python;    ///< the Python that imports torch; empty: none was found
   /// Versions; torch's is empty where that Python has none, CUDA's where there is none.
   std::string python_version, torch_version, cuda_version;
   std::filesystem::path nvrtc;                       ///< libnvrtc.so.*; empty: none was found
@@ -31,7 +31,8 @@ Installation find_installation();
 /// look whether the files that it names are there.
 Installation read_installation(const std::filesystem::path& json);
 
-/// The files and folders named by `installation` (Python, NVRTC, headers, problems) that are gone.
+/// The files and folders named by `installation` (Python, NVRTC, headers, problems) that are gone;
+/// what the build never found (an empty path) is not among them.
 std::vector<std::filesystem::path> missing_files(const Installation& installation);
 
 /// $KBENCH_HOME/cache, else $XDG_CACHE_HOME/kbench, else ~/.cache/kbench, else /tmp/kbench-<uid>.

@@ -72,14 +72,11 @@ Installation read_installation(const std::filesystem::path& json) {
 }
 
 std::vector<std::filesystem::path> missing_files(const Installation& installation) {
-  std::vector<fs::path> named{installation.python, installation.problems};
-  if (!installation.nvrtc.empty()) {
-    named.push_back(installation.nvrtc);
-  }
+  std::vector<fs::path> named{installation.python, installation.problems, installation.nvrtc};
   named.insert(named.end(), installation.cuda_includes.begin(), installation.cuda_includes.end());
   std::erase_if(named, [](const fs::path& path) {
     std::error_code ignored;
-    return fs::exists(path, ignored);
+    return path.empty() || fs::exists(path, ignored);
   });
   return named;
 }

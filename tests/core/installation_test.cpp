@@ -76,6 +76,12 @@ TEST_F(InstallationTest, NamesEveryFileThatIsGone) {
               ElementsAre(folder_ / "problems", folder_ / "libnvrtc.so", folder_ / "cccl"));
 }
 
+TEST_F(InstallationTest, WhatWasNeverFoundIsNotGone) {
+  Installation driver_only;
+  driver_only.problems = folder_;
+  EXPECT_THAT(missing_files(driver_only), testing::IsEmpty());
+}
+
 TEST_F(InstallationTest, SaysWhatToDoWhereTheFileIsMissingOrDamaged) {
   EXPECT_THAT(message_of(folder_ / "none.json"), HasSubstr("scripts/kbench setup"));
   EXPECT_THAT(message_of(write("{\"python\": ")), HasSubstr("scripts/kbench setup"));
