@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "cli/list_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace kbench::cli {
+namespace {
+
+/// Cells wider than this push their own line to the right, not those of all problems.
+constexpr std::size_t kMaxColumn = 40;
+/// Constants longer than this are expressions or tables, which say little in a row.
+constexpr std::size_t kMaxLiteral = 24;
+
+std::string bytes_text(std::size_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::size_t state_bytes(const Signature& signature) {
+  std::size_t total = 0;
+  for (const StateInfo& entry : signature.state) total += entry.tensor.bytes();
+  return total;
+}
+
+std::string inputs_text(const Signature& signature) {
+  std::string text;
+  for (const InputInfo& input : signature.inputs) {
+    if (!text.empty()) text += ", ";
+    if (const auto* tensor = std::get_if<TensorInfo>(&input.value)) {
+      text += fmt::format("{}: {}", input.name, describe(*tensor));
+    } else {
+      text += fmt::format("{} = {}", input.name, describe(std::get<Value>(input.value)));
+    }
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string sizes_text(const ListedProblem& listed) {
+  std::string text;
+  for (const auto& [name, literal] : effective_sizes(listed)) {
+    if (literal.size() > kMaxLiteral) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, literal);
+  }
+  return text.empty() ? "-" : text;
+}
+
+/// The signature's cell, or "-" where there is none.
+template <typename Cell>
+std::string of_signature(const ListedProblem& listed, Cell cell) {
+  const auto* signature = std::get_if<Signature>(&listed.found);
+  return signature == nullptr ? "-" : cell(*signature);
+}
+
+/// One column of the table.
+struct Column {
+  std::string_view header;
+  bool right;  ///< numbers
+  std::string (*cell)(const ListedProblem&);
+};
+
+constexpr std::array<Column, 7> kColumns = {{
+    {"id", true, [](const ListedProblem& listed) { return listed.problem.id; }},
+    {"name", false, [](const ListedProblem& listed) { return listed.problem.name; }},
+    {"level", true,
+     [](const ListedProblem& listed) { return fmt::format("{}", listed.problem.level); }},
+    {"parameters", true,
+     [](const ListedProblem& listed) {
+       return of_signature(
+           listed, [](const Signature& it) { return fmt::format("{}", it.parameter_count()); });
+     }},
+    {"bytes", true,
+     [](const ListedProblem& listed) {
+       return of_signature(listed, [](const Signature& it) {
+         return bytes_text(it.input_bytes() + state_bytes(it) + it.output_bytes());
+       });
+     }},
+    {"sizes", false, sizes_text},
+    {"inputs", false,
+     [](const ListedProblem& listed) {
+       const auto* failure = std::get_if<std::string>(&listed.found);
+       return failure != nullptr ? "problem_failure: " + *failure
+                                 : inputs_text(std::get<Signature>(listed.found));
+     }},
+}};
+
+/// Columns on a terminal: bytes of UTF-8 that continue a character have none.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+using Row = std::array<std::string, kColumns.size()>;
+
+void append_row(std::string& text, const Row& row,
+                const std::array<std::size_t, kColumns.size()>& widths) {
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    const std::size_t used = width(row[i]);
+    const std::string padding(widths[i] > used ? widths[i] - used : 0, ' ');
+    if (i > 0) text += "  ";
+    if (kColumns[i].right) text += padding;
+    text += row[i];
+    if (!kColumns[i].right && i + 1 < kColumns.size()) text += padding;
+  }
+  text += '\n';
+}
+
+nlohmann::json input_json(const InputInfo& input) {
+  if (const auto* tensor = std::get_if<TensorInfo>(&input.value)) {
+    nlohmann::json json = to_json(*tensor);
+    json["name"] = input.name;
+    return json;
+  }
+  return {{"name", input.name}, {"value", to_json(std::get<Value>(input.value))}};
+}
+
+void add_signature(nlohmann::json& json, const Signature& signature) {
+  json["inputs"] = nlohmann::json::array();
+  for (const InputInfo& input : signature.inputs) json["inputs"].push_back(input_json(input));
+  json["outputs"] = nlohmann::json::array();
+  for (const TensorInfo& output : signature.outputs) json["outputs"].push_back(to_json(output));
+  json["parameters"] = signature.parameter_count();
+  json["input_bytes"] = signature.input_bytes();
+  json["state_bytes"] = state_bytes(signature);
+  json["output_bytes"] = signature.output_bytes();
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed) {
+  std::vector<std::pair<std::string, std::string>> sizes;
+  Sizes rest = listed.sizes;
+  for (auto& [name, literal] : problem_constants(listed.problem)) {
+    if (const auto set = listed.sizes.find(name); set != listed.sizes.end()) literal = set->second;
+    rest.erase(name);
+    sizes.emplace_back(std::move(name), std::move(literal));
+  }
+  for (const auto& [name, literal] : rest) sizes.emplace_back(name, literal);
+  return sizes;
+}
+
+std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class) {
+  std::vector<Row> rows(1);
+  for (std::size_t i = 0; i < kColumns.size(); ++i) rows[0][i] = kColumns[i].header;
+  for (const ListedProblem& listed : problems) {
+    Row& row = rows.emplace_back();
+    for (std::size_t i = 0; i < kColumns.size(); ++i) row[i] = kColumns[i].cell(listed);
+  }
+  std::array<std::size_t, kColumns.size()> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      if (width(row[i]) <= kMaxColumn) widths[i] = std::max(widths[i], width(row[i]));
+    }
+  }
+  std::string text;
+  for (const Row& row : rows) append_row(text, row, widths);
+  text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
+                      problems.size(), problems.size() == 1 ? "" : "s", device_class);
+  return text;
+}
+
+nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ListedProblem& listed : problems) {
+    const Problem& problem = listed.problem;
+    nlohmann::json sizes = nlohmann::json::object(), named = nlohmann::json::array();
+    for (const auto& [name, literal] : effective_sizes(listed)) sizes[name] = literal;
+    for (const auto& [name, constants] : problem.named_sizes) named.push_back(name);
+    nlohmann::json json = {{"key", problem.key},
+                           {"id", problem.id},
+                           {"name", problem.name},
+                           {"level", problem.level},
+                           {"path", problem.path.string()},
+                           {"tags", problem.tags},
+                           {"sizes", std::move(sizes)},
+                           {"named_sizes", std::move(named)}};
+    if (const auto* signature = std::get_if<Signature>(&listed.found)) {
+      add_signature(json, *signature);
+    } else {
+      json["failure"] = std::get<std::string>(listed.found);
+    }
+    list.push_back(std::move(json));
+  }
+  return {{"device", device_class}, {"precision", "native"}, {"problems", std::move(list)}};
+}
+
+std::string names_text(const ListedProblem& listed, const DeviceLimits& limits) {
+  std::string text = fmt::format("# {}\n", listed.problem.key);
+  if (const auto* signature = std::get_if<Signature>(&listed.found)) {
+    return text + plan_names(*signature, limits) + "\n" + plan_skeleton(*signature);
+  }
+  return text + fmt::format("problem_failure: {}\n", std::get<std::string>(listed.found));
+}
+
+}  // namespace kbench::cli

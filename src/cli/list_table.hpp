@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "kbench/plan.hpp"
+#include "kbench/problem.hpp"
+#include "kbench/signature.hpp"
+
+namespace kbench::cli {
+
+/// One problem as `kbench list` shows it.
+struct ListedProblem {
+  Problem problem;
+  Sizes sizes;                                 ///< what it was run with
+  std::variant<Signature, std::string> found;  ///< or the sentence of its failure
+};
+
+/// The problem's constants with the values it was run with, in the order of the file; then sizes
+/// that are no constants of the file.
+std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed);
+
+/// A table for people: a line a problem, with a failure's sentence in place of the inputs.
+/// `device_class` is "cpu" or "gpu".
+std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class);
+
+/// The same and more for programs: {"device", "precision", "problems": [{"key", "id", "name",
+/// "level", "path", "tags", "sizes", "named_sizes", and "inputs", "outputs", "parameters",
+/// "input_bytes", "state_bytes", "output_bytes", or "failure"}]}.
+nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class);
+
+/// Every name that a plan for the problem may use, and a skeleton that compiles; of a problem that
+/// fails, the sentence.
+std::string names_text(const ListedProblem& listed, const DeviceLimits& limits);
+
+}  // namespace kbench::cli
