@@ -10,11 +10,11 @@ namespace kbench {
 /// A GPU as the CUDA driver describes it.
 struct GpuInfo {
   int index = 0;
-  std::string name, uuid;                       ///< "NVIDIA H200", "GPU-…"
+  std::string name, uuid;  ///< "NVIDIA H200", "GPU-…"
   int compute_major = 0, compute_minor = 0;
-  int driver_version = 0;                       ///< 13000 for CUDA 13.0, as cuDriverGetVersion says
+  int driver_version = 0;  ///< 13000 for CUDA 13.0, as cuDriverGetVersion says
   std::int64_t sms = 0;
-  std::int64_t shared_bytes_per_block = 0;      ///< dynamic shared memory a block may ask for
+  std::int64_t shared_bytes_per_block = 0;  ///< dynamic shared memory a block may ask for
   std::uint64_t memory_bytes = 0;
 };
 

@@ -57,6 +57,7 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
 struct MetricRow {
   /// Its name, with {p} and {k} standing for the parameters that it takes: "fast_{p}@{k}".
   std::string_view pattern;
+  bool headline;       ///< shown where there is no room for all
   bool at_zero;        ///< says something of its own at p = 0
   bool ratio;          ///< a factor rather than a share of problems
   bool needs_speedup;  ///< at any p; what takes p needs one wherever p > 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
+#include <filesystem>
 #include <iosfwd>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kbench/metric.hpp"
@@ -19,25 +19,24 @@ struct ReportOptions {
   std::vector<int> k{1};
   std::string baseline;  ///< empty: the run's first
   bool color = false;
-  int width = 100;  ///< columns of the terminal
-  bool verbose = false;
+  int width = 100;       ///< columns of the terminal
+  bool verbose = false;  ///< every metric, every candidate, every failure
 };
 
-/// One row of the summary: a model over all problems, or over one level.
+/// One row of the summary: a model over all problems, or over one level. Models that were judged
+/// at several precisions or on several devices have a row for each.
 struct SummaryRow {
-  std::string model;
+  Interned model, precision, device;
   int level = -1;  ///< −1: overall
-  std::int64_t problems = 0, samples = 0, correct = 0;
-  std::map<double, Estimate> fast;  ///< by p
-  std::map<int, Estimate> pass;     ///< by k
-  std::map<std::pair<double, int>, Estimate> fast_at_k;
-  GeometricMean geomean;
+  /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
+  std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
+  std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
 };
 
 /// A group of failures with one outcome and cause.
 struct FailureGroup {
   Outcome outcome = Outcome::kMismatch;
-  std::string cause;
+  Interned cause;
   std::vector<std::size_t> records;  ///< indices into RunFile::records
 };
 
@@ -45,16 +44,24 @@ struct FailureGroup {
 struct Report {
   RunFile run;
   ReportOptions options;
-  bool on_cpu = false;  ///< leads with correctness; no fast_p for p > 0
-  std::int64_t planned = 0, finished = 0;
-  bool complete = false;
-  std::vector<std::string> baselines;
+  bool on_cpu = false;                     ///< leads with correctness; no fast_p for p > 0
+  std::int64_t planned = 0, finished = 0;  ///< roster entries, and those with a verdict
+  bool complete = false;                   ///< each has one
+  std::string baseline;                    ///< that the speedups are over; empty: none was timed
+  std::vector<std::string> baselines;      ///< that were asked for
+  /// What the reader has to know first: harness faults, lines that could not be read, ….
+  std::vector<std::string> warnings;
+  /// What was run and on what, as (label, text): device, problems, precision, baseline, ….
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::size_t> candidates;  ///< records of the roster, by model, problem and sample
   std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
+  std::vector<Metric> metrics;          ///< the columns of the summary
   std::vector<SummaryRow> summary;      ///< per model: overall first, then by level
   std::vector<FailureGroup> failures;   ///< most frequent first
 };
 
-/// Builds the model. Throws UsageError where CPU and GPU records would share a table.
+/// Builds the model. Throws UsageError where CPU and GPU records would share a table, and for a
+/// baseline that was not run, a negative p, or a k below 1.
 Report build_report(RunFile run, ReportOptions options);
 
 /// One way to write a report. To add one: the function, and a row in report_formats().
@@ -65,5 +72,28 @@ struct ReportFormat {
 std::span<const ReportFormat> report_formats();
 /// The format of that name; throws UsageError naming the ones there are.
 const ReportFormat& report_format(std::string_view name);
+
+/// Where a report is to go.
+struct ReportTarget {
+  const ReportFormat* format = nullptr;
+  std::filesystem::path file;  ///< empty: standard output
+};
+/// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError for an unknown format.
+ReportTarget report_target(std::string_view argument);
+/// Writes the report to each target, the ones without a file to `out`; on a console report where
+/// there is no target. A file is replaced as a whole, and while it is written the report's colour
+/// is off. Throws kbench::Error where one cannot be written.
+void write_reports(Report& report, std::span<const ReportTarget> targets, std::ostream& out);
+
+/// What has to be reached for exit code 0 (`--fail-under METRIC=X`): by every model, overall.
+struct Gate {
+  Metric metric;
+  double least = 0;
+};
+/// Parses "METRIC=X"; throws UsageError for an unknown metric or a value that is no number.
+Gate parse_gate(std::string_view argument);
+/// One sentence for each model and gate that was not met; a metric without a value does not meet
+/// it. Throws UsageError for a gate that needs a GPU's times in a report of the CPU.
+std::vector<std::string> unmet_gates(const Report& report, std::span<const Gate> gates);
 
 }  // namespace kbench

@@ -2,6 +2,7 @@
 #include "run/worker_host.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,8 +11,6 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-
-#include <fmt/format.h>
 
 #include "kbench/error.hpp"
 
@@ -69,8 +68,8 @@ WorkerHost::~WorkerHost() {
 void WorkerHost::read_messages() {
   while (true) {
     protocol::Message message;
-    const auto status = channel_.receive(message, protocol::Clock::now() + kMemoryPeriod,
-                                         stop_read_.value());
+    const auto status =
+        channel_.receive(message, protocol::Clock::now() + kMemoryPeriod, stop_read_.value());
     if (status == protocol::ReceiveStatus::kOk) {
       handle(message);
     } else if (status != protocol::ReceiveStatus::kTimeout) {
@@ -161,7 +160,8 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
   }
   const auto status = wait_exit(pid, protocol::Clock::now() + kExitLimit);
   if (!status)
-    throw Error(fmt::format("process {} does not die; the driver may be stuck: look into dmesg", pid));
+    throw Error(
+        fmt::format("process {} does not die; the driver may be stuck: look into dmesg", pid));
   const std::lock_guard lock(mutex_);
   exited_.erase(pid);
   over_memory_.erase(pid);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kbench/candidate.hpp"
+#include "kbench/device_probe.hpp"
+#include "kbench/installation.hpp"
+#include "kbench/problem.hpp"
+#include "kbench/run_log.hpp"
+#include "kbench/signature.hpp"
+
+namespace kbench {
+
+/// One way to run the reference, against which candidates are timed.
+struct Baseline {
+  std::string_view name;
+  std::string_view meaning;
+};
+/// The table of baselines: `--baseline` takes their names.
+std::span<const Baseline> baselines();
+/// One row per precision: `--precision` takes their names.
+struct Precision {
+  std::string_view name;
+  std::string_view meaning;
+};
+std::span<const Precision> precisions();
+
+/// What `kbench eval` was asked for, beyond problems and candidates.
+struct EvalOptions {
+  std::string device = "auto";  ///< auto, cpu, cuda, cuda:0,1
+  std::string precision = "native";
+  std::vector<std::string> baselines{"eager"};
+  int trials = 5;
+  bool cold_cache = true;
+  std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run
+  Sizes overrides;                    ///< --set
+  double compile_limit_s = 30;
+  double load_limit_s = 120;
+  double call_limit_s = 0;       ///< 0: max(2 s, 50 × reference)
+  double timing_budget_s = 0.5;  ///< of measuring, per candidate
+  unsigned jobs = 0;             ///< compilers at once; 0: one per core
+};
+
+/// A device that a run uses: one lane works on it.
+struct LaneDevice {
+  std::string name;   ///< "cpu", "cuda:0"
+  std::string model;  ///< "cpu", "NVIDIA H200"
+  std::optional<GpuInfo> gpu;
+};
+
+/// The devices that `--device` names on a machine with these GPUs. Throws UsageError.
+std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus);
+
+/// What the driver tells while a run goes on. Called from several threads, one at a time.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// How many candidates are to be judged, and how many were already (`--resume`).
+  virtual void planned(std::size_t total, std::size_t resumed) = 0;
+  virtual void finished(const Record& record) = 0;
+  /// A sentence that a person who waits wants to know ("importing torch …").
+  virtual void note(std::string_view text) = 0;
+};
+
+/// Makes signatures by running problem files, remembered by content. The worker starts only when
+/// something is not known yet.
+class SignatureSource {
+ public:
+  SignatureSource(const Installation& installation, int cancel_fd);
+  ~SignatureSource();
+  /// For each problem its signature, or the sentence of its failure. Throws kbench::Error where the
+  /// worker cannot run.
+  std::vector<std::variant<Signature, std::string>> get(
+      const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One run: drives compilers, judges and candidates, and appends a record for each candidate.
+class EvalRun {
+ public:
+  /// A readable `cancel_fd` stops the run: children die, finished records stay. Throws UsageError
+  /// (a device that is not there or is in use) or kbench::Error.
+  EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd);
+  ~EvalRun();
+
+  /// The `run` line: options and environment.
+  RunHeader header(std::vector<std::string> arguments, std::string problem_set_hash);
+  const std::vector<LaneDevice>& devices() const;
+  /// The secret that inputs are drawn from.
+  const std::string& secret() const;
+  /// The record of a candidate before anything is known of it; its key decides what --resume skips.
+  Record blank_record(const Candidate& candidate, const Problem& problem) const;
+
+  /// Receives each record with its details (log, raw measurements); called by one thread at a time.
+  using Sink = std::function<void(Record, nlohmann::json)>;
+
+  /// Judges all candidates, grouped by problem. Returns false where it was cancelled.
+  bool run(const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
+           const Sink& sink);
+  /// Judges candidates as `next` delivers them (nullopt: no more), keeping references warm.
+  bool run_stream(const std::vector<Problem>& problems,
+                  const std::function<std::optional<Candidate>()>& next, const Sink& sink);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kbench

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/cancel.hpp"
+#include "cli/commands.hpp"
+#include "cli/eval_input.hpp"
+#include "cli/progress.hpp"
+#include "cli/stream.hpp"
+#include "kbench/error.hpp"
+#include "kbench/report.hpp"
+#include "kbench/run.hpp"
+#include "run/judge_client.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr int kInterrupted = 130;
+constexpr int kUsage = 2;
+constexpr int kFault = 1;
+constexpr int kGate = 3;
+
+template <typename Rows>
+std::vector<std::string> names_of(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
+struct EvalArguments {
+  EvalInputArguments input;
+  EvalOptions options;
+  std::vector<std::string> settings;  ///< --set
+  std::string out, l2 = "cold";
+  bool resume = false, quiet = false, verbose = false;
+  std::vector<std::string> reports, gates;
+  std::vector<double> p;
+  std::vector<int> k;
+  std::vector<std::string> command_line;
+};
+
+std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
+                                   const std::vector<Problem>& problems) {
+  std::vector<RosterEntry> roster;
+  for (const auto& candidate : candidates) {
+    const auto problem = std::ranges::find(problems, candidate.problem, &Problem::key);
+    roster.push_back(
+        {candidate.problem, problem->level, candidate.model, candidate.sample, problem->tags});
+  }
+  return roster;
+}
+
+/// `--out`, or the first of run.jsonl, run-2.jsonl, … that is free.
+std::filesystem::path choose_out(const EvalArguments& arguments) {
+  if (!arguments.out.empty()) return arguments.out;
+  std::filesystem::path path = "run.jsonl";
+  for (int n = 2; !arguments.resume && std::filesystem::exists(path); ++n)
+    path = fmt::format("run-{}.jsonl", n);
+  return path;
+}
+
+/// The report on a finished run, and what the gates say of it.
+int report_on(const EvalArguments& arguments, const std::filesystem::path& out) {
+  ReportOptions options;
+  if (!arguments.p.empty()) options.p = arguments.p;
+  if (!arguments.k.empty()) options.k = arguments.k;
+  options.verbose = arguments.verbose;
+  options.color = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
+  const Report report = build_report(read_run(out), options);
+  std::vector<ReportTarget> targets;
+  for (const auto& argument : arguments.reports) targets.push_back(report_target(argument));
+  write_reports(report, targets, std::cout);
+  std::vector<Gate> gates;
+  for (const auto& argument : arguments.gates) gates.push_back(parse_gate(argument));
+  const auto unmet = unmet_gates(report, gates);
+  for (const auto& sentence : unmet) fmt::print(stderr, "kbench: {}\n", sentence);
+  return unmet.empty() ? 0 : kGate;
+}
+
+/// Everything that a user can get wrong in words is told before anything starts.
+void check_words(const EvalArguments& arguments) {
+  for (const auto& argument : arguments.reports) report_target(argument);
+  for (const auto& argument : arguments.gates) parse_gate(argument);
+}
+
+int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
+  const EvalInput input = find_eval_input(arguments.input, installation);
+  for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
+  EvalOptions options = arguments.options;
+  options.overrides = parse_overrides(arguments.settings, input.problems);
+  const auto out = choose_out(arguments);
+  Progress progress(arguments.quiet);
+  EvalRun run(installation, options, progress, cancel_fd);
+  std::unordered_set<std::string> known;
+  if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
+  RunWriter writer(out, arguments.resume);
+  writer.write(run.header(arguments.command_line, problem_set_hash(input.problems)));
+  writer.write(roster_of(input.candidates, input.problems));
+  std::vector<Candidate> todo;
+  for (const auto& candidate : input.shard) {
+    const auto problem = std::ranges::find(input.problems, candidate.problem, &Problem::key);
+    if (!known.contains(record_key(run.blank_record(candidate, *problem))))
+      todo.push_back(candidate);
+  }
+  progress.planned(todo.size(), input.shard.size() - todo.size());
+  bool faulty = false;
+  const auto sink = [&](Record record, nlohmann::json details) {
+    faulty = faulty || record.outcome == Outcome::kHarnessFault;
+    writer.write(std::move(record), details);
+  };
+  const bool finished = run.run(input.problems, todo, sink) && !cancelled();
+  if (!finished) {
+    fmt::print(stderr, "\nkbench: interrupted; finished records are in {}: go on with --resume\n",
+               out.string());
+    return kInterrupted;
+  }
+  writer.write_end(run.secret(), !faulty);
+  const int gate = report_on(arguments, out);
+  fmt::print(stderr, "records: {}\n", out.string());
+  return faulty ? kFault : gate;
+}
+
+int run_stream(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
+  const auto problems = find_eval_problems(arguments.input, installation);
+  EvalOptions options = arguments.options;
+  options.overrides = parse_overrides(arguments.settings, problems);
+  Progress progress(true);
+  EvalRun run(installation, options, progress, cancel_fd);
+  std::unique_ptr<RunWriter> writer;
+  if (!arguments.out.empty()) {
+    writer = std::make_unique<RunWriter>(arguments.out, arguments.resume);
+    writer->write(run.header(arguments.command_line, problem_set_hash(problems)));
+  }
+  LineReader lines(cancel_fd);
+  std::mutex output;
+  bool malformed = false;
+  bool faulty = false;
+  std::size_t number = 0;
+  const auto next = [&]() -> std::optional<Candidate> {
+    while (auto line = lines.next()) {
+      ++number;
+      if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
+      try {
+        Candidate candidate = candidate_from_line(*line, problems, number);
+        const std::lock_guard lock(output);
+        if (writer) writer->write(roster_of({candidate}, problems));
+        return candidate;
+      } catch (const UsageError& error) {
+        const std::lock_guard lock(output);
+        malformed = true;
+        const std::string message = fmt::format("line {}: {}", number, error.what());
+        fmt::print(stderr, "kbench: standard input, {}\n", message);
+        std::cout
+            << nlohmann::json{{"type", "error"}, {"line", number}, {"message", message}}.dump()
+            << std::endl;
+      }
+    }
+    return std::nullopt;
+  };
+  const auto sink = [&](Record record, nlohmann::json details) {
+    const std::lock_guard lock(output);
+    faulty = faulty || record.outcome == Outcome::kHarnessFault;
+    auto line = to_json(record);
+    if (writer) line = nlohmann::json::parse(writer->write(std::move(record), details));
+    std::cout << line.dump() << std::endl;
+  };
+  if (!run.run_stream(problems, next, sink) || cancelled()) return kInterrupted;
+  if (writer) writer->write_end(run.secret(), !faulty);
+  return faulty ? kFault : malformed ? kUsage : 0;
+}
+
+void add_run_options(CLI::App& app, EvalArguments& a) {
+  app.add_option("--device", a.options.device, "auto, cpu, cuda, or cuda:0,1")
+      ->capture_default_str();
+  app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
+  app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
+  app.add_option("--baseline", a.options.baselines, "ways to run the reference: eager, compile")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names_of(baselines())));
+  app.add_option("--precision", a.options.precision, "native, tf32, fp16, bf16")
+      ->check(CLI::IsMember(names_of(precisions())))
+      ->capture_default_str();
+  app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
+      ->check(CLI::IsMember({"cold", "warm"}))
+      ->capture_default_str();
+  app.add_option("--trials", a.options.trials, "correctness trials, each on inputs of its own")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
+  app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant");
+  app.add_option("--timeout", a.options.call_limit_s,
+                 "seconds per call (default: max of 2 s and 50 times the reference)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--compile-timeout", a.options.compile_limit_s, "seconds per compile")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--load-timeout", a.options.load_limit_s, "seconds to load a candidate")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
+}
+
+void add_report_options(CLI::App& app, EvalArguments& a) {
+  app.add_option("--report", a.reports, "FORMAT or FORMAT=FILE; may be repeated");
+  app.add_option("--p", a.p, "speedups p of fast_p")->delimiter(',');
+  app.add_option("--k", a.k, "k of pass@k")->delimiter(',');
+  app.add_option("--fail-under", a.gates, "METRIC=X: exit 3 where a model stays below");
+  app.add_flag("--quiet", a.quiet, "no progress");
+  app.add_flag("--verbose", a.verbose, "more about each failure");
+}
+
+}  // namespace
+
+Subcommand add_eval(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "eval", "Compile, check and time candidates; with nothing more, the shipped ones");
+  auto arguments = std::make_shared<EvalArguments>();
+  EvalInputArguments& input = arguments->input;
+  command->add_option("problem", input.problems, "a file, a folder, a glob, or a name in a set");
+  command->add_option("--candidates", input.candidates,
+                      "[MODEL=]PATH, or - for one JSON object a line on standard input");
+  command->add_option("--candidate", input.candidate, "one candidate file; needs --problem");
+  command->add_option("--problem", input.problem, "the problem of --candidate");
+  command->add_option("--shard", input.shard,
+                      "i/n: every n-th problem, from the i-th (0 is first)");
+  add_run_options(*command, *arguments);
+  add_report_options(*command, *arguments);
+  const auto run = [arguments] {
+    arguments->options.cold_cache = arguments->l2 == "cold";
+    arguments->command_line = own_command_line();
+    check_words(*arguments);
+    const bool stream =
+        std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
+    if (stream && arguments->input.candidates.size() > 1)
+      throw UsageError("--candidates - stands alone: other candidates cannot be mixed into it");
+    const Installation installation = find_installation();
+    const int cancel_fd = install_cancel();
+    try {
+      return stream ? run_stream(*arguments, installation, cancel_fd)
+                    : run_batch(*arguments, installation, cancel_fd);
+    } catch (const run::Cancelled&) {
+      return kInterrupted;
+    }
+  };
+  return {command, run};
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "kbench/error.hpp"
+#include "kbench/version.hpp"
+
+namespace {
+
+constexpr int kFault = 1;
+constexpr int kUsage = 2;
+
+int run(int argc, char** argv) {
+  using namespace kbench;
+  CLI::App app{"kbench: the referee for GPU kernels"};
+  app.set_version_flag("--version", std::string(kVersion));
+  app.require_subcommand(1);
+  app.footer(
+      "kbench COMMAND --help tells a command's options. Exit codes: 0 the run finished, "
+      "whatever the candidates did; 1 a fault of kbench or the machine; 2 usage; 3 a gate "
+      "was not met; 130 interrupted.");
+  const std::vector<cli::Subcommand> commands{cli::add_eval(app), cli::add_list(app),
+                                              cli::add_report(app), cli::add_doctor(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "kbench: {}; kbench --help tells more\n", error.what());
+    return kUsage;
+  }
+  for (const auto& command : commands)
+    if (command.app->parsed()) return command.run();
+  return kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int code = run(argc, argv);
+    std::cout.flush();
+    return code;
+  } catch (const kbench::UsageError& error) {
+    fmt::print(stderr, "kbench: {}\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kbench: {}\n", error.what());
+    return kFault;
+  }
+}

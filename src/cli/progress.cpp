@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kbench::cli {
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  constexpr std::size_t kUsual = 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (line_open_) fmt::print(stderr, "\r\x1b[K");
+}
+
+void Progress::rewrite(const std::string& line) {
+  // A line that wraps cannot be rewritten.
+  fmt::print(stderr, "\r{}\x1b[K", line.substr(0, terminal_width() - 1));
+  std::fflush(stderr);
+  line_open_ = true;
+}
+
+void Progress::planned(std::size_t total, std::size_t resumed) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+  start_ = std::chrono::steady_clock::now();
+  if (quiet_ || resumed == 0) return;
+  fmt::print(stderr, "{} candidates have their verdict already; {} are left\n", resumed, total);
+}
+
+std::string Progress::rate_and_rest() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const double rate = static_cast<double>(done_) / std::max(elapsed.count(), 1e-3);
+  if (total_ == 0) return fmt::format("{:.1f}/s", rate);
+  const double left = static_cast<double>(total_ - done_) / rate;
+  return fmt::format("{:.1f}/s, {} left", rate, clock_text(left));
+}
+
+void Progress::finished(const Record& record) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  if (record.outcome != Outcome::kCorrect) ++failures_;
+  if (quiet_) return;
+  const std::string count =
+      total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
+  if (terminal_)
+    return rewrite(fmt::format("[{}] {}, {} failed · {} {} #{}: {}", count, rate_and_rest(),
+                               failures_, record.problem.str(), record.model.str(), record.sample,
+                               to_string(record.outcome)));
+  fmt::print(stderr, "[{}] {} {} #{}: {} ({:.2f} s; {}, {} failed)\n", count, record.problem.str(),
+             record.model.str(), record.sample, to_string(record.outcome), record.seconds,
+             rate_and_rest(), failures_);
+}
+
+void Progress::note(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (quiet_) return;
+  if (terminal_) return rewrite(std::string(text));
+  fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace kbench::cli

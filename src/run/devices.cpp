@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "kbench/error.hpp"
+#include "kbench/run.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::array<Baseline, 2> kBaselines{{
+    {"eager", "the reference as PyTorch runs it"},
+    {"compile", "the reference through torch.compile"},
+}};
+
+constexpr std::array<Precision, 4> kPrecisions{{
+    {"native", "the problem's own types; fp32 without TF32"},
+    {"tf32", "TF32 allowed on both sides"},
+    {"fp16", "floating tensors as float16"},
+    {"bf16", "floating tensors as bfloat16"},
+}};
+
+LaneDevice lane_of(const GpuInfo& gpu) {
+  return {fmt::format("cuda:{}", gpu.index), gpu.name, gpu};
+}
+
+std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbers,
+                                 const std::vector<GpuInfo>& gpus) {
+  std::vector<LaneDevice> devices;
+  while (!numbers.empty()) {
+    const auto comma = std::min(numbers.find(','), numbers.size());
+    const auto word = numbers.substr(0, comma);
+    numbers.remove_prefix(std::min(comma + 1, numbers.size()));
+    int index = -1;
+    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), index);
+    if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size())
+      throw UsageError(fmt::format("--device {}: '{}' is no GPU's number", option, word));
+    const auto found = std::ranges::find(gpus, index, &GpuInfo::index);
+    if (found == gpus.end())
+      throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
+                                   index, gpus.size()));
+    devices.push_back(lane_of(*found));
+  }
+  return devices;
+}
+
+}  // namespace
+
+std::span<const Baseline> baselines() { return kBaselines; }
+std::span<const Precision> precisions() { return kPrecisions; }
+
+std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus) {
+  if (option == "cpu" || (option == "auto" && gpus.empty())) return {{"cpu", "cpu", std::nullopt}};
+  if (gpus.empty() && option.starts_with("cuda"))
+    throw UsageError(fmt::format(
+        "--device {}: no GPU that the driver can use was found; run with --device cpu, or see "
+        "kbench doctor",
+        option));
+  if (option == "auto" || option == "cuda") return {lane_of(gpus.front())};
+  constexpr std::string_view kPrefix = "cuda:";
+  if (option.starts_with(kPrefix) && option.size() > kPrefix.size())
+    return numbered(option, option.substr(kPrefix.size()), gpus);
+  throw UsageError(
+      fmt::format("--device {}: unknown device; write auto, cpu, cuda, or cuda:0,1", option));
+}
+
+}  // namespace kbench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kbench/installation.hpp"
+#include "kbench/run.hpp"
+
+namespace kbench::run {
+
+/// The machine as a run file's header tells it: GPUs, driver, torch, Python, CPU, host compiler.
+nlohmann::json environment_of(const Installation& installation,
+                              const std::vector<LaneDevice>& devices,
+                              const std::string& nvrtc_version);
+
+/// Bytes of memory of this machine.
+std::size_t total_memory_bytes();
+
+/// UTC now, as ISO 8601 with seconds.
+std::string iso_now();
+
+}  // namespace kbench::run

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "kbench/compile.hpp"
+#include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+#include "kbench/run.hpp"
+#include "kbench/version.hpp"
+#include "run/environment.hpp"
+#include "run/judge_hash.hpp"
+#include "run/lane.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using run::Prepared;
+
+/// Judges that a stream of candidates keeps open per lane.
+constexpr std::size_t kStreamJudges = 4;
+/// Share of the machine's memory that one candidate's process may hold.
+constexpr double kCandidateMemoryShare = 0.7;
+
+/// The device that the CPU executor stands for.
+constexpr DeviceLimits kCpuLimits{16, 227 * 1024, 1024};
+constexpr std::string_view kCpuArch = "compute_90a";
+
+DeviceLimits limits_of(const LaneDevice& device) {
+  if (!device.gpu) return kCpuLimits;
+  return {device.gpu->sms, device.gpu->shared_bytes_per_block, 1024};
+}
+
+std::string arch_of(const LaneDevice& device) {
+  if (!device.gpu) return std::string(kCpuArch);
+  // From 9.0 on, some instructions exist under the suffix alone.
+  return fmt::format("sm_{}{}{}", device.gpu->compute_major, device.gpu->compute_minor,
+                     device.gpu->compute_major >= 9 ? "a" : "");
+}
+
+/// Holds a GPU for this run; two runs never time on one GPU at once.
+Fd lock_gpu(const GpuInfo& gpu, const std::filesystem::path& cache) {
+  const auto folder = cache / "locks";
+  std::filesystem::create_directories(folder);
+  const auto path = folder / (gpu.uuid + ".lock");
+  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd) throw Error(fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
+  if (flock(fd.value(), LOCK_EX | LOCK_NB) != 0)
+    throw UsageError(fmt::format(
+        "GPU {} ({}, {}) is in use by another kbench run: wait for it to end, or choose another "
+        "with --device cuda:N",
+        gpu.index, gpu.name, gpu.uuid));
+  return fd;
+}
+
+json options_json(const EvalOptions& options) {
+  return {{"precision", options.precision},
+          {"baselines", options.baselines},
+          {"trials", options.trials},
+          {"l2", options.cold_cache ? "cold" : "warm"},
+          {"seed", options.seed ? "public" : "secret"},
+          {"sizes", options.overrides},
+          {"compile_limit_s", options.compile_limit_s},
+          {"load_limit_s", options.load_limit_s},
+          {"call_limit_s", options.call_limit_s},
+          {"timing_budget_s", options.timing_budget_s}};
+}
+
+std::size_t needed_bytes(const Signature& signature) {
+  std::size_t state = 0;
+  for (const auto& entry : signature.state) state += entry.tensor.bytes();
+  // Inputs and state twice (drawn, shared), outputs twice (reference, candidate).
+  return 2 * (signature.input_bytes() + signature.output_bytes() + state);
+}
+
+}  // namespace
+
+struct EvalRun::Impl {
+  Impl(Installation from, EvalOptions asked, Observer& who, int cancel)
+      : installation(std::move(from)), options(std::move(asked)), observer(who), cancel_fd(cancel) {
+    host.emplace(installation, cancel_fd);  // imports torch while the rest is looked at
+    devices = choose_devices(options.device,
+                             options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
+    for (const auto& device : devices)
+      if (device.gpu) locks.push_back(lock_gpu(*device.gpu, installation.cache));
+    secret = options.seed ? fmt::format("public:{}", *options.seed) : protocol::random_hex(32);
+    CompilerSetup setup;
+    setup.compiler = installation.compiler;
+    setup.nvrtc = installation.nvrtc;
+    setup.includes = installation.cuda_includes;
+    setup.cache = installation.cache / "compiled";
+    setup.jobs =
+        options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+    setup.limit = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
+    pool.emplace(std::move(setup));
+    options_hash = sha256_hex(options_json(options).dump() +
+                              (options.seed ? std::to_string(*options.seed) : ""));
+  }
+
+  std::string_view device_class() const { return devices.front().gpu ? "gpu" : "cpu"; }
+
+  bool cancelled() const {
+    pollfd cancel{cancel_fd, POLLIN, 0};
+    return poll(&cancel, 1, 0) > 0;
+  }
+
+  /// Signature, or the problem's failure; asked once per problem.
+  const std::variant<Signature, std::string>& signature_of(const Problem& problem) {
+    const auto found = signatures.find(problem.key);
+    if (found != signatures.end()) return found->second;
+    if (!source) source.emplace(installation, cancel_fd);
+    const auto sizes = sizes_for(problem, device_class(), options.overrides);
+    auto result = source->get({{problem, sizes}}, options.precision);
+    return signatures.emplace(problem.key, std::move(result.front())).first->second;
+  }
+
+  void describe_all(const std::vector<const Problem*>& problems) {
+    std::vector<std::pair<Problem, Sizes>> asked;
+    for (const Problem* problem : problems)
+      asked.emplace_back(*problem, sizes_for(*problem, device_class(), options.overrides));
+    if (!source) source.emplace(installation, cancel_fd);
+    auto results = source->get(asked, options.precision);
+    for (std::size_t i = 0; i < problems.size(); ++i)
+      signatures.emplace(problems[i]->key, std::move(results[i]));
+  }
+
+  void prepare(Prepared& prepared) {
+    const auto& signature = signature_of(*prepared.problem);
+    if (const auto* failure = std::get_if<std::string>(&signature))
+      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "reference_failed",
+                         *failure);
+    const auto& found = std::get<Signature>(signature);
+    const auto& device = devices.front();
+    const std::size_t memory = device.gpu ? device.gpu->memory_bytes : run::total_memory_bytes();
+    if (needed_bytes(found) > memory)
+      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "does_not_fit",
+                         fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose "
+                                     "smaller sizes with --set",
+                                     static_cast<double>(needed_bytes(found)) / 1e9, device.model,
+                                     static_cast<double>(memory) / 1e9));
+    run::prepare(prepared, found, limits_of(device), arch_of(device), options.call_limit_s, *pool);
+  }
+
+  run::Lane make_lane(const LaneDevice& device, std::size_t judges) {
+    run::LaneSetup setup;
+    setup.host = &*host;
+    setup.device = device;
+    setup.options = &options;
+    setup.secret = secret;
+    setup.kept_judges = judges;
+    setup.memory_limit_bytes = static_cast<std::size_t>(
+        kCandidateMemoryShare * static_cast<double>(run::total_memory_bytes()));
+    setup.cancel_fd = cancel_fd;
+    return run::Lane(std::move(setup));
+  }
+
+  /// Judges one candidate on a lane and hands its record on.
+  void finish(run::Lane& lane, Prepared& prepared, Prepared* next, const Sink& sink) {
+    json details = json::object();
+    lane.judge(prepared, next, details);
+    deliver(prepared, std::move(details), sink);
+  }
+
+  void deliver(Prepared& prepared, json details, const Sink& sink) {
+    if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
+    const std::lock_guard lock(sink_mutex);
+    sink(prepared.record, std::move(details));
+    observer.finished(prepared.record);
+  }
+
+  /// Runs `work` in a thread per device; the first fault of any is thrown here.
+  template <typename Work>
+  bool on_all_lanes(std::size_t judges, Work&& work) {
+    std::mutex fault_mutex;
+    std::exception_ptr fault;
+    std::atomic<bool> stopped = false;
+    std::vector<std::thread> threads;
+    for (const auto& device : devices)
+      threads.emplace_back([&, device] {
+        try {
+          auto lane = make_lane(device, judges);
+          work(lane);
+        } catch (const run::Cancelled&) {
+          stopped = true;
+        } catch (...) {
+          const std::lock_guard lock(fault_mutex);
+          if (!fault) fault = std::current_exception();
+        }
+      });
+    for (auto& thread : threads) thread.join();
+    if (fault) std::rethrow_exception(fault);
+    return !stopped && !cancelled();
+  }
+
+  Installation installation;
+  EvalOptions options;
+  Observer& observer;
+  int cancel_fd;
+  std::vector<LaneDevice> devices;
+  std::vector<Fd> locks;
+  std::string secret, options_hash;
+  std::optional<run::WorkerHost> host;
+  std::optional<CompilePool> pool;
+  std::optional<SignatureSource> source;
+  std::map<std::string, std::variant<Signature, std::string>> signatures;
+  std::mutex sink_mutex;
+  std::atomic<int> faults = 0;
+};
+
+EvalRun::EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd)
+    : impl_(std::make_unique<Impl>(std::move(installation), std::move(options), observer,
+                                   cancel_fd)) {}
+EvalRun::~EvalRun() = default;
+
+const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices; }
+const std::string& EvalRun::secret() const { return impl_->secret; }
+
+RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
+  RunHeader header;
+  header.run_id = protocol::random_hex(8);
+  header.started = run::iso_now();
+  header.kbench_version = kVersion;
+  header.arguments = std::move(arguments);
+  header.options = options_json(impl_->options);
+  header.environment =
+      run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
+  header.problem_set_hash = std::move(problem_set_hash);
+  return header;
+}
+
+Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem) const {
+  Record record;
+  record.model = candidate.model;
+  record.problem = problem.key;
+  record.level = problem.level;
+  record.sample = candidate.sample;
+  record.candidate = candidate.id;
+  record.kind = candidate.kind;
+  record.precision = impl_->options.precision;
+  record.device = impl_->devices.front().model;
+  record.torch = impl_->installation.torch_version;
+  record.problem_hash =
+      problem_hash(problem, sizes_for(problem, impl_->device_class(), impl_->options.overrides));
+  record.candidate_hash = sha256_hex(candidate.source);
+  record.options_hash = impl_->options_hash;
+  record.judge_hash = run::kJudgeHash;
+  if (impl_->options.seed) record.flags.emplace_back("public_seed");
+  return record;
+}
+
+bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
+                  const Sink& sink) {
+  std::map<std::string_view, const Problem*> by_key;
+  for (const auto& problem : problems) by_key[problem.key] = &problem;
+  // One group per problem, in the problems' order: a reference is opened once.
+  std::map<const Problem*, std::vector<Prepared>> prepared;
+  for (const auto& candidate : candidates) {
+    const Problem* problem = by_key.at(candidate.problem);
+    Prepared item;
+    item.candidate = &candidate;
+    item.problem = problem;
+    item.record = blank_record(candidate, *problem);
+    prepared[problem].push_back(std::move(item));
+  }
+  std::vector<const Problem*> used;
+  for (const auto& problem : problems)
+    if (prepared.contains(&problem)) used.push_back(&problem);
+  try {
+    impl_->describe_all(used);
+  } catch (const run::Cancelled&) {
+    return false;
+  }
+  std::deque<Prepared*> queue;
+  for (const Problem* problem : used)
+    for (auto& item : prepared.at(problem)) {
+      impl_->prepare(item);
+      queue.push_back(&item);
+    }
+  std::mutex queue_mutex;
+  // A lane takes whole problems, so that no reference is computed twice.
+  const auto take_problem = [&] {
+    const std::lock_guard lock(queue_mutex);
+    std::vector<Prepared*> group;
+    while (!queue.empty() && (group.empty() || queue.front()->problem == group.front()->problem)) {
+      group.push_back(queue.front());
+      queue.pop_front();
+    }
+    return group;
+  };
+  return impl_->on_all_lanes(1, [&](run::Lane& lane) {
+    auto group = take_problem();
+    while (!group.empty()) {
+      auto following = take_problem();
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        Prepared* next = i + 1 < group.size() ? group[i + 1]
+                         : !following.empty() ? following.front()
+                                              : nullptr;
+        impl_->finish(lane, *group[i], next, sink);
+      }
+      group = std::move(following);
+    }
+  });
+}
+
+bool EvalRun::run_stream(const std::vector<Problem>& problems,
+                         const std::function<std::optional<Candidate>()>& next, const Sink& sink) {
+  std::map<std::string_view, const Problem*> by_key;
+  for (const auto& problem : problems) by_key[problem.key] = &problem;
+  std::mutex input_mutex;
+  return impl_->on_all_lanes(kStreamJudges, [&](run::Lane& lane) {
+    while (true) {
+      std::optional<Candidate> candidate;
+      Prepared prepared;
+      {
+        const std::lock_guard lock(input_mutex);
+        candidate = next();
+        if (!candidate) return;
+        prepared.candidate = &*candidate;
+        prepared.problem = by_key.at(candidate->problem);
+        prepared.record = blank_record(*candidate, *prepared.problem);
+        impl_->prepare(prepared);
+      }
+      impl_->finish(lane, prepared, nullptr, sink);
+    }
+  });
+}
+
+}  // namespace kbench

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "run/judge_client.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <array>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+/// A problem may import much and draw gigabytes.
+constexpr auto kProblemLimit = std::chrono::seconds(600);
+constexpr auto kHealthLimit = std::chrono::seconds(20);
+
+}  // namespace
+
+JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {
+  auto [ours, theirs] = socket_pair();
+  const std::uint64_t nonce = protocol::random_nonce();
+  channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
+  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()});
+}
+
+JudgeClient::~JudgeClient() {
+  try {
+    host_.kill_child(pid_);
+  } catch (const Error&) {
+    // The zygote is gone, and its children with it.
+  }
+}
+
+void JudgeClient::throw_dead(const char* what) {
+  std::string log = log_.text();
+  constexpr std::size_t kTail = 2000;
+  if (log.size() > kTail) log = log.substr(log.size() - kTail);
+  const auto status =
+      host_.wait_exit(pid_, protocol::Clock::now() + std::chrono::milliseconds(200));
+  const std::string end = !status            ? "is still running"
+                          : status->signaled ? fmt::format("died of signal {}", status->code)
+                                             : fmt::format("exited with {}", status->code);
+  throw Error(fmt::format("the judge {} and {}{}{}", what, end, log.empty() ? "" : ": ", log));
+}
+
+bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_point deadline) {
+  switch (channel_.receive(message, deadline, cancel_fd_)) {
+    case protocol::ReceiveStatus::kOk:
+      return true;
+    case protocol::ReceiveStatus::kTimeout:
+      return false;
+    case protocol::ReceiveStatus::kCancelled:
+      throw Cancelled{};
+    default:
+      throw_dead("hung up");
+  }
+}
+
+std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem) {
+  channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace));
+  protocol::Message message;
+  if (!next_event(message, protocol::Clock::now() + kProblemLimit))
+    throw_dead("took too long over a problem");
+  const json body = json::parse(message.body);
+  if (message.type == MessageType::kProblemFailure)
+    return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
+  return signature_from_json(type == MessageType::kDescribe ? body : body.at("signature"));
+}
+
+std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem) {
+  return ask(MessageType::kDescribe, problem);
+}
+
+std::variant<Signature, ProblemFault> JudgeClient::open(const json& problem) {
+  return ask(MessageType::kOpenProblem, problem);
+}
+
+void JudgeClient::start_evaluation(const json& request, int channel_fd) {
+  if (!channel_.send(MessageType::kEvaluate, request.dump(), {channel_fd})) throw_dead("hung up");
+}
+
+void JudgeClient::go() { channel_.send(MessageType::kGo, {}); }
+
+bool JudgeClient::healthy() {
+  channel_.send(MessageType::kProbe, {});
+  protocol::Message message;
+  return next_event(message, protocol::Clock::now() + kHealthLimit) &&
+         message.type == MessageType::kHealthy;
+}
+
+StartedCandidate::StartedCandidate(WorkerHost& host, KernelJob job, std::size_t memory_limit_bytes)
+    : host_(host), nonce_(protocol::random_nonce()) {
+  auto [judge_end, candidate_end] = socket_pair();
+  judge_end_ = std::move(judge_end);
+  job.nonce = nonce_;
+  const Fd packed = pack_job(job);
+  pid_ = host_.fork("candidate", 0, {candidate_end.value(), log_.fd(), packed.value()});
+  host_.watch_memory(pid_, memory_limit_bytes);
+}
+
+StartedCandidate::~StartedCandidate() {
+  try {
+    finish(std::chrono::milliseconds(0));
+  } catch (const Error&) {
+    // The zygote is gone, and its children with it.
+  }
+}
+
+void StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_fd) const {
+  std::array<pollfd, 2> polls{pollfd{judge_end_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
+  poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
+  if (polls[1].revents != 0) throw Cancelled{};
+}
+
+ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {
+  if (finished_) return {};
+  finished_ = true;
+  if (grace.count() > 0) host_.wait_exit(pid_, protocol::Clock::now() + grace);
+  over_memory_ = host_.over_memory(pid_);
+  return host_.kill_child(pid_);
+}
+
+}  // namespace kbench::run

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kbench/kernel_job.hpp"
+#include "kbench/signature.hpp"
+#include "run/worker_host.hpp"
+
+namespace kbench::run {
+
+/// The run was cancelled: unwinds to the lane's end.
+struct Cancelled {};
+
+/// A problem's own failure, as the judge tells it.
+struct ProblemFault {
+  std::string cause, message, log;
+};
+
+/// A judge's process, seen from the driver. All waits throw Cancelled and kbench::Error (the judge
+/// died or does not answer: a fault of the harness, with the judge's log).
+class JudgeClient {
+ public:
+  JudgeClient(WorkerHost& host, int cancel_fd);
+  ~JudgeClient();
+  JudgeClient(const JudgeClient&) = delete;
+  JudgeClient& operator=(const JudgeClient&) = delete;
+
+  /// The signature of a problem, without its data.
+  std::variant<Signature, ProblemFault> describe(const nlohmann::json& problem);
+  /// Opens a problem for judging; gives the signature as found on real data.
+  std::variant<Signature, ProblemFault> open(const nlohmann::json& problem);
+  /// Hands over a candidate's channel and what it is to do.
+  void start_evaluation(const nlohmann::json& request, int channel_fd);
+  /// The next kPhase or kVerdict of a running evaluation; false where none came by `deadline`.
+  bool next_event(protocol::Message& message, protocol::Clock::time_point deadline);
+  void go();
+  /// Asks whether the device is still usable, within a limit.
+  bool healthy();
+
+ private:
+  std::variant<Signature, ProblemFault> ask(protocol::MessageType type,
+                                            const nlohmann::json& problem);
+  [[noreturn]] void throw_dead(const char* what);
+
+  WorkerHost& host_;
+  int cancel_fd_;
+  ChildLog log_;
+  protocol::Channel channel_;
+  pid_t pid_ = -1;
+};
+
+/// A candidate's process that has been started: code loading, channel waiting for a judge.
+class StartedCandidate {
+ public:
+  StartedCandidate(WorkerHost& host, KernelJob job, std::size_t memory_limit_bytes);
+  ~StartedCandidate();
+  StartedCandidate(const StartedCandidate&) = delete;
+  StartedCandidate& operator=(const StartedCandidate&) = delete;
+
+  pid_t pid() const { return pid_; }
+  std::uint64_t nonce() const { return nonce_; }
+  /// The judge's end of the channel.
+  int judge_fd() const { return judge_end_.value(); }
+  /// Waits until its process has said something (loaded, or failed) or ended: then nothing of it
+  /// disturbs the device any more.
+  void wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
+  std::string log() const { return log_.text(); }
+  /// Ends it, if it has not ended by itself within a moment, and says how it ended.
+  ExitStatus finish(std::chrono::milliseconds grace);
+  bool over_memory() const { return over_memory_; }
+
+ private:
+  WorkerHost& host_;
+  ChildLog log_;
+  Fd judge_end_;
+  std::uint64_t nonce_ = 0;
+  pid_t pid_ = -1;
+  bool finished_ = false;
+  bool over_memory_ = false;
+};
+
+}  // namespace kbench::run

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "run/lane.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+constexpr auto kExitGrace = std::chrono::milliseconds(500);
+/// A candidate started ahead has this long to load before timing of the current one begins.
+constexpr auto kSettleLimit = std::chrono::seconds(10);
+/// Longest that judging one candidate may take, its own limits aside: drawing and comparing.
+constexpr auto kVerdictLimit = std::chrono::seconds(900);
+constexpr int kJudgeAttempts = 2;
+
+}  // namespace
+
+json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision) {
+  return {{"key", problem.key},
+          {"path", problem.path.string()},
+          {"source", problem.source},
+          {"sizes", sizes},
+          {"precision", precision}};
+}
+
+Lane::Lane(LaneSetup setup) : setup_(std::move(setup)) {}
+Lane::~Lane() = default;
+
+void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<ReadyCode> code;
+  if (ahead_for_ == &prepared)
+    code = std::move(ahead_code_);
+  else
+    code = finish_compile(prepared, setup_.cancel_fd);
+  if (code) evaluate(prepared, *code, next, details);
+  if (ahead_for_ == &prepared) {
+    ahead_for_ = nullptr;
+    ahead_.reset();
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  prepared.record.seconds = elapsed.count();
+  if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
+}
+
+std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool sources_writable) {
+  KernelJob job;
+  job.device = setup_.device.name;
+  job.plan = code.plan;
+  job.image = code.image;
+  job.sources_writable = sources_writable;
+  return std::make_unique<StartedCandidate>(*setup_.host, std::move(job),
+                                            setup_.memory_limit_bytes);
+}
+
+void Lane::start_ahead(Prepared* next) {
+  const bool ready = next != nullptr && !next->decided && next->compiled.valid() &&
+                     next->compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  if (!ready || !setup_.device.gpu) return;
+  ahead_for_ = next;
+  ahead_code_ = finish_compile(*next, setup_.cancel_fd);
+  if (ahead_code_) ahead_ = start(*ahead_code_, false);
+}
+
+Lane::OpenProblem& Lane::open(const Prepared& prepared) {
+  const std::string key = prepared.record.problem_hash;
+  for (auto it = open_.begin(); it != open_.end(); ++it) {
+    if (it->key != key) continue;
+    open_.splice(open_.begin(), open_, it);
+    return open_.front();
+  }
+  while (open_.size() >= std::max<std::size_t>(setup_.kept_judges, 1)) open_.pop_back();
+  const Problem& problem = *prepared.problem;
+  const EvalOptions& options = *setup_.options;
+  json request = describe_request(
+      problem, sizes_for(problem, setup_.device.gpu ? "gpu" : "cpu", options.overrides),
+      options.precision);
+  request["device"] = setup_.device.name;
+  request["secret"] = setup_.secret;
+  request["trials"] = options.trials;
+  request["baselines"] = options.baselines;
+  request["cold_cache"] = options.cold_cache;
+  request["timing_budget_s"] = setup_.device.gpu ? options.timing_budget_s : 0;
+  OpenProblem opened{key, std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd), {}};
+  auto answer = opened.judge->open(request);
+  if (auto* fault = std::get_if<ProblemFault>(&answer)) {
+    opened.failure = std::move(*fault);
+    opened.judge.reset();
+  }
+  open_.push_front(std::move(opened));
+  return open_.front();
+}
+
+void Lane::drop(const std::string& key) {
+  open_.remove_if([&](const OpenProblem& opened) { return opened.key == key; });
+}
+
+void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, json& details) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      auto candidate = ahead_for_ == &prepared && ahead_ ? std::move(ahead_) : start(code, false);
+      OpenProblem& opened = open(prepared);
+      if (opened.failure) {
+        details["problem_log"] = opened.failure->log;
+        return decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness,
+                      opened.failure->cause, opened.failure->message);
+      }
+      if (attempt == 1 && ahead_for_ != next) start_ahead(next);
+      run_evaluation(prepared, code, *opened.judge, *candidate, next, false, details);
+      candidate.reset();
+      const bool wild = prepared.record.outcome == Outcome::kCrash &&
+                        prepared.record.cause == "illegal_address" && setup_.device.gpu;
+      // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
+      if (wild) {
+        auto again = start(code, true);
+        run_evaluation(prepared, code, *opened.judge, *again, nullptr, true, details);
+      }
+      const bool healthy = prepared.record.outcome == Outcome::kCorrect || opened.judge->healthy();
+      if (!healthy) drop(opened.key);
+      return;
+    } catch (const Error& error) {
+      // The judge died or hangs: a new one gets the candidate once more.
+      drop(prepared.record.problem_hash);
+      if (attempt < kJudgeAttempts) continue;
+      return decide(prepared, Outcome::kHarnessFault, Stage::kCorrectness, "judge_died",
+                    error.what());
+    }
+  }
+}
+
+void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+                          StartedCandidate& candidate, Prepared* next, bool find_written_source,
+                          json& details) {
+  const json request{{"plan", to_json(code.plan)},
+                     {"pid", candidate.pid()},
+                     {"nonce", candidate.nonce()},
+                     {"load_limit_s", setup_.options->load_limit_s},
+                     {"call_limit_s", prepared.call_limit_s},
+                     {"find_written_source", find_written_source}};
+  judge.start_evaluation(request, candidate.judge_fd());
+  const auto deadline = protocol::Clock::now() + kVerdictLimit;
+  bool killed = false;
+  while (true) {
+    protocol::Message message;
+    if (!judge.next_event(message,
+                          killed ? protocol::Clock::now() + std::chrono::seconds(60) : deadline)) {
+      if (killed) throw Error("the judge does not answer");
+      // Without its candidate the judge has nothing left to wait for.
+      candidate.finish(std::chrono::milliseconds(0));
+      killed = true;
+      continue;
+    }
+    if (message.type == MessageType::kPhase) {
+      // Nothing starts or initialises on the device while a time is taken.
+      if (next != nullptr && ahead_) ahead_->wait_settled(kSettleLimit, setup_.cancel_fd);
+      judge.go();
+      continue;
+    }
+    if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
+      const auto verdict = record_from_json(json::parse(message.body).at("record"));
+      if (verdict.outcome != Outcome::kIllegalWrite) return;
+    }
+    return take_verdict(prepared, message, candidate, details);
+  }
+}
+
+void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
+                        StartedCandidate& candidate, json& details) {
+  const json body = json::parse(message.body);
+  Record verdict = record_from_json(body.at("record"));
+  Record& record = prepared.record;
+  record.outcome = verdict.outcome;
+  record.stage = verdict.stage;
+  record.cause = verdict.cause;
+  record.message = std::move(verdict.message);
+  record.correct_at = std::move(verdict.correct_at);
+  record.correctness = std::move(verdict.correctness);
+  record.timing = std::move(verdict.timing);
+  record.speedup = std::move(verdict.speedup);
+  record.launches = verdict.launches;
+  record.flags.insert(record.flags.end(), verdict.flags.begin(), verdict.flags.end());
+  record.kernel_class = verdict.kernel_class;
+  details["raw_ms"] = body.at("raw_ms");
+  const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
+  const ExitStatus status = candidate.finish(died ? kExitGrace : std::chrono::milliseconds(0));
+  if (died && candidate.over_memory()) {
+    record.outcome = Outcome::kOutOfMemory;
+    record.cause = "resident_limit";
+    record.message = "the candidate's process used more memory than it may";
+  } else if (died && status.signaled) {
+    record.cause = "signal";
+    record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
+  }
+  const std::string log = candidate.log();
+  if (!log.empty()) details["log"] = log;
+}
+
+}  // namespace kbench::run

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <future>
+#include <optional>
+
+#include "kbench/compile.hpp"
+#include "kbench/run.hpp"
+
+namespace kbench::run {
+
+/// A candidate on its way: its record so far, and what is still needed to run it.
+struct Prepared {
+  const Candidate* candidate = nullptr;
+  const Problem* problem = nullptr;
+  Record record;
+  bool decided = false;  ///< the record is final; nothing has to run
+  std::string log;       ///< for the details: compiler's log, problem's traceback
+  std::optional<BoundPlan> bound;
+  std::shared_future<CompileResult> compiled;
+  double call_limit_s = 0;
+};
+
+/// Ends a candidate's way: sets outcome, stage, cause and message.
+void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string cause,
+            std::string message);
+
+/// Parses and binds the candidate's plan and asks for its code: all that can be done ahead of the
+/// device. `record` is the candidate's blank record.
+void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
+             const std::string& arch, double call_limit_s, CompilePool& pool);
+
+/// Finishes what prepare() began, waiting for the compiler: the launch plan and image, or nothing
+/// where the record is decided now.
+struct ReadyCode {
+  LaunchPlan plan;
+  std::string image;
+};
+std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd);
+
+}  // namespace kbench::run
