@@ -28,8 +28,7 @@ constexpr Flag kFlags[] = {
     {"extended-lambda", Flag::Value::kNone, false},
 };
 
-// The shim headers need C++14.
-constexpr std::array<std::string_view, 3> kStandards = {"c++14", "c++17", "c++20"};
+constexpr std::array<std::string_view, 4> kStandards = {"c++11", "c++14", "c++17", "c++20"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -88,7 +87,9 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
                           false,
                           0};
     }
-    if (row->passed) options.push_back(flag);
+    // The shim headers need C++14, which means the same for what C++11 allows.
+    const bool too_old = row->value == Flag::Value::kStandard && flag.ends_with("c++11");
+    if (row->passed) options.push_back(too_old ? "-std=c++14" : flag);
   }
   return options;
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// From a source to an artifact or an error, with the real compiler.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "compile/compile_fixture.hpp"
+#include "compile/shims.hpp"
+
+namespace kbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST_F(CompileTest, GivesPtxForTheCpuAndACubinForAGpu) {
+  const std::string source = "__global__ void scale(float* x, float by) { x[threadIdx.x] *= by; }";
+  const Artifact ptx = must_compile(request(source, {"scale"}));
+  EXPECT_TRUE(ptx.is_ptx);
+  EXPECT_THAT(ptx.image, HasSubstr(".target sm_90a"));
+  EXPECT_THAT(ptx.image, HasSubstr(".visible .entry _Z5scalePff("));
+  EXPECT_THAT(ptx.image, HasSubstr(".loc")) << "lines for the executor's messages";
+  EXPECT_THAT(ptx.image, Not(HasSubstr(std::string(kProbe))));
+  EXPECT_EQ(ptx.way, "nvrtc");
+  EXPECT_GT(ptx.seconds, 0);
+  const Artifact cubin = must_compile(request(source, {"scale"}, "sm_90a"));
+  EXPECT_FALSE(cubin.is_ptx);
+  EXPECT_THAT(cubin.image, StartsWith("\x7f"
+                                      "ELF"));
+  ASSERT_EQ(cubin.kernels.size(), 1u);
+  EXPECT_EQ(cubin.kernels[0].symbol, "_Z5scalePff");
+  EXPECT_EQ(signature(cubin.kernels[0]), "float*, float");
+}
+
+TEST_F(CompileTest, TellsParametersOfTemplates) {
+  const Artifact artifact = must_compile(request(
+      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+      "template <typename T> struct Pair { using type = float2; };\n"
+      "template <int kThreads, typename T> __global__ void reduce(const T* __restrict__ x,\n"
+      "    typename Pair<T>::type* y, const int n, unsigned char c) {}\n",
+      {"reduce<128, float>", "reduce<64, __half>", "reduce<(1 > 0), __nv_bfloat16>"}));
+  ASSERT_EQ(artifact.kernels.size(), 3u);
+  EXPECT_EQ(artifact.kernels[0].expression, "reduce<128, float>");
+  EXPECT_EQ(signature(artifact.kernels[0]), "const float*, float2*, int, unsigned char");
+  EXPECT_EQ(signature(artifact.kernels[1]), "const __half*, float2*, int, unsigned char");
+  EXPECT_EQ(signature(artifact.kernels[2]), "const __nv_bfloat16*, float2*, int, unsigned char");
+  for (const auto& kernel : artifact.kernels) {
+    EXPECT_THAT(artifact.image, HasSubstr(".entry " + kernel.symbol + "("));
+  }
+}
+
+TEST_F(CompileTest, TellsParametersOfExternCAndNamespacedKernels) {
+  const Artifact artifact = must_compile(request(
+      "extern \"C\" __global__ void plain(const long long* a, bool b, double* const c) {}\n"
+      "namespace outer { __global__ void inner(int8_t* a, uint64_t n, float** p, void* q) {} }\n"
+      "static __global__ void hidden() {}\n"
+      "namespace { struct Options { int n; }; }\n"
+      "__global__ void by_value(Options o, int (*rows)[4], volatile const unsigned* v) {}\n",
+      {"plain", "outer::inner", "hidden", "by_value"}));
+  ASSERT_EQ(artifact.kernels.size(), 4u);
+  EXPECT_EQ(artifact.kernels[0].symbol, "plain");
+  EXPECT_EQ(signature(artifact.kernels[0]), "const long long*, bool, double*");
+  EXPECT_EQ(signature(artifact.kernels[1]), "signed char*, unsigned long long, float**, void*");
+  EXPECT_EQ(signature(artifact.kernels[2]), "");
+  EXPECT_EQ(signature(artifact.kernels[3]),
+            "(anonymous namespace)::Options, int [4]*, const volatile unsigned int*");
+}
+
+TEST_F(CompileTest, SaysWhereTheFirstErrorIs) {
+  const CompileError error = must_fail(
+      request("\n\n__global__ void k(float* x) {\n  x[0] = foo;\n  x[1] = bar\n}\n", {"k"}));
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_EQ(error.message, "line 4: identifier \"foo\" is undefined");
+  EXPECT_THAT(error.log, HasSubstr("expected a \";\""));
+}
+
+TEST_F(CompileTest, BlamesTheCandidatesLineForAnErrorInAHeader) {
+  const CompileError error =
+      must_fail(request("#include <algorithm>\n"
+                        "struct S {};\n"
+                        "__global__ void k(float* x) {\n"
+                        "  S a, b;\n"
+                        "  std::max(a, b);\n"
+                        "}\n",
+                        {"k"}));
+  EXPECT_THAT(error.message, StartsWith("line 5: no operator \"<\" matches these operands"));
+}
+
+TEST_F(CompileTest, NamesTheFileOfTheCandidateInTheLog) {
+  CompileRequest asked = request("__global__ void k( {}", {"k"});
+  asked.file_name = "1_softmax_sample_3.cu";
+  EXPECT_THAT(must_fail(asked).log, StartsWith("1_softmax_sample_3.cu(1): error"));
+}
+
+TEST_F(CompileTest, NamesAKernelThatDoesNotExist) {
+  const std::string source =
+      "template <int kN> __global__ void k(float* x) {}\n__device__ void helper(float* x) {}\n";
+  const CompileError missing = must_fail(request(source, {"k<1>", "nope<2>"}));
+  EXPECT_EQ(missing.cause, "unknown_kernel");
+  EXPECT_EQ(missing.message, "the plan launches nope<2>, but identifier \"nope\" is undefined");
+  const CompileError arguments = must_fail(request(source, {"k<1, 2>"}));
+  EXPECT_EQ(arguments.cause, "unknown_kernel");
+  EXPECT_THAT(arguments.message, HasSubstr("the plan launches k<1, 2>, but the template"));
+  const CompileError bare = must_fail(request(source, {"k"}));
+  EXPECT_EQ(bare.cause, "unknown_kernel");
+  const CompileError device = must_fail(request(source, {"helper"}));
+  EXPECT_EQ(device.cause, "unknown_kernel");
+  EXPECT_THAT(device.message, HasSubstr("helper"));
+  const CompileError odd = must_fail(request(source, {"k<1>\n#error"}));
+  EXPECT_EQ(odd.cause, "unknown_kernel");
+}
+
+TEST_F(CompileTest, TakesFunctionsWithoutDeviceAsDeviceCode) {
+  const Artifact artifact =
+      must_compile(request("constexpr int cdiv(int a, int b) { return (a + b - 1) / b; }\n"
+                           "struct Square { float operator()(float x) const { return x * x; } };\n"
+                           "__global__ void k(float* x, int n) { x[cdiv(n, 4)] = Square{}(x[0]); }",
+                           {"k"}));
+  EXPECT_EQ(signature(artifact.kernels.at(0)), "float*, int");
+}
+
+TEST_F(CompileTest, TellsWhatPtxasRefuses) {
+  const CompileError shared =
+      must_fail(request("__global__ void k(float* x) {\n"
+                        "  __shared__ float s[100000];\n  s[threadIdx.x] = x[threadIdx.x];\n"
+                        "  __syncthreads();\n  x[threadIdx.x] = s[threadIdx.x ^ 1];\n}\n",
+                        {"k"}, "sm_90a"));
+  EXPECT_EQ(shared.cause, "too_much_shared_memory");
+  EXPECT_THAT(shared.message, HasSubstr("too much shared data"));
+  const CompileError instruction =
+      must_fail(request("__global__ void k() { asm volatile(\"foo.bar;\"); }", {"k"}, "sm_90a"));
+  EXPECT_EQ(instruction.cause, "ptxas_error");
+  const CompileError undefined = must_fail(
+      request("__device__ float f(float);\n__global__ void k(float* x) { x[0] = f(x[0]); }", {"k"},
+              "sm_90a"));
+  EXPECT_EQ(undefined.cause, "undefined_function");
+}
+
+TEST_F(CompileTest, KeepsWarningsOfAnArtifact) {
+  EXPECT_THAT(must_compile(request("__global__ void k() { int unused; }", {"k"})).log,
+              HasSubstr("was declared but never referenced"));
+}
+
+TEST_F(CompileTest, RefusesANulByte) {
+  const CompileError error =
+      must_fail(request(std::string("__global__ void k() {}\n\0\n#error", 31), {"k"}));
+  EXPECT_EQ(error.message, "line 2: a NUL byte in the source");
+}
+
+TEST_F(CompileTest, SurvivesBytesThatAreNoUtf8) {
+  EXPECT_EQ(
+      signature(
+          must_compile(request("// caf\xe9\n__global__ void k(int n) {}", {"k"})).kernels.at(0)),
+      "int");
+  EXPECT_EQ(must_fail(request("__global__ void caf\xe9() {}", {"k"})).cause, "syntax_error");
+}
+
+TEST_F(CompileTest, BoundsTheLog) {
+  std::string source = "__global__ void k() {\n";
+  for (int i = 0; i < 4000; ++i) source += "  int unused_" + std::to_string(i) + ";\n";
+  const CompileError error = must_fail(request(source + "  undefined;\n}", {"k"}));
+  EXPECT_EQ(error.message, "line 4002: identifier \"undefined\" is undefined");
+  EXPECT_LE(error.log.size(), 256u * 1024);
+  EXPECT_GT(error.log.size(), 200u * 1024);
+}
+
+TEST_F(CompileTest, ReadsNoFilesButCudas) {
+  for (const char* path : {"/etc/passwd", "../../../../../../etc/passwd", "etc/passwd",
+                           "/proc/self/environ", "/dev/zero"}) {
+    const CompileError error = must_fail(
+        request("\n#include \"" + std::string(path) + "\"\n__global__ void k() {}", {"k"}));
+    EXPECT_EQ(error.cause, "illegal_include") << path;
+    EXPECT_THAT(error.message, StartsWith("line 2: may not read /")) << path;
+    EXPECT_THAT(error.log, Not(HasSubstr("root:"))) << path;
+  }
+  const CompileError macro = must_fail(request(
+      "#define WHERE </etc/passwd>\n#if __has_include(WHERE)\n#endif\n__global__ void k() {}",
+      {"k"}));
+  EXPECT_EQ(macro.cause, "illegal_include") << "nor tells which exist";
+  const CompileError none = must_fail(request("#include \"/etc/no_such_file\"\n", {"k"}));
+  EXPECT_EQ(none.cause, "missing_include");
+  EXPECT_EQ(none.message, "line 1: cannot open source file \"/etc/no_such_file\"");
+}
+
+TEST_F(CompileTest, KillsATemplateThatNeverEnds) {
+  CompilerSetup limited = setup();
+  limited.limit = std::chrono::milliseconds(700);
+  CompilePool pool(limited);
+  const auto start = std::chrono::steady_clock::now();
+  const CompileError failure = error(pool.compile(request(kEndless, {"k"})).get());
+  EXPECT_EQ(failure.cause, "compile_timeout");
+  EXPECT_THAT(failure.message, HasSubstr("0.7 s"));
+  EXPECT_DOUBLE_EQ(failure.limit_s, 0.7);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST_F(CompileTest, EndsACompilerThatTakesTooMuchMemory) {
+  CompilerSetup limited = setup();
+  limited.memory_bytes = 40u << 20;  // NVRTC itself takes more
+  const CompileError failure =
+      error(CompilePool(limited)
+                .compile(request("#include <cuda_fp16.h>\n__global__ void k() {}", {"k"}))
+                .get());
+  EXPECT_EQ(failure.cause, "compiler_out_of_memory");
+  EXPECT_THAT(failure.message, HasSubstr("40 MiB"));
+}
+
+}  // namespace
+}  // namespace kbench
