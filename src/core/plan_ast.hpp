@@ -106,10 +106,16 @@ struct Inout {
   ExprId tensor = 0;
 };
 
+/// One to three sizes of a grid, block or cluster, and where they begin.
+struct ExtentExprs {
+  Position at;
+  std::vector<ExprId> sizes;
+};
+
 struct LaunchStatement {
   std::string kernel;
   std::vector<TemplateArgument> template_arguments;
-  std::vector<ExprId> grid, block, cluster;
+  ExtentExprs grid, block, cluster;
   std::optional<ExprId> shared_bytes;
   bool cooperative = false;
   std::vector<ExprId> arguments;

@@ -188,11 +188,10 @@ class Binder {
     bound.column = at.column;
     bound.cooperative = launch.cooperative;
     bound.kernel = kernel_text(launch, at);
-    bound.grid = checked_grid(extents(launch.grid), extent_at(launch.grid));
-    bound.block = checked_block(extents(launch.block), extent_at(launch.block), limits_);
-    if (!launch.cluster.empty()) {
-      bound.cluster =
-          checked_cluster(extents(launch.cluster), bound.grid, extent_at(launch.cluster));
+    bound.grid = checked_grid(extents(launch.grid));
+    bound.block = checked_block(extents(launch.block), limits_);
+    if (!launch.cluster.sizes.empty()) {
+      bound.cluster = checked_cluster(extents(launch.cluster), bound.grid);
     }
     if (launch.shared_bytes) {
       bound.shared_bytes = checked_shared(evaluator_.integer(*launch.shared_bytes),
@@ -216,13 +215,16 @@ class Binder {
     return text + (launch.template_arguments.empty() ? "" : ">");
   }
 
-  Extents extents(const std::vector<ExprId>& ids) {
-    Extents result{1, 1, 1};
-    for (std::size_t i = 0; i < ids.size(); ++i) result[i] = evaluator_.integer(ids[i]);
+  ExtentList extents(const ExtentExprs& exprs) {
+    ExtentList result;
+    result.at = exprs.at;
+    result.each.fill(exprs.at);
+    for (std::size_t i = 0; i < exprs.sizes.size(); ++i) {
+      result.sizes[i] = evaluator_.integer(exprs.sizes[i]);
+      result.each[i] = evaluator_.at(exprs.sizes[i]);
+    }
     return result;
   }
-
-  Position extent_at(const std::vector<ExprId>& ids) const { return evaluator_.at(ids.front()); }
 
   void bind_arguments(const LaunchStatement& launch, BoundLaunch& bound) {
     for (const ExprId id : launch.arguments) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
@@ -14,6 +15,26 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kRoles{"input", "state", "output", "scratch"};
+
+/// A number from 0 to the most that T holds: nlohmann's own conversion would wrap the others.
+template <typename T>
+T natural(const json& value) {
+  const bool negative =
+      value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+  if (!value.is_number_integer() || negative ||
+      value.get<std::uint64_t>() > std::numeric_limits<T>::max()) {
+    throw Error(fmt::format("a launch plan has {} where a number belongs", value.dump()));
+  }
+  return value.get<T>();
+}
+
+template <typename T>
+void natural_array(const json& list, T& result) {
+  if (!list.is_array() || list.size() != result.size()) {
+    throw Error(fmt::format("a launch plan has no list of {} where one belongs", result.size()));
+  }
+  std::ranges::transform(list, result.begin(), natural<typename T::value_type>);
+}
 
 json tensor_to_json(const BoundTensor& tensor) {
   json result = to_json(tensor.info);
@@ -31,11 +52,11 @@ BoundTensor tensor_from_json(const json& object) {
   const auto* found = std::ranges::find(kRoles, role);
   if (found == kRoles.end()) throw Error(fmt::format("a launch plan has a role \"{}\"", role));
   tensor.role = static_cast<BoundTensor::Role>(found - kRoles.begin());
-  tensor.index = object.at("index").get<std::size_t>();
+  tensor.index = natural<std::size_t>(object.at("index"));
   tensor.writable = object.at("writable").get<bool>();
   const json& fill = object.at("fill_bits");
   tensor.filled = !fill.is_null();
-  if (tensor.filled) tensor.fill_bits = fill.get<std::uint64_t>();
+  if (tensor.filled) tensor.fill_bits = natural<std::uint64_t>(fill);
   return tensor;
 }
 
@@ -50,13 +71,15 @@ json argument_to_json(const LaunchArgument& argument) {
 LaunchArgument argument_from_json(const json& object, std::size_t tensors) {
   LaunchArgument argument;
   if (object.contains("tensor")) {
-    argument.tensor = object.at("tensor").get<std::size_t>();
+    argument.tensor = natural<std::size_t>(object.at("tensor"));
     if (*argument.tensor >= tensors) throw Error("a launch plan names a tensor that it lacks");
     return argument;
   }
-  const auto bytes = object.at("bytes").get<std::vector<std::uint8_t>>();
-  if (bytes.size() > argument.bytes.size()) throw Error("a launch plan has a scalar over 8 bytes");
-  std::ranges::copy(bytes, argument.bytes.begin());
+  const json& bytes = object.at("bytes");
+  if (!bytes.is_array() || bytes.size() > argument.bytes.size()) {
+    throw Error("a launch plan has a scalar that is no list of up to 8 bytes");
+  }
+  std::ranges::transform(bytes, argument.bytes.begin(), natural<std::uint8_t>);
   argument.size = static_cast<std::uint8_t>(bytes.size());
   return argument;
 }
@@ -81,10 +104,10 @@ LaunchPlan::Launch launch_from_json(const json& object, std::size_t tensors) {
   LaunchPlan::Launch launch;
   object.at("symbol").get_to(launch.symbol);
   object.at("kernel").get_to(launch.kernel);
-  object.at("grid").get_to(launch.grid);
-  object.at("block").get_to(launch.block);
-  object.at("cluster").get_to(launch.cluster);
-  object.at("shared_bytes").get_to(launch.shared_bytes);
+  natural_array(object.at("grid"), launch.grid);
+  natural_array(object.at("block"), launch.block);
+  natural_array(object.at("cluster"), launch.cluster);
+  launch.shared_bytes = natural<std::uint32_t>(object.at("shared_bytes"));
   object.at("cooperative").get_to(launch.cooperative);
   object.at("line").get_to(launch.line);
   for (const json& argument : object.at("arguments")) {

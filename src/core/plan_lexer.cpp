@@ -161,6 +161,9 @@ class LineLexer {
       return;
     }
     const char c = rest.front();
+    if (c == '.' && is_digit(peek(1))) {
+      fail(at_, "a float has digits on both sides of the point: write 0.5");
+    }
     if (kSingles.find(c) == std::string_view::npos) {
       const bool printable = c > ' ' && c < '\x7f';
       fail(at_, printable ? fmt::format("`{}` has no meaning in a plan; remove it", c)

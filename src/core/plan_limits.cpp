@@ -16,37 +16,38 @@ constexpr Extents kMaxGrid{2'147'483'647, 65'535, 65'535}, kMaxBlock{1024, 1024,
 constexpr std::int64_t kMaxCluster = 8;  // what every device with clusters grants
 constexpr std::string_view kAxes = "xyz";
 
-LaunchExtents checked(const Extents& extents, const Extents& most, std::string_view what,
-                      std::string_view cause, Position at) {
+LaunchExtents checked(const ExtentList& extents, const Extents& most, std::string_view what,
+                      std::string_view cause = "faulty_plan") {
   LaunchExtents result{};
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i] < 1) {
-      fail(at, fmt::format("the {}'s {} is {}; it has to be 1 or more (guard the launch with `if`, "
-                           "or use max(1, …))",
-                           what, kAxes[i], extents[i]));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::int64_t size = extents.sizes[i];
+    if (size < 1) {
+      fail(extents.each[i],
+           fmt::format("the {}'s {} is {}; it has to be 1 or more (guard the launch with `if`, or "
+                       "use max(1, …))",
+                       what, kAxes[i], size));
     }
-    if (extents[i] > most[i]) {
-      fail(at,
-           fmt::format("the {}'s {} is {}; CUDA allows {} at most", what, kAxes[i], extents[i],
-                       most[i]),
+    if (size > most[i]) {
+      fail(extents.each[i],
+           fmt::format("the {}'s {} is {}; CUDA allows {} at most", what, kAxes[i], size, most[i]),
            cause);
     }
-    result[i] = static_cast<std::uint32_t>(extents[i]);
+    result[i] = static_cast<std::uint32_t>(size);
   }
   return result;
 }
 
+std::int64_t product(const Extents& extents) { return extents[0] * extents[1] * extents[2]; }
+
 }  // namespace
 
-LaunchExtents checked_grid(const Extents& grid, Position at) {
-  return checked(grid, kMaxGrid, "grid", "faulty_plan", at);
-}
+LaunchExtents checked_grid(const ExtentList& grid) { return checked(grid, kMaxGrid, "grid"); }
 
-LaunchExtents checked_block(const Extents& block, Position at, const DeviceLimits& limits) {
-  const LaunchExtents result = checked(block, kMaxBlock, "block", "too_many_threads", at);
-  const std::int64_t threads = block[0] * block[1] * block[2];
+LaunchExtents checked_block(const ExtentList& block, const DeviceLimits& limits) {
+  const LaunchExtents result = checked(block, kMaxBlock, "block", "too_many_threads");
+  const std::int64_t threads = product(block.sizes);
   if (threads > limits.max_threads_per_block) {
-    fail(at,
+    fail(block.at,
          fmt::format("the block has {} threads; the device allows {} at most", threads,
                      limits.max_threads_per_block),
          "too_many_threads");
@@ -54,17 +55,18 @@ LaunchExtents checked_block(const Extents& block, Position at, const DeviceLimit
   return result;
 }
 
-LaunchExtents checked_cluster(const Extents& cluster, const LaunchExtents& grid, Position at) {
-  const Extents most{kMaxCluster, kMaxCluster, kMaxCluster};
-  const LaunchExtents result = checked(cluster, most, "cluster", "faulty_plan", at);
-  const std::int64_t blocks = cluster[0] * cluster[1] * cluster[2];
+LaunchExtents checked_cluster(const ExtentList& cluster, const LaunchExtents& grid) {
+  const LaunchExtents result = checked(cluster, {kMaxCluster, kMaxCluster, kMaxCluster}, "cluster");
+  const std::int64_t blocks = product(cluster.sizes);
   if (blocks > kMaxCluster) {
-    fail(at, fmt::format("the cluster has {} blocks; CUDA allows {} at most", blocks, kMaxCluster));
+    fail(cluster.at,
+         fmt::format("the cluster has {} blocks; CUDA allows {} at most", blocks, kMaxCluster));
   }
   for (std::size_t i = 0; i < grid.size(); ++i) {
     if (grid[i] % result[i] != 0) {
-      fail(at, fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}",
-                           kAxes[i], grid[i], result[i]));
+      fail(cluster.each[i],
+           fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}", kAxes[i],
+                       grid[i], result[i]));
     }
   }
   return result;

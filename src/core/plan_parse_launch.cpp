@@ -167,18 +167,21 @@ bool Parser::at_tuple() const {
   return false;
 }
 
-std::vector<ExprId> Parser::extent() {
+ExtentExprs Parser::extent() {
   const bool spelled = at_name("dim3") && peek_second().text == "(";
   if (spelled || (at("(") && at_tuple())) return extents();
-  return {expression()};
+  const Position start = peek().at;
+  return {start, {expression()}};
 }
 
-std::vector<ExprId> Parser::extents() {
+ExtentExprs Parser::extents() {
+  const Position start = peek().at;
   if (at_name("dim3")) next();
   const Position opened = open("(", "before the extents");
-  std::vector<ExprId> result = list_until(")", opened);
-  if (result.empty() || result.size() > 3) {
-    fail(opened, fmt::format("one to three extents stand here, not {}: (x, y, z)", result.size()));
+  ExtentExprs result{start, list_until(")", opened)};
+  if (result.sizes.empty() || result.sizes.size() > 3) {
+    fail(start,
+         fmt::format("one to three extents stand here, not {}: (x, y, z)", result.sizes.size()));
   }
   return result;
 }

@@ -65,8 +65,6 @@ class Parser {
   Plan::Impl run();
 
  private:
-  struct Nesting;
-
   const Token& peek();
   const Token& peek_second();
   const Token& next();
@@ -102,8 +100,8 @@ class Parser {
   TemplateArgument template_argument();
   std::size_t end_of_template_argument() const;
   bool is_type(std::size_t begin, std::size_t end) const;
-  std::vector<ExprId> extent();
-  std::vector<ExprId> extents();
+  ExtentExprs extent();
+  ExtentExprs extents();
   bool at_tuple() const;
 
   // plan_parse_expression.cpp
