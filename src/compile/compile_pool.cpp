@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
+constexpr std::chrono::seconds kVersionLimit{60};  // a slow disk, and 100 MB of library
 constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
 // Raised when what a result holds changes its meaning.
 constexpr std::string_view kFormat = "compile-1";
@@ -185,8 +186,10 @@ const std::string& CompilePool::Impl::version() {
       version_text = *known;
       return;
     }
-    const CommandResult result = run_command(
-        {{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}}, setup.limit);
+    const CommandResult result =
+        run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
+                    kVersionLimit, {}, kMaxLogBytes, cancel_event.value());
+    if (result.cancelled) std::rethrow_exception(cancelled_error());
     if (result.timed_out || result.status.signaled || result.status.code != 0) {
       throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
                                                      setup.compiler.string(), setup.nvrtc.string())

@@ -89,7 +89,9 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
     }
     // The shim headers need C++14, which means the same for what C++11 allows.
     const bool too_old = row->value == Flag::Value::kStandard && flag.ends_with("c++11");
-    if (row->passed) options.push_back(too_old ? "-std=c++14" : flag);
+    // NVRTC knows every one of them with one dash, and not every one with two.
+    const std::string option = flag.substr(flag.starts_with("--") ? 1 : 0);
+    if (row->passed) options.push_back(too_old ? "-std=c++14" : option);
   }
   return options;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "compile/shims.hpp"
 
-#include "compile/shim_text.hpp"
+#include "compile/shim_c_text.hpp"
+#include "compile/shim_std_text.hpp"
+#include "compile/shim_traits_text.hpp"
 
 namespace kbench {
 namespace {

@@ -68,6 +68,15 @@ TEST_F(CompileTest, TellsParametersOfExternCAndNamespacedKernels) {
             "(anonymous namespace)::Options, int [4]*, const volatile unsigned int*");
 }
 
+TEST_F(CompileTest, AnswersForEveryExpressionAlsoTwice) {
+  const Artifact artifact =
+      must_compile(request("template <int kN> __global__ void k(int n) {}\n__global__ void l() {}",
+                           {"k<1>", "l", "k<1>"}));
+  ASSERT_EQ(artifact.kernels.size(), 3u);
+  EXPECT_EQ(artifact.kernels[0].symbol, artifact.kernels[2].symbol);
+  EXPECT_EQ(signature(artifact.kernels[2]), "int");
+}
+
 TEST_F(CompileTest, SaysWhereTheFirstErrorIs) {
   const CompileError error = must_fail(
       request("\n\n__global__ void k(float* x) {\n  x[0] = foo;\n  x[1] = bar\n}\n", {"k"}));

@@ -57,7 +57,7 @@ TEST_F(ShimTest, WhatTheHeadersAreIncludedForIsThere) {
       {"math.h", "x[0] = sinf(x[1]) * (float)M_PI + INFINITY; d[0] = fabs(d[1]) + M_SQRT1_2;"},
       {"cmath",
        "x[0] = std::sqrt(x[1]) + std::pow(x[2], 2.0f) + std::abs(x[3]) + std::expf(x[4]);"
-       "d[0] = std::fma(d[1], d[2], std::tanh(d[3])); n = std::isnan(x[5]);"
+       "d[0] = std::fma(d[1], d[2], std::tanh(d[3])); x[6] = std::isnan(x[5]);"
        "static_assert(sizeof(std::sqrt(x[0])) == 4, \"float stays float\");"},
       {"stdio.h", "printf(\"%d\\n\", n);"},
       {"cstdio", "std::printf(\"%f\\n\", x[0]);"},
