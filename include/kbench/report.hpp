@@ -81,9 +81,9 @@ struct ReportTarget {
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError for an unknown format.
 ReportTarget report_target(std::string_view argument);
 /// Writes the report to each target, the ones without a file to `out`; on a console report where
-/// there is no target. A file is replaced as a whole, and while it is written the report's colour
-/// is off. Throws kbench::Error where one cannot be written.
-void write_reports(Report& report, std::span<const ReportTarget> targets, std::ostream& out);
+/// there is no target. A file is replaced as a whole and has no colour. Throws kbench::Error where
+/// one cannot be written.
+void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out);
 
 /// What has to be reached for exit code 0 (`--fail-under METRIC=X`): by every model, overall.
 struct Gate {

@@ -149,17 +149,17 @@ Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
 using Problems = std::span<const ProblemSamples>;
 
 constexpr std::array kMetrics = {
-    MetricRow{"fast_{p}", true, false, false,
+    MetricRow{"fast_{p}", true, true, false, false,
               [](Problems problems, double p, int) { return fast_p(problems, p); }},
-    MetricRow{"fast_{p}@ci", false, false, false,
+    MetricRow{"fast_{p}@ci", false, false, false, false,
               [](Problems problems, double p, int) { return fast_p_ci(problems, p); }},
-    MetricRow{"fast_{p} own", true, false, false,
+    MetricRow{"fast_{p} own", false, true, false, false,
               [](Problems problems, double p, int) { return fast_p_own(problems, p); }},
-    MetricRow{"pass@{k}", false, false, false,
+    MetricRow{"pass@{k}", true, false, false, false,
               [](Problems problems, double, int k) { return pass_at_k(problems, k); }},
-    MetricRow{"fast_{p}@{k}", false, false, false,
+    MetricRow{"fast_{p}@{k}", false, false, false, false,
               [](Problems problems, double p, int k) { return fast_p_at_k(problems, p, k); }},
-    MetricRow{"geomean", false, true, true,
+    MetricRow{"geomean", true, false, true, true,
               [](Problems problems, double, int) { return geometric_mean(problems).estimate; }},
 };
 

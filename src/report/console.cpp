@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "formats.hpp"
+#include "tables.hpp"
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::size_t kShownPerFailure = 3;
+constexpr std::size_t kMetricWidth = 11;  // "0.67–0.96" and a gap
+
+enum class Tone { kPlain, kBold, kGood, kBad, kWarning, kFaint };
+
+/// Writes the parts of a report line by line.
+class Console {
+ public:
+  Console(const Report& report, std::ostream& out)
+      : report_(report),
+        out_(out),
+        width_(static_cast<std::size_t>(std::max(report.options.width, 60))) {}
+
+  void write() {
+    head();
+    candidates();
+    summary();
+    failures();
+  }
+
+ private:
+  std::string painted(Tone tone, std::string_view text) const {
+    if (!report_.options.color || tone == Tone::kPlain) return std::string(text);
+    const char* code = tone == Tone::kBold      ? "1"
+                       : tone == Tone::kGood    ? "32"
+                       : tone == Tone::kBad     ? "31"
+                       : tone == Tone::kWarning ? "1;33"
+                                                : "2";
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+
+  /// A line without spaces at its end.
+  void line(std::string text) {
+    while (text.ends_with(' ')) text.pop_back();
+    out_ << text << '\n';
+  }
+
+  /// `text` in as many lines as it needs, after `label` and below its own beginning.
+  void labelled(std::string_view label, std::size_t indent, std::string_view text) {
+    std::string before = padded(label, indent);
+    for (const std::string& part : wrapped(text, width_ - indent)) {
+      line(before + part);
+      before.assign(indent, ' ');
+    }
+  }
+
+  void heading(std::string_view text) {
+    line("");
+    line(painted(Tone::kBold, text));
+  }
+
+  void head() {
+    line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
+    for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
+    for (const auto& [label, text] : report_.facts) labelled("  " + label, 13, text);
+  }
+
+  void candidates() {
+    if (report_.candidates.empty()) return;
+    if (!lists_candidates(report_)) {
+      heading("Candidates");
+      labelled("", 2,
+               fmt::format("{} are too many to list here: --verbose lists them, and so do the "
+                           "formats csv and json",
+                           report_.candidates.size()));
+      return;
+    }
+    std::size_t outcome = 7, problem = 7, model = 5;
+    for (const std::size_t index : report_.candidates) {
+      const Record& record = report_.run.records[index];
+      outcome = std::max(outcome, columns(label_of(record)));
+      problem = std::max(problem, columns(record.problem.str()));
+      model = std::max(model, columns(record.model.str()));
+    }
+    // The fixed columns take 39; names share what is left.
+    const std::size_t names = width_ - std::min(width_ - 20, outcome + 39);
+    problem = std::min(problem, std::max<std::size_t>(names * 2 / 3, 10));
+    model = std::min(model, std::max<std::size_t>(names - std::min(names, problem), 6));
+    heading(fmt::format("{} {} {} {:>3} {} {}", padded("Outcome", outcome),
+                        padded("problem", problem), padded("model", model), "#",
+                        padded(time_label(report_), 9, true),
+                        padded(report_.on_cpu ? "" : "speedup over " + report_.baseline, 20)));
+    for (const std::size_t index : report_.candidates) {
+      candidate(report_.run.records[index], outcome, problem, model);
+    }
+  }
+
+  std::string label_of(const Record& record) const {
+    return std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label);
+  }
+
+  void candidate(const Record& record, std::size_t outcome, std::size_t problem,
+                 std::size_t model) {
+    const bool correct = record.outcome == Outcome::kCorrect;
+    const auto time = median_ms(record, "candidate");
+    std::string speedup;
+    if (const Speedup* over = speedup_over(record, report_.baseline);
+        over != nullptr && !report_.on_cpu) {
+      speedup =
+          fmt::format("{:>6} {}", factor(over->value),
+                      interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}}));
+    } else if (correct && !report_.on_cpu) {
+      speedup = fmt::format("{:>6}", kNoValue);
+    }
+    std::string text =
+        fmt::format("{} {} {} {:>3} {} {}", padded(fitted(label_of(record), outcome), outcome),
+                    padded(fitted(printable(record.problem.str()), problem), problem),
+                    padded(fitted(printable(record.model.str()), model), model), record.sample,
+                    padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
+                    report_.on_cpu ? speedup : padded(speedup, 18));
+    const std::size_t used = columns(text);
+    if (used + 4 < width_) text += " " + fitted(remarks(record), width_ - used - 1);
+    const std::string label = fitted(label_of(record), outcome);
+    text.replace(0, label.size(), painted(correct ? Tone::kGood : Tone::kBad, label));
+    line(std::move(text));
+  }
+
+  void summary() {
+    if (report_.summary.empty()) return;
+    std::size_t name = 5;
+    for (const SummaryRow& row : report_.summary) {
+      name = std::max(name, columns(row_name(report_, row)) + 2);
+    }
+    name = std::min(name, width_ / 3);
+    const std::vector<std::size_t> shown = shown_metrics(report_);
+    const std::size_t per_table = std::max<std::size_t>(1, (width_ - name - 18) / kMetricWidth);
+    for (std::size_t i = 0; i < shown.size(); i += per_table) {
+      const std::span<const std::size_t> part(shown.data() + i,
+                                              std::min(per_table, shown.size() - i));
+      std::string title =
+          padded("Model", name) + padded("problems", 9, true) + padded("correct", 9, true);
+      for (const std::size_t metric : part) {
+        title += padded(report_.metrics[metric].name(), kMetricWidth, true);
+      }
+      heading(title);
+      for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
+    }
+    for (const std::string& reason : missing_values(report_)) labelled("", 2, reason);
+    labelled(
+        "", 2,
+        "Intervals are 95 % over problems; correct counts samples, fast_p first samples only.");
+  }
+
+  void summary_row(const SummaryRow& row, std::size_t name, std::span<const std::size_t> part) {
+    const std::string indent = row.level < 0 ? "" : "  ";
+    std::string values = padded(fitted(indent + row_name(report_, row), name), name) +
+                         padded(std::to_string(row.problems), 9, true) +
+                         padded(fmt::format("{}/{}", row.correct, row.samples), 9, true);
+    std::string intervals(name + 18, ' ');
+    for (const std::size_t metric : part) {
+      const Estimate& estimate = row.estimates[metric];
+      values += padded(value_text(report_.metrics[metric], estimate), kMetricWidth, true);
+      intervals += padded(interval_text(estimate), kMetricWidth, true);
+    }
+    line(row.level < 0 ? painted(Tone::kBold, values) : values);
+    if (intervals.find_first_not_of(' ') != std::string::npos) {
+      while (intervals.ends_with(' ')) intervals.pop_back();
+      line(painted(Tone::kFaint, intervals));
+    }
+  }
+
+  void failures() {
+    std::size_t failed = 0;
+    for (const FailureGroup& group : report_.failures) failed += group.records.size();
+    if (failed == 0) return;
+    heading(fmt::format("Failures: {} of {}", failed, report_.finished));
+    for (const FailureGroup& group : report_.failures) {
+      const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
+      line(fmt::format(
+          "{:>6}  {}", group.records.size(),
+          painted(Tone::kBad,
+                  printable(group.cause.empty() ? std::string(label)
+                                                : fmt::format("{}, {}", label, group.cause)))));
+      const std::size_t shown = report_.options.verbose
+                                    ? group.records.size()
+                                    : std::min(group.records.size(), kShownPerFailure);
+      for (std::size_t i = 0; i < shown; ++i) {
+        const Record& record = report_.run.records[group.records[i]];
+        labelled("", 8, candidate_name(record));
+        labelled("", 10, failure_text(record));
+      }
+      if (shown < group.records.size()) {
+        labelled("", 8, fmt::format("and {} more", group.records.size() - shown));
+      }
+    }
+  }
+
+  const Report& report_;
+  std::ostream& out_;
+  std::size_t width_;
+};
+
+}  // namespace
+
+void write_console(const Report& report, std::ostream& out) { Console(report, out).write(); }
+
+}  // namespace kbench::report

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <ostream>
+#include <string_view>
+
+#include "formats.hpp"
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+using Buffer = fmt::memory_buffer;
+
+void append_text(Buffer& row, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    row.append(text);
+    return;
+  }
+  row.push_back('"');
+  for (const char c : text) {
+    if (c == '"') row.push_back('"');
+    row.push_back(c);
+  }
+  row.push_back('"');
+}
+
+template <typename Number>
+void append_number(Buffer& row, const Number& number) {
+  fmt::format_to(std::back_inserter(row), "{}", number);
+}
+
+void append_number(Buffer& row, const std::optional<double>& number) {
+  if (number && std::isfinite(*number)) append_number(row, *number);
+}
+
+const TrialResult* shown_trial(const Record& record) {
+  return record.correctness.empty() ? nullptr : &record.correctness[0];
+}
+
+std::optional<double> speedup_field(const Report& report, const Record& record,
+                                    double Speedup::*field) {
+  const Speedup* speedup = speedup_over(record, report.baseline);
+  return speedup == nullptr ? std::nullopt : std::optional(speedup->*field);
+}
+
+struct Column {
+  std::string_view name;
+  void (*append)(Buffer& row, const Report& report, const Record& record);
+};
+
+template <auto Field>
+void text_of(Buffer& row, const Report&, const Record& record) {
+  append_text(row, record.*Field);
+}
+
+template <auto Field>
+void number_of(Buffer& row, const Report&, const Record& record) {
+  append_number(row, record.*Field);
+}
+
+template <auto Field>
+void name_of(Buffer& row, const Report&, const Record& record) {
+  row.append(to_string(record.*Field));
+}
+
+template <auto Field>
+void speedup_of(Buffer& row, const Report& report, const Record& record) {
+  append_number(row, speedup_field(report, record, Field));
+}
+
+template <auto Field>
+void error_of(Buffer& row, const Report&, const Record& record) {
+  if (const TrialResult* trial = shown_trial(record)) append_number(row, trial->*Field);
+}
+
+constexpr std::array kColumns = {
+    Column{"model", text_of<&Record::model>},
+    Column{"problem", text_of<&Record::problem>},
+    Column{"level", number_of<&Record::level>},
+    Column{"sample", number_of<&Record::sample>},
+    Column{"candidate", text_of<&Record::candidate>},
+    Column{"kind", name_of<&Record::kind>},
+    Column{"precision", text_of<&Record::precision>},
+    Column{"device", text_of<&Record::device>},
+    Column{"outcome", name_of<&Record::outcome>},
+    Column{"stage", name_of<&Record::stage>},
+    Column{"cause", text_of<&Record::cause>},
+    Column{"message", text_of<&Record::message>},
+    Column{"first_wrong",
+           [](Buffer& row, const Report&, const Record& record) {
+             const TrialResult* trial = shown_trial(record);
+             if (trial != nullptr && trial->first_wrong) {
+               append_text(row, wrong_element_text(*trial->first_wrong));
+             }
+           }},
+    Column{"max_abs_error", error_of<&TrialResult::max_abs_error>},
+    Column{"max_rel_error", error_of<&TrialResult::max_rel_error>},
+    Column{"time_ms",
+           [](Buffer& row, const Report&, const Record& record) {
+             append_number(row, median_ms(record, "candidate"));
+           }},
+    Column{"baseline", [](Buffer& row, const Report& report,
+                          const Record&) { append_text(row, report.baseline); }},
+    Column{"baseline_ms",
+           [](Buffer& row, const Report& report, const Record& record) {
+             append_number(row, median_ms(record, report.baseline));
+           }},
+    Column{"speedup", speedup_of<&Speedup::value>},
+    Column{"speedup_lo", speedup_of<&Speedup::lo>},
+    Column{"speedup_hi", speedup_of<&Speedup::hi>},
+    Column{"timing_method",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.timing) append_text(row, record.timing->method);
+           }},
+    Column{"timing_trust",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.timing) append_text(row, record.timing->trust);
+           }},
+    Column{"class", text_of<&Record::kernel_class>},
+    Column{"launches", number_of<&Record::launches>},
+    Column{"flags",
+           [](Buffer& row, const Report&, const Record& record) {
+             append_text(row, fmt::format("{}", fmt::join(record.flags, " ")));
+           }},
+};
+
+}  // namespace
+
+void write_csv(const Report& report, std::ostream& out) {
+  Buffer row;
+  const auto flush = [&] {
+    row.append(std::string_view("\r\n"));
+    out.write(row.data(), static_cast<std::streamsize>(row.size()));
+    row.clear();
+  };
+  const auto comma = [&] {
+    if (row.size() > 0) row.push_back(',');
+  };
+  for (const Column& column : kColumns) {
+    comma();
+    row.append(column.name);
+  }
+  flush();
+  for (const std::size_t index : report.candidates) {
+    bool first = true;
+    for (const Column& column : kColumns) {
+      if (!first) row.push_back(',');
+      first = false;
+      column.append(row, report, report.run.records[index]);
+    }
+    flush();
+  }
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "facts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+using nlohmann::json;
+
+/// A value of the run line as people write it: text without its quotes, "" for null.
+std::string plain(const json& value) {
+  if (value.is_null()) return {};
+  return printable(value.is_string() ? value.get_ref<const std::string&>() : value.dump());
+}
+
+std::string plain(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? std::string() : plain(*found);
+}
+
+/// The different texts that the run lines give, in their order.
+template <typename Text>
+std::string of_headers(const RunFile& run, Text text) {
+  std::vector<std::string> different;
+  for (const RunHeader& header : run.headers) {
+    std::string value = text(header);
+    if (!value.empty() && std::ranges::find(different, value) == different.end()) {
+      different.push_back(std::move(value));
+    }
+  }
+  return fmt::format("{}", fmt::join(different, "; "));
+}
+
+std::string option(const RunFile& run, const char* key) {
+  return of_headers(run, [&](const RunHeader& header) { return plain(header.options, key); });
+}
+
+std::string environment(const RunFile& run, const char* key) {
+  return of_headers(run, [&](const RunHeader& header) { return plain(header.environment, key); });
+}
+
+/// Adds "`before``text`" to a comma-separated list, where there is a text.
+void add_part(std::string& list, std::string_view before, std::string_view text) {
+  if (text.empty()) return;
+  list += fmt::format("{}{}{}", list.empty() ? "" : ", ", before, text);
+}
+
+std::string device(const Report& report) {
+  std::set<Interned> names;
+  for (const Record& record : report.run.records) names.insert(record.device);
+  std::string text;
+  for (const Interned& name : names) add_part(text, "", printable(name.str()));
+  if (text.empty()) text = environment(report.run, "device");
+  if (report.on_cpu) {
+    add_part(text, "no GPU: kernels ran in the PTX executor on ", environment(report.run, "cpu"));
+  } else {
+    add_part(text, "driver ", environment(report.run, "driver"));
+    add_part(text, "CUDA ", environment(report.run, "cuda"));
+  }
+  return text;
+}
+
+std::string problems(const Report& report) {
+  std::set<Interned> names, models;
+  for (const RosterEntry& entry : report.run.roster) {
+    names.insert(entry.problem);
+    models.insert(entry.model);
+  }
+  constexpr std::size_t kHashDigits = 12;
+  const std::string set = of_headers(report.run, [](const RunHeader& header) {
+    return printable(header.problem_set_hash).substr(0, kHashDigits);
+  });
+  return fmt::format("{}{}, {}, {}", counted(static_cast<std::int64_t>(names.size()), "problem"),
+                     set.empty() ? "" : " (set " + set + ")",
+                     counted(static_cast<std::int64_t>(models.size()), "model"),
+                     counted(report.planned, "sample"));
+}
+
+std::string excluded(const Report& report) {
+  std::map<std::pair<Interned, Outcome>, std::int64_t> samples;
+  std::vector<std::pair<Interned, Outcome>> order;
+  for (const std::size_t index : report.exclusions) {
+    const Record& record = report.run.records[index];
+    const std::pair key(record.problem, record.outcome);
+    if (samples[key]++ == 0) order.push_back(key);
+  }
+  std::string text;
+  for (const auto& key : order) {
+    add_part(text, "",
+             fmt::format("{} ({}, {})", printable(key.first.str()),
+                         outcomes()[static_cast<std::size_t>(key.second)].label,
+                         counted(samples[key], "sample")));
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string precision(const Report& report) {
+  std::set<Interned> rows;
+  for (const std::size_t index : report.candidates) {
+    rows.insert(report.run.records[index].precision);
+  }
+  return rows.empty() ? option(report.run, "precision")
+                      : printable(fmt::format("{}", fmt::join(rows, ", ")));
+}
+
+std::string baseline(const Report& report) {
+  std::string text = report.baseline.empty() ? "none" : report.baseline;
+  std::vector<std::string> others;
+  std::ranges::copy_if(report.baselines, std::back_inserter(others),
+                       [&](const std::string& name) { return name != report.baseline; });
+  if (!others.empty()) text += fmt::format(" (also run: {})", fmt::join(others, ", "));
+  return printable(text);
+}
+
+std::string timing(const Report& report) {
+  std::set<Interned> methods;
+  std::map<Interned, std::int64_t> trust;
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (!record.timing) continue;
+    methods.insert(record.timing->method);
+    ++trust[record.timing->trust];
+  }
+  std::string text;
+  for (const Interned& method : methods) add_part(text, "", printable(method.str()));
+  if (methods.empty()) add_part(text, "", "nothing was timed");
+  if (!report.on_cpu && !methods.empty()) add_part(text, "L2 ", option(report.run, "l2"));
+  if (report.on_cpu && !methods.empty()) text += " of the CPU, no measure of a GPU's speed";
+  std::string trusted;
+  for (const auto& [kind, count] : trust) {
+    add_part(trusted, "", fmt::format("{} {}", count, printable(kind.str())));
+  }
+  return trusted.empty() ? text : text + "; trust: " + trusted;
+}
+
+std::string inputs(const Report& report) {
+  std::string text;
+  if (const std::string trials = option(report.run, "trials"); !trials.empty()) {
+    text = trials + " trials";
+  }
+  add_part(text, "",
+           option(report.run, "seed") + (option(report.run, "seed").empty() ? "" : " seed"));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
+  std::string versions = of_headers(
+      report.run, [](const RunHeader& header) { return printable(header.kbench_version); });
+  add_part(versions, "torch ", environment(report.run, "torch"));
+  add_part(versions, "", environment(report.run, "nvrtc"));
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"device", device(report)},
+      {"problems", problems(report)},
+      {"excluded", excluded(report)},
+      {"precision", precision(report)},
+      {"baseline", baseline(report)},
+      {"timing", timing(report)},
+      {"inputs", inputs(report)},
+      {"kbench", versions},
+      {"run", of_headers(report.run, [](const RunHeader& header) {
+         return printable(header.run_id + (header.started.empty() ? "" : " of " + header.started));
+       })}};
+  std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
+  return all;
+}
+
+std::vector<std::string> warnings(const Report& report, std::size_t off_roster) {
+  std::vector<std::string> all;
+  std::int64_t faults = 0;
+  const Record* first_fault = nullptr;
+  for (const Record& record : report.run.records) {
+    if (record.outcome != Outcome::kHarnessFault) continue;
+    ++faults;
+    if (first_fault == nullptr) first_fault = &record;
+  }
+  if (first_fault != nullptr) {
+    all.push_back(fmt::format(
+        "{} of kbench itself, tried again by --resume; the first: {}, {} {}: {}",
+        counted(faults, "fault"), printable(first_fault->problem.str()),
+        printable(first_fault->model.str()), first_fault->sample, printable(first_fault->message)));
+  }
+  if (!report.run.ended) {
+    all.emplace_back(
+        "the run has not ended: it is going on, or was interrupted (--resume goes on)");
+  }
+  if (report.run.torn) all.emplace_back("the last line is cut off and was skipped");
+  if (const auto& bad = report.run.bad_lines; !bad.empty()) {
+    all.push_back(fmt::format("{} could not be read: {}{}",
+                              counted(static_cast<std::int64_t>(bad.size()), "line"),
+                              printable(bad.front()), bad.size() > 1 ? ", …" : ""));
+  }
+  if (off_roster > 0) {
+    all.push_back(
+        fmt::format("{} not on the roster and not counted",
+                    off_roster == 1 ? "1 record is" : fmt::format("{} records are", off_roster)));
+  }
+  return all;
+}
+
+std::vector<std::string> known_baselines(const RunFile& run) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const RunHeader& header : run.headers) {
+    const auto asked = header.options.find("baselines");
+    if (asked == header.options.end() || !asked->is_array()) continue;
+    for (const json& name : *asked) {
+      if (name.is_string()) add(name.get<std::string>());
+    }
+  }
+  for (const Record& record : run.records) {
+    for (const Speedup& speedup : record.speedup) add(speedup.baseline);
+  }
+  return names;
+}
+
+}  // namespace kbench::report

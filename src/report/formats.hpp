@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <iosfwd>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// For people at a terminal: fits its width, colour where the options ask for it.
+void write_console(const Report& report, std::ostream& out);
+/// The whole model, for programs; one candidate a line.
+void write_json(const Report& report, std::ostream& out);
+/// One row per candidate (RFC 4180), for spreadsheets.
+void write_csv(const Report& report, std::ostream& out);
+/// For a page or a pull request.
+void write_markdown(const Report& report, std::ostream& out);
+
+}  // namespace kbench::report

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <unordered_map>
+
+#include "formats.hpp"
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? json(*value) : json();
+}
+
+json estimate_json(const Estimate& estimate) {
+  json result = {
+      {"value", number(estimate.value)}, {"lo", number(estimate.lo)}, {"hi", number(estimate.hi)}};
+  if (!estimate.value) result["why_none"] = estimate.why_none;
+  return result;
+}
+
+json summary_json(const Report& report, const SummaryRow& row) {
+  json metrics = json::object();
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    metrics[report.metrics[i].name()] = estimate_json(row.estimates[i]);
+  }
+  return {{"model", row.model.str()},     {"precision", row.precision.str()},
+          {"device", row.device.str()},   {"level", row.level < 0 ? json() : json(row.level)},
+          {"problems", row.problems},     {"samples", row.samples},
+          {"correct", row.correct},       {"timed", row.timed},
+          {"metrics", std::move(metrics)}};
+}
+
+json candidate_json(const Report& report, const Record& record) {
+  json first_wrong, max_abs_error, max_rel_error;
+  if (!record.correctness.empty()) {
+    const TrialResult& trial = record.correctness[0];
+    max_abs_error = number(trial.max_abs_error);
+    max_rel_error = number(trial.max_rel_error);
+    if (trial.first_wrong) {
+      first_wrong = {{"output", trial.first_wrong->output},
+                     {"index", trial.first_wrong->index},
+                     {"expected", trial.first_wrong->expected},
+                     {"got", trial.first_wrong->got}};
+    }
+  }
+  json speedup;
+  if (const Speedup* over = speedup_over(record, report.baseline)) {
+    speedup = {{"value", number(over->value)}, {"lo", number(over->lo)}, {"hi", number(over->hi)}};
+  }
+  return {{"model", record.model.str()},
+          {"problem", record.problem.str()},
+          {"level", record.level},
+          {"sample", record.sample},
+          {"candidate", record.candidate},
+          {"precision", record.precision.str()},
+          {"device", record.device.str()},
+          {"outcome", to_string(record.outcome)},
+          {"stage", to_string(record.stage)},
+          {"cause", record.cause.str()},
+          {"message", record.message},
+          {"max_abs_error", std::move(max_abs_error)},
+          {"max_rel_error", std::move(max_rel_error)},
+          {"first_wrong", std::move(first_wrong)},
+          {"time_ms", number(median_ms(record, "candidate"))},
+          {"baseline_ms", number(median_ms(record, report.baseline))},
+          {"speedup", std::move(speedup)},
+          {"trust", record.timing ? json(record.timing->trust.str()) : json()},
+          {"class", record.kernel_class.str()},
+          {"flags", record.flags}};
+}
+
+/// Writes "name": [ … ] with one row a line, never holding more than one row.
+template <typename Rows, typename ToJson>
+void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
+  out << ",\n\"" << name << "\": [";
+  const char* separator = "\n";
+  for (const auto& row : rows) {
+    out << separator << to_row(row).dump(-1, ' ', false, json::error_handler_t::replace);
+    separator = ",\n";
+  }
+  out << "]";
+}
+
+}  // namespace
+
+void write_json(const Report& report, std::ostream& out) {
+  json facts = json::object();
+  for (const auto& [label, text] : report.facts) facts[label] = text;
+  json names = json::array();
+  for (const Metric& metric : report.metrics) names.push_back(metric.name());
+  const json head = {{"report", 1},
+                     {"complete", report.complete},
+                     {"finished", report.finished},
+                     {"planned", report.planned},
+                     {"on_cpu", report.on_cpu},
+                     {"baseline", report.baseline.empty() ? json() : json(report.baseline)},
+                     {"warnings", report.warnings},
+                     {"facts", std::move(facts)},
+                     {"metrics", std::move(names)}};
+  const std::string text = head.dump(1, ' ', false, json::error_handler_t::replace);
+  out << text.substr(0, text.rfind('\n'));
+
+  std::unordered_map<std::size_t, std::size_t> places;
+  for (const std::size_t index : report.candidates) places.emplace(index, places.size());
+  write_rows(out, "summary", report.summary,
+             [&](const SummaryRow& row) { return summary_json(report, row); });
+  write_rows(out, "exclusions", report.exclusions,
+             [&](std::size_t index) { return json(places.at(index)); });
+  write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
+    json members = json::array();
+    for (const std::size_t index : group.records) members.push_back(places.at(index));
+    return json{{"outcome", to_string(group.outcome)},
+                {"cause", group.cause.str()},
+                {"count", group.records.size()},
+                {"candidates", std::move(members)}};
+  });
+  write_rows(out, "candidates", report.candidates,
+             [&](std::size_t index) { return candidate_json(report, report.run.records[index]); });
+  out << "\n}\n";
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "formats.hpp"
+#include "tables.hpp"
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::size_t kShownPerFailure = 3;
+
+/// Text that stays what it is on a page: no markup, no table cell of its own.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    if (std::string_view("\\`*_{}[]<>()#|!~").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+void write_candidates(const Report& report, std::ostream& out) {
+  out << "\n## Candidates\n\n";
+  if (!lists_candidates(report)) {
+    out << report.candidates.size() << " are too many to list here.\n";
+    return;
+  }
+  out << fmt::format("| outcome | problem | model | sample | {} | speedup over {} | remarks |\n",
+                     time_label(report), report.baseline.empty() ? "–" : escaped(report.baseline));
+  out << "|---|---|---|--:|--:|--:|---|\n";
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    const auto time = median_ms(record, "candidate");
+    std::string speedup(kNoValue);
+    if (const Speedup* over = speedup_over(record, report.baseline);
+        over != nullptr && !report.on_cpu) {
+      const std::string interval =
+          interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
+      speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
+    }
+    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n",
+                       outcomes()[static_cast<std::size_t>(record.outcome)].label,
+                       escaped(record.problem.str()), escaped(record.model.str()), record.sample,
+                       time ? duration(*time) : std::string(kNoValue), speedup,
+                       escaped(remarks(record)));
+  }
+}
+
+void write_summary(const Report& report, std::ostream& out) {
+  const std::vector<std::size_t> shown = shown_metrics(report);
+  out << "\n## Models\n\n| model | problems | correct |";
+  for (const std::size_t metric : shown) {
+    out << ' ' << escaped(report.metrics[metric].name()) << " |";
+  }
+  out << "\n|---|--:|--:|";
+  for (std::size_t i = 0; i < shown.size(); ++i) out << "--:|";
+  out << '\n';
+  for (const SummaryRow& row : report.summary) {
+    const std::string name = escaped(row_name(report, row));
+    out << fmt::format("| {} | {} | {}/{} |", row.level < 0 ? "**" + name + "**" : name,
+                       row.problems, row.correct, row.samples);
+    for (const std::size_t metric : shown) {
+      const Estimate& estimate = row.estimates[metric];
+      const std::string interval = interval_text(estimate);
+      out << fmt::format(" {}{} |", value_text(report.metrics[metric], estimate),
+                         interval.empty() ? "" : " (" + interval + ")");
+    }
+    out << '\n';
+  }
+  out << '\n';
+  for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
+  out << "Intervals are 95 % over problems; correct counts samples, fast\\_p first samples only.\n";
+}
+
+void write_failures(const Report& report, std::ostream& out) {
+  if (report.failures.empty()) return;
+  out << "\n## Failures\n";
+  for (const FailureGroup& group : report.failures) {
+    const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
+    out << fmt::format("\n**{} × {}{}**\n\n", group.records.size(), label,
+                       group.cause.empty() ? "" : ", " + escaped(group.cause.str()));
+    const std::size_t shown = report.options.verbose
+                                  ? group.records.size()
+                                  : std::min(group.records.size(), kShownPerFailure);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Record& record = report.run.records[group.records[i]];
+      out << fmt::format("- {}: {}\n", escaped(candidate_name(record)),
+                         escaped(failure_text(record)));
+    }
+    if (shown < group.records.size()) {
+      out << fmt::format("- and {} more\n", group.records.size() - shown);
+    }
+  }
+}
+
+}  // namespace
+
+void write_markdown(const Report& report, std::ostream& out) {
+  out << "# kbench: " << status_text(report) << "\n\n";
+  for (const std::string& warning : report.warnings) out << "> " << escaped(warning) << "\n>\n";
+  if (!report.warnings.empty()) out << '\n';
+  for (const auto& [label, text] : report.facts) {
+    out << fmt::format("- **{}**: {}\n", label, escaped(text));
+  }
+  write_summary(report, out);
+  write_candidates(report, out);
+  write_failures(report, out);
+}
+
+}  // namespace kbench::report

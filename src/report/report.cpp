@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "facts.hpp"
+#include "kbench/error.hpp"
+#include "standings.hpp"
+#include "text.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::string_view kCpu = "cpu";
+
+void check(const ReportOptions& options) {
+  for (const double p : options.p) {
+    if (!std::isfinite(p) || p < 0) {
+      throw UsageError(fmt::format("p = {} is no speedup to compare with: it starts at 0", p));
+    }
+  }
+  for (const int k : options.k) {
+    if (k < 1) {
+      throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+    }
+  }
+}
+
+/// Whether the records are the CPU's; before the first one the run line says it.
+bool is_on_cpu(const RunFile& run) {
+  const Record* cpu = nullptr;
+  const Record* gpu = nullptr;
+  for (const Record& record : run.records) (record.device == kCpu ? cpu : gpu) = &record;
+  if (cpu != nullptr && gpu != nullptr) {
+    throw UsageError(
+        fmt::format("records of {} and of {} cannot share a table: report their files one by one",
+                    report::printable(gpu->device.str()), kCpu));
+  }
+  if (cpu == nullptr && gpu == nullptr && !run.headers.empty()) {
+    const auto device = run.headers[0].environment.find("device");
+    return device != run.headers[0].environment.end() && *device == kCpu;
+  }
+  return cpu != nullptr;
+}
+
+std::string chosen_baseline(const Report& report) {
+  const std::string& asked = report.options.baseline;
+  if (asked.empty()) return report.baselines.empty() ? std::string() : report.baselines[0];
+  if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
+    throw UsageError(fmt::format(
+        "the run has no baseline \"{}\"; it has {}", asked,
+        report.baselines.empty() ? "none" : fmt::format("{}", fmt::join(report.baselines, ", "))));
+  }
+  return asked;
+}
+
+std::vector<FailureGroup> failure_groups(const Report& report) {
+  std::map<std::pair<Outcome, Interned>, std::size_t> places;
+  std::vector<FailureGroup> groups;
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (record.outcome == Outcome::kCorrect || record.outcome == Outcome::kHarnessFault ||
+        report::is_exclusion(record, report.on_cpu)) {
+      continue;
+    }
+    const auto [place, inserted] =
+        places.try_emplace({record.outcome, record.cause}, groups.size());
+    if (inserted)
+      groups.push_back({.outcome = record.outcome, .cause = record.cause, .records = {}});
+    groups[place->second].records.push_back(index);
+  }
+  std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
+    if (a.records.size() != b.records.size()) return a.records.size() > b.records.size();
+    return std::tie(a.outcome, a.cause) < std::tie(b.outcome, b.cause);
+  });
+  return groups;
+}
+
+/// Fills in what follows from which record stands for which roster entry.
+void count(Report& report, const std::vector<report::StandingGroup>& groups) {
+  for (const report::StandingGroup& group : groups) {
+    report.planned += static_cast<std::int64_t>(group.standings.size());
+    for (const report::Standing& standing : group.standings) {
+      if (standing.record == report::Standing::kNoRecord) continue;
+      const Record& record = report.run.records[standing.record];
+      report.candidates.push_back(standing.record);
+      if (record.outcome != Outcome::kHarnessFault) ++report.finished;
+      if (report::is_exclusion(record, report.on_cpu)) report.exclusions.push_back(standing.record);
+    }
+  }
+  report.complete = report.planned > 0 && report.finished == report.planned;
+}
+
+/// Records that belong to no roster entry; superseded ones belong to theirs.
+std::size_t records_off_roster(const RunFile& run) {
+  std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
+  for (const RosterEntry& entry : run.roster) {
+    planned[{entry.model, entry.problem}].push_back(entry.sample);
+  }
+  for (auto& [key, samples] : planned) std::ranges::sort(samples);
+  return static_cast<std::size_t>(std::ranges::count_if(run.records, [&](const Record& record) {
+    const auto found = planned.find({record.model, record.problem});
+    return found == planned.end() || !std::ranges::binary_search(found->second, record.sample);
+  }));
+}
+
+}  // namespace
+
+Report build_report(RunFile run, ReportOptions options) {
+  check(options);
+  Report report;
+  report.run = std::move(run);
+  report.options = std::move(options);
+  report.on_cpu = is_on_cpu(report.run);
+  report.baselines = report::known_baselines(report.run);
+  report.baseline = chosen_baseline(report);
+  report.metrics = metrics_for(report.options.p, report.options.k);
+  if (report.on_cpu) {
+    // Without a GPU only these have values, so they stand first.
+    std::ranges::stable_partition(report.metrics,
+                                  [](const Metric& metric) { return !metric.needs_speedup(); });
+  }
+  const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  count(report, groups);
+  for (const report::StandingGroup& group : groups) {
+    std::ranges::move(report::summary_rows(report, group, report.metrics),
+                      std::back_inserter(report.summary));
+  }
+  report.failures = failure_groups(report);
+  report.facts = report::facts(report);
+  report.warnings = report::warnings(report, records_off_roster(report.run));
+  return report;
+}
+
+}  // namespace kbench

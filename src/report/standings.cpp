@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "standings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "kbench/problem.hpp"
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+/// The places of names in natural order, so that a hundred thousand entries compare numbers.
+std::unordered_map<Interned, std::size_t> ranks(const std::set<Interned>& names) {
+  std::vector<Interned> order(names.begin(), names.end());
+  std::ranges::stable_sort(order,
+                           [](const Interned& a, const Interned& b) { return natural_less(a, b); });
+  std::unordered_map<Interned, std::size_t> places;
+  for (std::size_t i = 0; i < order.size(); ++i) places.emplace(order[i], i);
+  return places;
+}
+
+/// Indices of the roster's entries by model, problem and sample.
+std::vector<std::size_t> ordered_roster(const std::vector<RosterEntry>& roster) {
+  std::set<Interned> models, problems;
+  for (const RosterEntry& entry : roster) {
+    models.insert(entry.model);
+    problems.insert(entry.problem);
+  }
+  const auto model_rank = ranks(models);
+  const auto problem_rank = ranks(problems);
+  std::vector<std::tuple<std::size_t, std::size_t, int, std::size_t>> keys;
+  keys.reserve(roster.size());
+  for (std::size_t i = 0; i < roster.size(); ++i) {
+    keys.emplace_back(model_rank.at(roster[i].model), problem_rank.at(roster[i].problem),
+                      roster[i].sample, i);
+  }
+  std::ranges::sort(keys);
+  std::vector<std::size_t> order;
+  order.reserve(keys.size());
+  for (const auto& key : keys) order.push_back(std::get<3>(key));
+  return order;
+}
+
+/// A sample at one precision on one device.
+struct SampleKey {
+  Interned model, problem, precision, device;
+  int sample = 0;
+  bool operator==(const SampleKey&) const = default;
+};
+
+struct SampleKeyHash {
+  std::size_t operator()(const SampleKey& key) const {
+    std::size_t seed = static_cast<std::size_t>(key.sample);
+    for (const Interned& text : {key.model, key.problem, key.precision, key.device}) {
+      seed = seed * 0x9e3779b97f4a7c15ull + (std::hash<Interned>()(text) >> 4);
+    }
+    return seed;
+  }
+};
+
+using LatestRecords = std::unordered_map<SampleKey, std::size_t, SampleKeyHash>;
+
+LatestRecords latest_records(const std::vector<Record>& records) {
+  LatestRecords latest;
+  latest.reserve(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& record = records[i];
+    const auto [found, inserted] = latest.try_emplace(
+        {record.model, record.problem, record.precision, record.device, record.sample}, i);
+    // A fault of the harness says nothing about the candidate, so it displaces no verdict.
+    if (!inserted && record.outcome != Outcome::kHarnessFault) found->second = i;
+  }
+  return latest;
+}
+
+SampleResult sample_result(const Record& record, const std::string& baseline) {
+  SampleResult result;
+  result.correct = record.outcome == Outcome::kCorrect;
+  result.own = record.kernel_class == "own";
+  if (const Speedup* speedup = speedup_over(record, baseline); speedup != nullptr) {
+    result.speedup = speedup->value;
+    if (std::isfinite(speedup->lo)) result.speedup_lo = speedup->lo;
+  }
+  return result;
+}
+
+/// One row over some problems of a model.
+SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
+                       std::span<const ProblemSamples> problems) {
+  SummaryRow row;
+  bool any_speedup = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    const SampleResult& first = problem.samples[0];
+    row.timed += !problem.first_excluded && first.correct && first.speedup ? 1 : 0;
+    ++row.problems;
+    row.samples += static_cast<std::int64_t>(problem.samples.size());
+    for (const SampleResult& sample : problem.samples) {
+      row.correct += sample.correct ? 1 : 0;
+      any_speedup = any_speedup || sample.speedup.has_value();
+    }
+  }
+  const bool untimed = row.correct > 0 && !any_speedup;
+  for (const Metric& metric : metrics) {
+    if (metric.needs_speedup() && (report.on_cpu || untimed)) {
+      row.estimates.emplace_back().why_none = report.on_cpu ? "no GPU" : "no times were taken";
+    } else {
+      row.estimates.push_back(metric.compute(problems));
+    }
+  }
+  if (report.on_cpu) row.timed = 0;
+  return row;
+}
+
+}  // namespace
+
+std::vector<StandingGroup> standing_groups(const RunFile& run) {
+  std::set<std::pair<Interned, Interned>> kinds;
+  for (const Record& record : run.records) kinds.emplace(record.device, record.precision);
+  if (kinds.empty()) kinds.emplace();
+  const std::vector<std::size_t> order = ordered_roster(run.roster);
+  const LatestRecords latest = latest_records(run.records);
+  std::vector<StandingGroup> groups;
+  for (const auto& [device, precision] : kinds) {
+    StandingGroup& group = groups.emplace_back();
+    group.device = device;
+    group.precision = precision;
+    group.standings.reserve(order.size());
+    for (const std::size_t index : order) {
+      const RosterEntry& entry = run.roster[index];
+      const auto found = latest.find({entry.model, entry.problem, precision, device, entry.sample});
+      group.standings.push_back(
+          {.entry = index, .record = found == latest.end() ? Standing::kNoRecord : found->second});
+    }
+  }
+  return groups;
+}
+
+bool is_exclusion(const Record& record, bool on_cpu) {
+  return record.outcome == Outcome::kProblemFailure ||
+         (on_cpu && record.outcome == Outcome::kUnsupported);
+}
+
+std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
+                                     std::span<const Metric> metrics) {
+  const RunFile& run = report.run;
+  std::vector<SummaryRow> rows;
+  const auto& standings = group.standings;
+  for (std::size_t begin = 0; begin < standings.size();) {
+    const Interned model = run.roster[standings[begin].entry].model;
+    std::vector<ProblemSamples> all;
+    std::map<int, std::vector<ProblemSamples>> levels;
+    std::size_t end = begin;
+    while (end < standings.size() && run.roster[standings[end].entry].model == model) {
+      const RosterEntry& first = run.roster[standings[end].entry];
+      ProblemSamples problem;
+      problem.problem = first.problem;
+      bool is_first = true;
+      for (; end < standings.size(); ++end, is_first = false) {
+        const RosterEntry& entry = run.roster[standings[end].entry];
+        if (entry.model != model || entry.problem != first.problem) break;
+        const std::size_t index = standings[end].record;
+        if (index == Standing::kNoRecord) {
+          problem.samples.emplace_back();
+        } else if (!is_exclusion(run.records[index], report.on_cpu)) {
+          problem.samples.push_back(sample_result(run.records[index], report.baseline));
+        } else if (is_first) {
+          problem.first_excluded = true;
+        }
+      }
+      levels[first.level].push_back(problem);
+      all.push_back(std::move(problem));
+    }
+    const auto add = [&](int level, std::span<const ProblemSamples> problems) {
+      SummaryRow& row = rows.emplace_back(summary_row(report, metrics, problems));
+      row.model = model;
+      row.precision = group.precision;
+      row.device = group.device;
+      row.level = level;
+    };
+    add(-1, all);
+    if (levels.size() > 1) {
+      for (const auto& [level, problems] : levels) add(level, problems);
+    }
+    begin = end;
+  }
+  return rows;
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// One planned sample at one precision on one device: a roster entry, and its verdict.
+struct Standing {
+  static constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
+  std::size_t entry = 0;           ///< index into RunFile::roster
+  std::size_t record = kNoRecord;  ///< index into RunFile::records
+};
+
+/// The standings of one precision on one device, by model, problem and sample.
+struct StandingGroup {
+  Interned precision, device;
+  std::vector<Standing> standings;
+};
+
+/// Joins the roster with the records, once for each precision and device that occurs. Of several
+/// verdicts for one sample (its code was changed and it was run again) the last counts.
+std::vector<StandingGroup> standing_groups(const RunFile& run);
+
+/// Whether the sample is left out of all denominators: not its candidate's fault.
+bool is_exclusion(const Record& record, bool on_cpu);
+
+/// The rows of these metrics for one group: per model overall first, then by level where there are
+/// several.
+std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
+                                     std::span<const Metric> metrics);
+
+}  // namespace kbench::report

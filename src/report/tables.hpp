@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// Where the metrics that a report for people shows stand in Report::metrics: all of them where it
+/// is verbose, else the headline ones.
+std::vector<std::size_t> shown_metrics(const Report& report);
+
+/// The name of a summary row: the model, with precision or device where several occur; or a level.
+std::string row_name(const Report& report, const SummaryRow& row);
+
+/// Why values are missing: "–: no GPU", one sentence for each reason that occurs in what is shown.
+std::vector<std::string> missing_values(const Report& report);
+
+/// How many candidates' lines are too many for people, unless they ask.
+inline constexpr std::size_t kManyCandidates = 200;
+/// Whether the report lists each candidate.
+bool lists_candidates(const Report& report);
+
+/// A candidate's problem, model and sample.
+std::string candidate_name(const Record& record);
+/// Class (where not own), trust (where not the best) and flags.
+std::string remarks(const Record& record);
+/// "complete", or "INCOMPLETE 38/48".
+std::string status_text(const Report& report);
+/// "CPU wall time" or "time": what the candidates' times are.
+std::string time_label(const Report& report);
+
+}  // namespace kbench::report

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/metric.hpp"
+#include "kbench/record.hpp"
+
+namespace kbench::report {
+
+/// Stands where there is no value.
+inline constexpr std::string_view kNoValue = "–";
+
+/// `text` on one line and without control characters: what candidates print or are named must not
+/// steer a terminal.
+std::string printable(std::string_view text);
+/// Columns that `text` takes: its code points.
+std::size_t columns(std::string_view text);
+/// `text` cut to `width` columns, with "…" where something is missing.
+std::string fitted(std::string_view text, std::size_t width);
+/// `text` filled with spaces to `width` columns, at its right or (for numbers) its left.
+std::string padded(std::string_view text, std::size_t width, bool right_aligned = false);
+/// `text` broken at spaces into lines of at most `width` columns.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// "10.2 µs", "1.25 ms", "2.31 s": three digits.
+std::string duration(double ms);
+/// "1.90x", or "–".
+std::string factor(const std::optional<double>& value);
+/// A metric's value: "0.83", a ratio "1.90x", or "–".
+std::string value_text(const Metric& metric, const Estimate& estimate);
+/// A metric's interval: "0.67–0.96", or nothing.
+std::string interval_text(const Estimate& estimate);
+/// "1 problem", "2 problems".
+std::string counted(std::int64_t count, std::string_view noun);
+
+/// The record's median of that side, where it was timed.
+std::optional<double> median_ms(const Record& record, std::string_view side);
+/// The record's speedup over that baseline, where it has a finite one.
+const Speedup* speedup_over(const Record& record, std::string_view baseline);
+/// The message, and after it the first wrong element, where there is one.
+std::string failure_text(const Record& record);
+/// "output 0 [3, 17]: expected 0.5, got 0.25".
+std::string wrong_element_text(const WrongElement& wrong);
+
+}  // namespace kbench::report
