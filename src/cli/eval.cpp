@@ -77,7 +77,7 @@ int report_on(const EvalArguments& arguments, const std::filesystem::path& out) 
   options.color = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
-  const Report report = build_report(read_run(out), options);
+  Report report = build_report(read_run(out), options);
   std::vector<ReportTarget> targets;
   for (const auto& argument : arguments.reports) targets.push_back(report_target(argument));
   write_reports(report, targets, std::cout);

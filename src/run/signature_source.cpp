@@ -23,7 +23,8 @@ struct SignatureSource::Impl {
       auto answer = judge->describe(run::describe_request(problem, sizes, std::string(precision)));
       if (auto* signature = std::get_if<Signature>(&answer)) return std::move(*signature);
       const auto& fault = std::get<run::ProblemFault>(answer);
-      lasting = fault.cause != "does_not_fit";
+      // More memory, or a package installed, would give another answer.
+      lasting = fault.cause != "does_not_fit" && fault.cause != "import_failed";
       return fault.message;
     } catch (const Error& error) {
       judge.reset();

@@ -30,7 +30,8 @@ class KernelCandidate {
       auto buffer =
           device_->allocate(buffer_layout(tensor.info.bytes(), device_->granularity(), true));
       // Scratch is undefined by contract; a NaN pattern makes reading it early show.
-      device_->fill(buffer.base(), kPoison, buffer.layout().mapped_bytes);
+      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+      fill_red_zones(*device_, buffer);
       scratch_.emplace(i, std::move(buffer));
     }
     device_->synchronize();
@@ -47,6 +48,13 @@ class KernelCandidate {
     prepare(set);
     run();
     device_->synchronize();
+    for (const auto& [tensor, buffer] : scratch_) {
+      const auto where = broken_red_zone(*device_, buffer);
+      if (!where.empty())
+        throw CandidateFailure{Outcome::kIllegalWrite, "out_of_bounds_write",
+                               fmt::format("a kernel wrote {} the buffer of {}", where,
+                                           job_.plan.tensors[tensor].info.name)};
+    }
   }
 
   std::vector<double> time(std::span<const std::uint32_t> sets, bool cold_cache) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "kbench/error.hpp"
@@ -40,6 +41,25 @@ SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
 
 SharedBuffer::~SharedBuffer() {
   if (unmap_) unmap_();
+}
+
+void fill_red_zones(Device& device, const SharedBuffer& buffer) {
+  const auto& layout = buffer.layout();
+  device.fill(buffer.data() - layout.red_before, kCanary, layout.red_before);
+  device.fill(buffer.data() + layout.data_bytes, kCanary, layout.red_after);
+}
+
+std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer) {
+  const auto& layout = buffer.layout();
+  std::vector<std::byte> zone(std::max(layout.red_before, layout.red_after));
+  const auto intact = [&](const std::byte* from, std::size_t size) {
+    device.read(zone.data(), from, size);
+    return std::all_of(zone.begin(), zone.begin() + static_cast<std::ptrdiff_t>(size),
+                       [](std::byte value) { return value == std::byte{kCanary}; });
+  };
+  if (!intact(buffer.data() - layout.red_before, layout.red_before)) return "before the start of";
+  if (!intact(buffer.data() + layout.data_bytes, layout.red_after)) return "past the end of";
+  return {};
 }
 
 std::unique_ptr<Device> open_device(std::string_view name) {

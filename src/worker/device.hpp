@@ -113,6 +113,11 @@ class Device {
   virtual double clock_mhz() { return 0; }
 };
 
+/// Fills a buffer's red zones, and tells which side of its data a kernel has written to since:
+/// nothing, or "before the start of" or "past the end of".
+void fill_red_zones(Device& device, const SharedBuffer& buffer);
+std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer);
+
 /// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error where it cannot be used.
 std::unique_ptr<Device> open_device(std::string_view name);
 std::unique_ptr<Device> open_cpu_device();

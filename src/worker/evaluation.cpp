@@ -168,7 +168,7 @@ void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::Scal
   WorkBuffer work;
   work.tensor = tensor;
   work.buffer = device.create(buffer_layout(info.bytes(), device.granularity(), true));
-  device.fill(work.buffer.base(), kCanary, work.buffer.layout().mapped_bytes);
+  fill_red_zones(device, work.buffer);
   work.view = tensor_view(work.buffer, device, dtype, info.shape);
   set.work.push_back(std::move(work));
 }
@@ -220,22 +220,12 @@ void Evaluation::call(std::size_t slot) {
 }
 
 void Evaluation::check_red_zones(std::size_t slot) {
-  auto& device = problem_.device();
   for (const auto& work : sets_[slot].work) {
-    const auto& layout = work.buffer.layout();
-    std::vector<std::byte> zone(std::max(layout.red_before, layout.red_after));
-    const auto intact = [&](const std::byte* from, std::size_t size) {
-      device.read(zone.data(), from, size);
-      return std::all_of(zone.begin(), zone.begin() + static_cast<std::ptrdiff_t>(size),
-                         [](std::byte value) { return value == std::byte{kCanary}; });
-    };
-    const auto& name = request_.plan.tensors[work.tensor].info.name;
-    const bool before = intact(work.buffer.data() - layout.red_before, layout.red_before);
-    const bool after = intact(work.buffer.data() + layout.data_bytes, layout.red_after);
-    if (!before || !after)
-      throw CandidateFailure{Outcome::kIllegalWrite, "out_of_bounds_write",
-                             fmt::format("a kernel wrote {} the buffer of {}",
-                                         before ? "past the end of" : "before the start of", name)};
+    const auto where = broken_red_zone(problem_.device(), work.buffer);
+    if (where.empty()) continue;
+    throw CandidateFailure{Outcome::kIllegalWrite, "out_of_bounds_write",
+                           fmt::format("a kernel wrote {} the buffer of {}", where,
+                                       request_.plan.tensors[work.tensor].info.name)};
   }
 }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Ctrl-C at any time: finished records stay, children die, exit code 130. Two runs on one file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Processes whose command line names the built worker or compiler under this environment.
+int count_children(pid_t group) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream stat(entry.path() / "stat");
+    std::string text;
+    if (!std::getline(stat, text)) continue;
+    // pid (comm) state ppid pgrp …
+    const auto after = text.rfind(") ");
+    if (after == std::string::npos) continue;
+    std::istringstream fields(text.substr(after + 2));
+    char state = 0;
+    long parent = 0;
+    fields >> state >> parent;
+    if (parent == group && state != 'Z') ++count;
+  }
+  return count;
+}
+
+class Interrupt : public testing::TestWithParam<int> {};
+
+TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
+  const TempFolder folder;
+  folder.write("set/level1/1_AddOne.py", add_one_problem(100));
+  for (int i = 0; i < 40; ++i)
+    folder.write("candidates/me/1_AddOne/" + std::to_string(i) + ".cu",
+                 add_one_kernel() + "// " + std::to_string(i) + "\n");
+  const auto out = folder.path() / "run.jsonl";
+  SpawnOptions options;
+  options.command = {std::string(KBENCH_BIN_DIR) + "/kbench",
+                     "eval",
+                     (folder.path() / "set").string(),
+                     "--candidates",
+                     (folder.path() / "candidates").string(),
+                     "--device",
+                     "cpu",
+                     "--out",
+                     out.string()};
+  options.env = test_environment();
+  Child child(options);
+  std::this_thread::sleep_for(std::chrono::milliseconds(GetParam()));
+  const pid_t pid = child.pid();
+  kill(pid, SIGINT);
+  const auto status = child.wait();
+  EXPECT_FALSE(status.signaled);
+  // A machine may be fast enough to have finished before the last of the delays.
+  if (status.code != 0) EXPECT_EQ(status.code, 130);
+  EXPECT_EQ(count_children(pid), 0);
+  if (!std::filesystem::exists(out) || std::filesystem::file_size(out) == 0) return;
+  const auto run = read_run(out);
+  EXPECT_FALSE(run.torn);
+  EXPECT_TRUE(run.bad_lines.empty());
+  if (status.code == 130) EXPECT_FALSE(run.secret.has_value());
+  for (const auto& record : run.records) EXPECT_EQ(record.outcome, Outcome::kCorrect);
+}
+
+// From before the worker is up until the middle of judging.
+INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500, 7000));
+
+TEST(TwoRuns, OnOneFileAreRefused) {
+  const TempFolder folder;
+  folder.write("set/level1/1_AddOne.py", add_one_problem(100));
+  folder.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
+  const auto out = folder.path() / "run.jsonl";
+  const std::vector<std::string> arguments{"eval",         (folder.path() / "set").string(),
+                                           "--candidates", (folder.path() / "candidates").string(),
+                                           "--device",     "cpu",
+                                           "--out",        out.string()};
+  ASSERT_EQ(run_kbench(arguments).status.code, 0);
+  std::ifstream before(out);
+  const std::string text((std::istreambuf_iterator<char>(before)), {});
+  RunWriter other(out, true);
+  auto resumed = arguments;
+  resumed.emplace_back("--resume");
+  const auto result = run_kbench(resumed);
+  EXPECT_EQ(result.status.code, 2);
+  EXPECT_THAT(result.error, HasSubstr("run.jsonl"));
+  std::ifstream after(out);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(after)), {}), text);
+}
+
+TEST(FullDisk, IsOneSentenceAndEarlierRecordsStay) {
+  const TempFolder folder;
+  folder.write("set/level1/1_AddOne.py", add_one_problem(100));
+  folder.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
+  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                  (folder.path() / "candidates").string(), "--device", "cpu",
+                                  "--out", "/dev/full"});
+  EXPECT_NE(result.status.code, 0);
+  EXPECT_EQ(error_lines(result).size(), 1u) << result.error;
+}
+
+}  // namespace
+}  // namespace kbench::test

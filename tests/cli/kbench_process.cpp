@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "cli/kbench_process.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "kbench/device_probe.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench::test {
+
+TempFolder::TempFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "kbench-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw Error("no temporary folder at " + pattern);
+  path_ = pattern;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path TempFolder::write(const std::string& name, const std::string& text) const {
+  const auto path = path_ / name;
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::vector<std::pair<std::string, std::string>> test_environment() {
+  return {{"KBENCH_HOME", std::string(KBENCH_BIN_DIR) + "/../test-home"}, {"NO_COLOR", "1"}};
+}
+
+CommandResult run_kbench(const std::vector<std::string>& arguments, const std::string& input,
+                         std::chrono::seconds limit) {
+  SpawnOptions options;
+  options.command = {std::string(KBENCH_BIN_DIR) + "/kbench"};
+  options.command.insert(options.command.end(), arguments.begin(), arguments.end());
+  options.env = test_environment();
+  return run_command(options, limit, input, 64u << 20);
+}
+
+std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file) {
+  std::map<std::string, Record> records;
+  for (auto& record : read_run(run_file).records) records[record.candidate] = record;
+  return records;
+}
+
+std::vector<std::string> error_lines(const CommandResult& result) {
+  std::vector<std::string> lines;
+  std::istringstream text(result.error);
+  for (std::string line; std::getline(text, line);)
+    if (!line.empty() && line.front() != '[') lines.push_back(line);
+  return lines;
+}
+
+bool have_gpu() { return !probe_gpus().empty(); }
+
+std::string add_one_problem(int size) {
+  return fmt::format(R"(import torch
+import torch.nn as nn
+
+N = {}
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+def get_inputs():
+    return [torch.randn(N)]
+
+
+def get_init_inputs():
+    return []
+)",
+                     size);
+}
+
+std::string add_one_kernel() {
+  return R"(//@ dims x[N]
+//@ out y like x
+//@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void add_one(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1.0f;
+}
+)";
+}
+
+}  // namespace kbench::test

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kbench/run_log.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench::test {
+
+/// A folder of its own for one test, removed afterwards.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  /// Writes a file below it, making folders as needed, and gives its path.
+  std::filesystem::path write(const std::string& name, const std::string& text) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs the built kbench with these arguments to its end.
+CommandResult run_kbench(const std::vector<std::string>& arguments, const std::string& input = {},
+                         std::chrono::seconds limit = std::chrono::seconds(300));
+
+/// The environment every kbench under test runs with: a cache of the tests' own.
+std::vector<std::pair<std::string, std::string>> test_environment();
+
+/// The records of a run file by candidate id.
+std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file);
+
+/// Lines of standard error that are not the progress of a run.
+std::vector<std::string> error_lines(const CommandResult& result);
+
+/// True where this machine has a GPU that kbench can use.
+bool have_gpu();
+
+/// A problem that adds one to its input, of `size` elements.
+std::string add_one_problem(int size);
+/// A right candidate for it.
+std::string add_one_kernel();
+
+}  // namespace kbench::test

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// --candidates -: one JSON object a line in, one record a line out, references kept warm.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<json> lines_of(const std::string& output) {
+  std::vector<json> lines;
+  std::istringstream text(output);
+  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+CommandResult stream(const TempFolder& folder, const std::string& input,
+                     std::vector<std::string> more = {}) {
+  folder.write("level1/1_AddOne.py", add_one_problem(100));
+  std::vector<std::string> arguments{
+      "eval", (folder.path() / "level1").string(), "--candidates", "-", "--device", "cpu"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_kbench(arguments, input);
+}
+
+TEST(Stream, AnswersEachLineWithItsRecord) {
+  const TempFolder folder;
+  const json first{
+      {"id", "a"}, {"problem", "1_AddOne"}, {"model", "m"}, {"source", add_one_kernel()}};
+  json second = first;
+  second["id"] = "b";
+  second["sample"] = 1;
+  second["source"] =
+      "//@ out y like x\n//@ k<<<1, 1>>>(y)\n__global__ void k(float* y) { y[0] = 1; }\n";
+  const auto result = stream(folder, first.dump() + "\n" + second.dump() + "\n");
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto records = lines_of(result.output);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].at("candidate"), "a");
+  EXPECT_EQ(records[0].at("outcome"), "correct");
+  EXPECT_EQ(records[1].at("candidate"), "b");
+  EXPECT_EQ(records[1].at("outcome"), "mismatch");
+}
+
+TEST(Stream, AMalformedLineIsNamedAndTheRestGoesOn) {
+  const TempFolder folder;
+  const json good{{"id", "a"}, {"problem", "1_AddOne"}, {"source", add_one_kernel()}};
+  json unknown = good;
+  unknown["problem"] = "no_such";
+  const auto result =
+      stream(folder, "{not json\n[]\n" + unknown.dump() + "\n{\"problem\": 3}\n" + good.dump());
+  EXPECT_EQ(result.status.code, 2);
+  const auto lines = lines_of(result.output);
+  ASSERT_EQ(lines.size(), 5u) << result.output;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(lines[static_cast<std::size_t>(i)].at("type"), "error");
+  EXPECT_EQ(lines[2].at("line"), 3);
+  EXPECT_THAT(lines[2].at("message"), HasSubstr("no_such"));
+  EXPECT_EQ(lines[4].at("outcome"), "correct");
+}
+
+TEST(Stream, RecordsAndRosterGoToTheRunFileToo) {
+  const TempFolder folder;
+  const auto out = folder.path() / "run.jsonl";
+  const json line{
+      {"id", "a"}, {"problem", "1_AddOne"}, {"model", "m"}, {"source", add_one_kernel()}};
+  ASSERT_EQ(stream(folder, line.dump() + "\n", {"--out", out.string()}).status.code, 0);
+  const auto run = read_run(out);
+  EXPECT_EQ(run.roster.size(), 1u);
+  ASSERT_EQ(run.records.size(), 1u);
+  EXPECT_EQ(run.records[0].model.str(), "m");
+  EXPECT_TRUE(run.secret.has_value());
+}
+
+}  // namespace
+}  // namespace kbench::test

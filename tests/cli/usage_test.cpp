@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Each mistake on the command line: exit code 2, one clear sentence on stderr, nothing lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+struct Mistake {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string words;  ///< part of the sentence
+};
+
+class Usage : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Usage, IsToldInOneSentence) {
+  const TempFolder folder;
+  folder.write("level1/1_NoModel.py", "x = 1\n");
+  folder.write("level1/2_AddOne.py", add_one_problem(10));
+  folder.write("candidate.cu", add_one_kernel());
+  folder.write("readonly/run.jsonl", "");
+  auto arguments = GetParam().arguments;
+  for (auto& argument : arguments) {
+    const auto at = argument.find("DIR");
+    if (at != std::string::npos) argument.replace(at, 3, folder.path().string());
+  }
+  const auto result = run_kbench(arguments, {}, std::chrono::seconds(60));
+  EXPECT_FALSE(result.status.signaled);
+  EXPECT_EQ(result.status.code, 2) << result.output << result.error;
+  const auto lines = error_lines(result);
+  ASSERT_THAT(lines, SizeIs(1)) << result.error;
+  EXPECT_THAT(lines[0], HasSubstr(GetParam().words));
+  EXPECT_TRUE(result.output.empty()) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mistakes, Usage,
+    testing::Values(
+        Mistake{"MissingProblem", {"eval", "DIR/level1/9_Nothing.py"}, "9_Nothing"},
+        Mistake{"UnknownName", {"eval", "level1/softmux"}, "softmux"},
+        Mistake{"NoModel", {"eval", "DIR/level1/1_NoModel.py"}, "Model"},
+        Mistake{"MissingCandidates", {"eval", "--candidates", "DIR/nothing"}, "nothing"},
+        Mistake{
+            "CandidateOfNoProblem", {"eval", "--candidates", "DIR/candidate.cu"}, "candidate.cu"},
+        Mistake{"CandidateAlone", {"eval", "--candidate", "DIR/candidate.cu"}, "--problem"},
+        Mistake{"UnknownOption", {"eval", "--fast"}, "--fast"},
+        Mistake{"UnknownCommand", {"evaluate"}, "evaluate"}, Mistake{"NoCommand", {}, "subcommand"},
+        Mistake{"UnknownDevice", {"eval", "--device", "tpu", "--out", "DIR/o.jsonl"}, "tpu"},
+        Mistake{"NoSuchGpu", {"eval", "--device", "cuda:97", "--out", "DIR/o.jsonl"}, "cuda:97"},
+        Mistake{"UnknownFormat", {"eval", "--report", "pdf"}, "pdf"},
+        Mistake{"UnknownMetric", {"eval", "--fail-under", "glory=1"}, "glory"},
+        Mistake{"UnknownBaseline", {"eval", "--baseline", "numpy"}, "numpy"},
+        Mistake{"UnknownPrecision", {"eval", "--precision", "fp4"}, "fp4"},
+        Mistake{
+            "UnknownConstant",
+            {"eval", "DIR/level1/2_AddOne.py", "--candidates", "DIR/candidate.cu", "--set", "Q=1"},
+            ""},
+        Mistake{"FaultyShard", {"eval", "--shard", "4/4", "--out", "DIR/o.jsonl"}, "4/4"},
+        Mistake{"NegativeTrials", {"eval", "--trials", "-1"}, "trials"},
+        Mistake{"OutInNoFolder",
+                {"eval", "--device", "cpu", "--out", "DIR/no/folder/run.jsonl"},
+                "no/folder"},
+        Mistake{"OutIsNoRunFile",
+                {"eval", "--device", "cpu", "--resume", "--out", "DIR/candidate.cu"},
+                "candidate.cu"},
+        Mistake{"StreamMixed", {"eval", "--candidates", "-", "--candidates", "DIR"}, "alone"},
+        Mistake{"ReportMissing", {"report", "DIR/none.jsonl"}, "none.jsonl"},
+        Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
+        Mistake{"ListUnknown", {"list", "DIR/level9"}, "level9"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Help, IsThereForEveryCommand) {
+  for (const std::string command : {"eval", "list", "report", "doctor"}) {
+    const auto result = run_kbench({command, "--help"});
+    EXPECT_EQ(result.status.code, 0);
+    EXPECT_THAT(result.output, HasSubstr("--help")) << command;
+  }
+  EXPECT_EQ(run_kbench({"--version"}).status.code, 0);
+}
+
+}  // namespace
+}  // namespace kbench::test
