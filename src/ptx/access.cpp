@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "ptx/access.hpp"
+
+#include <fmt/format.h>
+
+namespace kbench::ptx {
+namespace {
+
+Space space_of_window(std::uint64_t& address) {
+  const std::uint64_t window = address >> kWindowShift << kWindowShift;
+  Space space = Space::kGlobal;
+  if (window == kSharedWindow) space = Space::kShared;
+  if (window == kLocalWindow) space = Space::kLocal;
+  if (window == kParamWindow) space = Space::kParam;
+  if (space != Space::kGlobal) address -= window;
+  return space;
+}
+
+std::string verb(std::uint64_t bytes, bool write) {
+  return fmt::format("{} {} byte{}", write ? "writes" : "reads", bytes, bytes == 1 ? "" : "s");
+}
+
+[[gnu::noinline]] std::byte* outside_window(Context& c, const Instr& in, unsigned lane,
+                                            std::string name, std::uint64_t address,
+                                            std::uint64_t bytes, std::uint64_t size, bool write) {
+  Extent extent;
+  extent.begin = 0;
+  extent.bytes = size;
+  extent.name = name;
+  raise(c, in, lane, FaultKind::kIllegalAddress,
+        fmt::format("{} at offset {} of {}, which has {} bytes", verb(bytes, write),
+                    static_cast<std::int64_t>(address), name, size),
+        &extent, address);
+  return nullptr;
+}
+
+[[gnu::noinline]] std::byte* refuse(Context& c, const Instr& in, unsigned lane,
+                                    const Lookup& lookup, std::uint64_t address,
+                                    std::uint64_t bytes, bool write) {
+  const Extent& extent = *lookup.extent;
+  const auto offset = static_cast<std::int64_t>(address - extent.begin);
+  std::string what;
+  if (lookup.fault == FaultKind::kIllegalAddress) {
+    what = fmt::format("{} at {:#x}, which is in no buffer", verb(bytes, write), address);
+    if (!extent.name.empty()) {
+      what += fmt::format(" (nearest: {}, offset {})", extent.name, offset);
+    }
+  } else if (offset >= 0 && static_cast<std::uint64_t>(offset) + bytes <= extent.bytes) {
+    what = fmt::format("{} at offset {} of {}, which may only be read", verb(bytes, write), offset,
+                       extent.name);
+  } else {
+    what = fmt::format("{} at offset {} of {}, which has {} bytes", verb(bytes, write), offset,
+                       extent.name, extent.bytes);
+  }
+  raise(c, in, lane, lookup.fault, what, &extent, address);
+  return nullptr;
+}
+
+}  // namespace
+
+std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
+                   std::uint64_t bytes, bool write) {
+  const std::uint64_t whole = address;
+  if (space == Space::kGeneric) space = space_of_window(address);
+  if ((address & (bytes - 1)) != 0) {
+    raise(c, in, lane, FaultKind::kMisaligned,
+          fmt::format("{} at {:#x}, which is not a multiple of {}", verb(bytes, write), whole,
+                      bytes));
+    return nullptr;
+  }
+  const auto inside = [&](std::uint64_t size) { return size >= bytes && address <= size - bytes; };
+  switch (space) {
+    case Space::kShared: {
+      const std::uint64_t size = c.grid->shared_bytes;
+      if (inside(size)) return c.block->shared.data() + address;
+      return outside_window(c, in, lane, "shared memory", address, bytes, size, write);
+    }
+    case Space::kLocal: {
+      const std::uint64_t size = c.warp->local_stride;
+      if (inside(size)) return c.warp->local.data() + lane * size + address;
+      return outside_window(c, in, lane, "local memory", address, bytes, size, write);
+    }
+    case Space::kParam: {
+      const std::uint64_t size = c.grid->parameters.size();
+      if (!write && inside(size)) return c.grid->parameters.data() + address;
+      return outside_window(c, in, lane, "kernel parameters", address, bytes, size, write);
+    }
+    default:
+      break;
+  }
+  const Extent* last = c.extents[in.slot];
+  const std::uint64_t offset = address - last->begin;
+  const bool hit = last->bytes >= bytes && offset <= last->bytes - bytes;
+  if (hit && (!write || last->writable)) return reinterpret_cast<std::byte*>(address);
+  const Lookup lookup = c.grid->memory.find(address, bytes, write);
+  if (!lookup.allowed) return refuse(c, in, lane, lookup, address, bytes, write);
+  c.extents[in.slot] = lookup.extent;
+  return reinterpret_cast<std::byte*>(address);
+}
+
+Space take_space(Decode& d) {
+  if (d.flag("global")) return Space::kGlobal;
+  if (d.flag("shared") || d.flag("shared::cta")) return Space::kShared;
+  if (d.flag("local")) return Space::kLocal;
+  if (d.flag("const")) return Space::kConst;
+  if (d.flag("param") || d.flag("param::entry") || d.flag("param::func")) return Space::kParam;
+  return Space::kGeneric;
+}
+
+void decode_address(Decode& d, const Operand& operand, Space space) {
+  if (operand.kind != Operand::Kind::kAddress) d.reject("an address in brackets is missing");
+  d.out.imm = operand.offset;
+  d.out.slot = d.next_slot();
+  if (const auto found = d.find_register(operand.name)) {
+    if (found->predicate || found->bytes < 4)
+      d.reject("the address is no register of 32 or 64 bits");
+    d.out.s[0] = found->offset;
+    if (space == Space::kParam && !d.function().function->entry) space = Space::kLocal;
+    if (found->bytes == 4) d.out.flags |= kAddress32;
+  } else if (operand.name.empty()) {
+    d.out.s[0] = d.constant(0, 8);
+  } else {
+    const Symbol* symbol = d.find_symbol(operand.name);
+    if (symbol == nullptr) d.reject(fmt::format("unknown name '{}'", operand.name));
+    if (space == Space::kGeneric || (space == Space::kParam && symbol->frame_relative)) {
+      space = symbol->space;
+    }
+    d.out.imm += static_cast<std::int64_t>(symbol->address);
+    if (symbol->frame_relative) {
+      d.out.flags |= kFrameRelative;
+    } else {
+      // The symbol's address is the base and the displacement stays small.
+      d.out.s[0] = d.constant(0, 8);
+    }
+  }
+  d.out.flags |= static_cast<std::uint16_t>(static_cast<unsigned>(space) << kSpaceShift);
+}
+
+}  // namespace kbench::ptx

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <numeric>
+#include <thread>
+
+#include "ptx/block.hpp"
+#include "ptx/program.hpp"
+
+namespace kbench::ptx {
+
+struct Module::Impl {
+  std::unique_ptr<Program> program;
+};
+
+Module::Module() : impl(std::make_unique<Impl>()) {}
+Module::~Module() = default;
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+
+std::vector<std::string> Module::kernels() const {
+  std::vector<std::string> names;
+  for (const auto& function : impl->program->functions) {
+    if (function->entry) names.push_back(function->name);
+  }
+  return names;
+}
+
+std::variant<Module, Unsupported> load(std::string_view ptx) {
+  ModuleText text;
+  try {
+    text = parse(ptx);
+    Module module;
+    module.impl->program = build(text);
+    return module;
+  } catch (const Rejected& rejected) {
+    Unsupported unsupported{rejected.instruction,
+                            rejected.message,
+                            rejected.position.ptx_line,
+                            {},
+                            rejected.position.line};
+    const auto file = static_cast<std::size_t>(rejected.position.file);
+    if (file < text.files.size()) unsupported.file = text.files[file];
+    return unsupported;
+  }
+}
+
+namespace {
+
+std::uint64_t product(const std::array<std::uint32_t, 3>& extents) {
+  return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+Fault bad_launch(const Launch& launch, const std::string& why) {
+  Fault fault;
+  fault.kind = FaultKind::kBadLaunch;
+  fault.kernel = launch.kernel;
+  fault.message = fmt::format("{}: {}", launch.kernel, why);
+  return fault;
+}
+
+const Function* find_kernel(const Program& program, const std::string& name) {
+  for (const auto& function : program.functions) {
+    if (function->entry && function->name == name) return function.get();
+  }
+  return nullptr;
+}
+
+/// Blocks that are on the device at once.
+std::uint64_t resident_blocks(const DeviceModel& device, std::uint64_t threads,
+                              std::uint64_t shared) {
+  std::uint64_t per_sm = device.max_blocks_per_sm;
+  const std::uint64_t warps = (threads + kLanes - 1) / kLanes;
+  per_sm = std::min(per_sm, device.max_threads_per_sm / (warps * kLanes));
+  if (shared > 0) per_sm = std::min(per_sm, device.shared_bytes_per_sm / shared);
+  return std::max<std::uint64_t>(per_sm, 1) * device.sms;
+}
+
+std::optional<Fault> check_arguments(const Function& kernel, const Launch& launch) {
+  if (launch.arguments.size() != kernel.parameters.size()) {
+    return bad_launch(launch, fmt::format("takes {} arguments and was given {}",
+                                          kernel.parameters.size(), launch.arguments.size()));
+  }
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (launch.arguments[i].size() == kernel.parameters[i].bytes) continue;
+    return bad_launch(launch, fmt::format("argument {} has {} bytes and not {}", i + 1,
+                                          launch.arguments[i].size(), kernel.parameters[i].bytes));
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> check_launch(const Function& kernel, const Launch& launch,
+                                  const DeviceModel& device) {
+  const std::uint64_t threads = product(launch.block);
+  if (threads == 0 || product(launch.grid) == 0) {
+    return bad_launch(launch, "the grid or the block is empty");
+  }
+  if (threads > device.max_threads_per_block || launch.block[2] > 64) {
+    return bad_launch(launch, fmt::format("a block of ({}, {}, {}) threads is too large",
+                                          launch.block[0], launch.block[1], launch.block[2]));
+  }
+  if (launch.grid[0] > 0x7fffffffU || launch.grid[1] > 65535 || launch.grid[2] > 65535) {
+    return bad_launch(launch, fmt::format("a grid of ({}, {}, {}) blocks is too large",
+                                          launch.grid[0], launch.grid[1], launch.grid[2]));
+  }
+  const std::uint64_t bound = product(kernel.max_threads);
+  if (bound != 0 && threads > bound) {
+    return bad_launch(
+        launch, fmt::format("{} threads a block, and the kernel is bounded to {}", threads, bound));
+  }
+  if (product(kernel.required_threads) != 0 && kernel.required_threads != launch.block) {
+    return bad_launch(launch, "the block is not the one that the kernel requires");
+  }
+  const std::uint64_t shared =
+      std::uint64_t{kernel.static_shared_bytes} + launch.dynamic_shared_bytes;
+  if (shared > device.shared_bytes_per_block) {
+    return bad_launch(launch, fmt::format("{} bytes of shared memory a block, and the device has "
+                                          "{}",
+                                          shared, device.shared_bytes_per_block));
+  }
+  const std::uint64_t resident = resident_blocks(device, threads, shared);
+  if (launch.cooperative && product(launch.grid) > resident) {
+    return bad_launch(launch, fmt::format("a cooperative grid of {} blocks, and {} fit the device",
+                                          product(launch.grid), resident));
+  }
+  return check_arguments(kernel, launch);
+}
+
+/// The order of the blocks: as they are numbered, or a permutation by the seed.
+class BlockOrder {
+ public:
+  BlockOrder(std::uint64_t count, std::uint64_t seed) : count_(count) {
+    if (seed == 0) return;
+    const std::uint64_t mixed = mix(seed);
+    offset_ = mixed % count;
+    step_ = mix(mixed) % count;
+    while (std::gcd(step_, count) != 1) step_ = (step_ + 1) % count;
+  }
+  std::uint64_t operator[](std::uint64_t i) const {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step_ + offset_) %
+                                      count_);
+  }
+
+ private:
+  // The finaliser of SplitMix64.
+  static std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+
+  std::uint64_t count_, offset_ = 0, step_ = 1;
+};
+
+/// Gives blocks to host threads: fresh ones up to the residency, then those that only spun.
+class Schedule {
+ public:
+  Schedule(Grid& grid, std::uint64_t resident, std::uint64_t seed)
+      : grid_(grid),
+        total_(product(grid.launch->grid)),
+        resident_(resident),
+        order_(total_, seed) {}
+
+  void work(std::uint64_t& executed) {
+    Context context;
+    context.grid = &grid_;
+    context.extents.assign(grid_.program->slots, &MemoryMap::nowhere());
+    while (auto block = take()) {
+      const BlockEnd end = run_block(context, *block);
+      give(std::move(block), end);
+    }
+    executed = context.executed;
+  }
+
+ private:
+  std::unique_ptr<Block> take() {
+    std::unique_lock lock(mutex_);
+    while (!grid_.stop.load()) {
+      if (next_ < total_ && active_ < resident_) {
+        const std::uint64_t linear = order_[next_++];
+        ++active_;
+        lock.unlock();
+        return make_block(grid_, linear);
+      }
+      if (!suspended_.empty()) {
+        auto block = std::move(suspended_.front());
+        suspended_.pop_front();
+        return block;
+      }
+      if (active_ == 0) break;
+      changed_.wait_for(lock, std::chrono::milliseconds(5));
+    }
+    changed_.notify_all();
+    return nullptr;
+  }
+
+  void give(std::unique_ptr<Block> block, BlockEnd end) {
+    const std::lock_guard lock(mutex_);
+    if (end == BlockEnd::kSuspended) {
+      suspended_.push_back(std::move(block));
+    } else {
+      --active_;
+    }
+    changed_.notify_one();
+  }
+
+  Grid& grid_;
+  std::uint64_t total_, resident_;
+  BlockOrder order_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t next_ = 0, active_ = 0;
+  std::deque<std::unique_ptr<Block>> suspended_;
+};
+
+void add_memory(Grid& grid, const Program& program, std::span<const Region> regions) {
+  for (const Region& region : regions) {
+    grid.memory.add({reinterpret_cast<std::uint64_t>(region.base), region.size_bytes,
+                     region.red_zone_before, region.red_zone_after, region.writable, region.name});
+  }
+  for (const Program::Global& global : program.globals) {
+    grid.memory.add({reinterpret_cast<std::uint64_t>(global.storage.data()), global.bytes, 0, 0,
+                     !global.constant, global.name});
+  }
+  if (grid.launch->cooperative) {
+    grid.memory.add({reinterpret_cast<std::uint64_t>(grid.workspace.data()), sizeof grid.workspace,
+                     0, 0, true, "grid barrier"});
+  }
+  grid.memory.seal();
+}
+
+Bytes pack_parameters(const Function& kernel, const Launch& launch) {
+  Bytes buffer(std::max(kernel.parameter_bytes, 1U));
+  std::memset(buffer.data(), 0, buffer.size());
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (launch.arguments[i].empty()) continue;
+    std::memcpy(buffer.data() + kernel.parameters[i].offset, launch.arguments[i].data(),
+                launch.arguments[i].size());
+  }
+  return buffer;
+}
+
+}  // namespace
+
+std::variant<Statistics, Fault> launch(Module& module, std::span<const Region> regions,
+                                       const Launch& launch, const Options& options) {
+  const Program& program = *module.impl->program;
+  const Function* kernel = find_kernel(program, launch.kernel);
+  if (kernel == nullptr) return bad_launch(launch, "the module has no kernel of this name");
+  if (product(launch.cluster) > 1) {
+    Fault fault = bad_launch(launch, "thread block clusters are not supported");
+    fault.kind = FaultKind::kUnsupported;
+    return fault;
+  }
+  if (auto fault = check_launch(*kernel, launch, options.device)) return std::move(*fault);
+  Grid grid;
+  grid.program = &program;
+  grid.kernel = kernel;
+  grid.launch = &launch;
+  grid.options = &options;
+  grid.parameters = pack_parameters(*kernel, launch);
+  grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
+  add_memory(grid, program, regions);
+  const std::uint64_t blocks = product(launch.grid);
+  const unsigned cores =
+      options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+  const auto workers = static_cast<std::size_t>(std::min<std::uint64_t>(cores, blocks));
+  Schedule schedule(grid, resident_blocks(options.device, product(launch.block), grid.shared_bytes),
+                    options.schedule_seed);
+  std::vector<std::uint64_t> executed(workers, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < workers; ++i) {
+    threads.emplace_back([&schedule, &executed, i] { schedule.work(executed[i]); });
+  }
+  schedule.work(executed[0]);
+  for (std::thread& thread : threads) thread.join();
+  if (grid.fault) return std::move(*grid.fault);
+  return Statistics{std::accumulate(executed.begin(), executed.end(), std::uint64_t{0})};
+}
+
+}  // namespace kbench::ptx

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/ptx.hpp"
+#include "ptx/memory_map.hpp"
+#include "ptx/syntax.hpp"
+
+/// The machine that runs decoded PTX: code, frames, warps, blocks, the grid.
+namespace kbench::ptx {
+
+constexpr unsigned kLanes = 32;
+constexpr std::uint32_t kAllLanes = 0xffffffffU;
+
+struct Context;
+struct Instr;
+using Execute = void (*)(Context&, const Instr&);
+
+/// Operands with this bit lie in the function's constants, the others in the frame's registers.
+constexpr std::uint32_t kConstantBit = 0x80000000U;
+constexpr std::uint32_t kNone = 0xffffffffU;
+
+/// One decoded instruction. Operands are byte offsets of 32-lane vectors (predicates: one mask).
+struct Instr {
+  Execute full = nullptr;    ///< when all live lanes of the warp execute it
+  Execute masked = nullptr;  ///< when only some do
+  Execute body_full = nullptr, body_masked = nullptr;  ///< behind a guard
+  std::uint32_t d = kNone;
+  std::array<std::uint32_t, 4> s{kNone, kNone, kNone, kNone};
+  std::uint32_t guard = kNone;
+  bool guard_negated = false;
+  std::uint8_t aux = 0;         ///< meaning by instruction
+  std::uint16_t flags = 0;      ///< meaning by instruction
+  std::uint32_t slot = 0;       ///< memory instructions: where the last region is remembered
+  std::uint32_t extra = kNone;  ///< second destination
+  std::int64_t imm = 0;         ///< displacement, shuffle of bits, size
+  const Instr* target = nullptr;
+  const std::uint32_t* list = nullptr;  ///< further operands
+  const void* object = nullptr;         ///< function called, table of targets
+};
+
+/// Bytes aligned to a cache line.
+class Bytes {
+ public:
+  Bytes() = default;
+  explicit Bytes(std::size_t size)
+      : data_(size == 0 ? nullptr
+                        : static_cast<std::byte*>(::operator new (size, std::align_val_t{64}))),
+        size_(size) {}
+  std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, Delete> data_;
+  std::size_t size_ = 0;
+};
+
+/// A parameter or result: where it lies in the parameter buffer (kernels) or the frame (functions).
+struct ParameterSlot {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+struct Function {
+  std::string name;
+  bool entry = false;
+  std::vector<Instr> code;
+  std::vector<Position> positions;  ///< of each instruction
+  std::vector<std::string> texts;   ///< of each instruction
+  std::vector<std::unique_ptr<std::uint32_t[]>> lists;
+  std::vector<std::unique_ptr<std::vector<const Instr*>>> tables;  ///< of brx.idx
+  Bytes constants;
+  std::uint32_t register_bytes = 0;
+  std::uint32_t local_bytes = 0;          ///< of one call, variables, parameters and results
+  std::uint32_t local_stack = 0;          ///< with everything that it calls
+  std::uint32_t shared_bytes = 0;         ///< entries: where dynamic shared memory begins
+  std::uint32_t static_shared_bytes = 0;  ///< entries: what counts towards the device's limit
+  std::uint32_t parameter_bytes = 0;
+  std::vector<ParameterSlot> parameters, returns;
+  std::array<std::uint32_t, 3> max_threads{}, required_threads{};
+};
+
+/// A module decoded: functions, and the storage of its global variables.
+struct Program {
+  std::vector<std::string> files;
+  std::vector<std::unique_ptr<Function>> functions;
+  struct Global {
+    std::string name;
+    Bytes storage;
+    std::uint64_t bytes = 0;
+    bool constant = false;
+  };
+  std::vector<Global> globals;
+  std::uint32_t slots = 0;  ///< memory instructions
+};
+
+/// Registers and local variables of one call, for the lanes that are in it.
+struct Frame {
+  const Function* function = nullptr;
+  Bytes registers;
+  Frame* caller = nullptr;
+  const Instr* return_ip = nullptr;
+  const Instr* call = nullptr;
+  std::uint32_t lanes = 0;
+  std::uint32_t local_base = 0;
+  unsigned depth = 0;
+};
+
+enum class Wait : std::uint8_t {
+  kReady,
+  kConverge,     ///< at an instruction that needs more lanes; executed again when they come
+  kWarpBarrier,  ///< behind bar.warp.sync
+  kBarrier,      ///< behind a barrier of the block
+};
+
+/// Lanes of a warp that are at one place. A warp that has not diverged is one fragment.
+struct Fragment {
+  std::uint32_t mask = 0;
+  const Instr* ip = nullptr;
+  Frame* frame = nullptr;
+  Wait wait = Wait::kReady;
+  std::uint8_t barrier = 0;
+  std::uint32_t warp_barrier_mask = 0;
+  std::uint64_t turn = 0;  ///< the lowest runs first; raised when a fragment only spins
+};
+
+struct Block;
+
+struct Warp {
+  Block* block = nullptr;
+  unsigned index = 0;
+  std::uint32_t live = 0;
+  std::vector<Fragment> fragments;
+  std::vector<std::unique_ptr<Frame>> frames;
+  Bytes local;
+  std::uint32_t local_stride = 0;
+  std::uint64_t turns = 0;
+  alignas(64) std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
+};
+
+/// A named barrier of a block.
+struct Barrier {
+  std::uint32_t expected = 0;          ///< threads; 0: all that live
+  std::vector<std::uint32_t> arrived;  ///< lanes, by warp
+  bool pending = false;
+  std::uint32_t population = 0;  ///< barrier.red: threads whose predicate holds
+  std::uint32_t voters = 0;
+};
+
+struct Grid;
+
+struct Block {
+  Grid* grid = nullptr;
+  std::array<std::uint32_t, 3> index{};
+  std::vector<Warp> warps;
+  Bytes shared;
+  std::uint32_t live_threads = 0;
+  std::array<Barrier, 16> barriers{};
+};
+
+/// One launch: what all its blocks share.
+struct Grid {
+  const Program* program = nullptr;
+  const Function* kernel = nullptr;
+  const Launch* launch = nullptr;
+  const Options* options = nullptr;
+  MemoryMap memory;
+  Bytes parameters;
+  alignas(64) std::array<std::uint32_t, 16> workspace{};  ///< of cooperative_groups
+  std::uint32_t shared_bytes = 0;
+  std::atomic<bool> stop{false};
+  std::mutex mutex;  ///< guards fault and print
+  std::optional<Fault> fault;
+};
+
+/// What a host thread holds while it runs a fragment: the state that instructions change.
+struct Context {
+  std::array<std::byte*, 2> base{};  ///< registers, constants
+  const Instr* ip = nullptr;
+  const Instr* merge_ip = nullptr;  ///< where another fragment waits; null ends the fragment's turn
+  std::uint32_t mask = 0;
+  bool full = false;
+  bool polled = false;  ///< the code looked at memory that another thread may change
+  Wait wait = Wait::kReady;
+  std::uint8_t barrier = 0;
+  std::uint32_t warp_barrier_mask = 0;
+  unsigned spins = 0;
+  Frame* frame = nullptr;
+  Warp* warp = nullptr;
+  Block* block = nullptr;
+  Grid* grid = nullptr;
+  std::vector<const Extent*> extents;  ///< last one used, by slot
+  std::uint64_t executed = 0;
+
+  template <class T>
+  T* target(std::uint32_t operand) const {
+    return reinterpret_cast<T*>(base[0] + operand);
+  }
+  template <class T>
+  const T* source(std::uint32_t operand) const {
+    return reinterpret_cast<const T*>(base[operand >> 31] + (operand & ~kConstantBit));
+  }
+  std::uint32_t& predicate(std::uint32_t operand) const { return *target<std::uint32_t>(operand); }
+  std::uint32_t predicate_source(std::uint32_t operand) const {
+    return *source<std::uint32_t>(operand);
+  }
+};
+
+}  // namespace kbench::ptx

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdlib>
+
+#include "ptx/arithmetic.hpp"
+#include "ptx/decode.hpp"
+
+namespace kbench::ptx {
+namespace {
+
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+
+template <class T>
+using WiderOf = std::conditional_t<
+    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, s32, u32>,
+    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, s64, u64>,
+                       std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+
+/// Calls f with a value of the C++ type of an integer type of 16 to 64 bits.
+template <class F>
+void with_integer(Decode& d, Type type, F&& f) {
+  switch (type) {
+    case Type::kU16:
+    case Type::kB16:
+      return f(u16{});
+    case Type::kU32:
+    case Type::kB32:
+      return f(u32{});
+    case Type::kU64:
+    case Type::kB64:
+      return f(u64{});
+    case Type::kS16:
+      return f(s16{});
+    case Type::kS32:
+      return f(s32{});
+    case Type::kS64:
+      return f(s64{});
+    default:
+      d.reject("the type is not supported");
+  }
+}
+
+/// The same for operations that do not look at the sign.
+template <class F>
+void with_bits(Decode& d, Type type, F&& f) {
+  switch (size_bytes(type)) {
+    case 2:
+      return f(u16{});
+    case 4:
+      return f(u32{});
+    case 8:
+      return f(u64{});
+    default:
+      d.reject("the type is not supported");
+  }
+}
+
+Type wider(Decode& d, Type type) {
+  switch (type) {
+    case Type::kU16:
+      return Type::kU32;
+    case Type::kS16:
+      return Type::kS32;
+    case Type::kU32:
+      return Type::kU64;
+    case Type::kS32:
+      return Type::kS64;
+    default:
+      d.reject("the type is not supported with .wide");
+  }
+}
+
+s32 clamp32(s64 x) {
+  return static_cast<s32>(
+      std::clamp<s64>(x, std::numeric_limits<s32>::min(), std::numeric_limits<s32>::max()));
+}
+
+enum class Carry { kAdd, kSub };
+
+/// a ± b ± carry with carry in and out as in.flags says; the carry lives in the register in.extra.
+template <class T, Carry kind>
+void with_carry(Context& c, const Instr& in) {
+  T* d = c.target<T>(in.d);
+  const T* a = c.source<T>(in.s[0]);
+  const T* b = c.source<T>(in.s[1]);
+  u32& carries = c.predicate(in.extra);
+  const u32 before = in.flags != 0 ? carries : 0U;
+  u32 after = 0;
+  for_lanes(c.mask, [&](unsigned i) {
+    const T carry = static_cast<T>((before >> i) & 1U);
+    const T x = a[i], y = b[i];
+    const T sum = kind == Carry::kAdd ? static_cast<T>(x + y) : static_cast<T>(x - y);
+    const T result =
+        kind == Carry::kAdd ? static_cast<T>(sum + carry) : static_cast<T>(sum - carry);
+    const bool out = kind == Carry::kAdd ? sum < x || result < sum : x < y || sum < carry;
+    after |= static_cast<u32>(out) << i;
+    d[i] = result;
+  });
+  if (in.aux != 0) carries = (carries & ~c.mask) | after;
+}
+
+template <Carry kind>
+void decode_carry(Decode& d, Type type, bool carry_in) {
+  d.plain_operands(type, {type, type});
+  d.out.flags = carry_in ? 1 : 0;
+  d.out.aux = d.flag("cc") ? 1 : 0;
+  d.out.extra = d.find_register("%cc")->offset;
+  d.each(size_bytes(type) == 8 ? &with_carry<u64, kind> : &with_carry<u32, kind>);
+}
+
+bool wants_carry(const Decode& d) {
+  const auto& modifiers = d.statement().modifiers;
+  return std::find(modifiers.begin(), modifiers.end(), "cc") != modifiers.end();
+}
+
+void decode_add(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_arithmetic(d, FloatOp::kAdd, type);
+  if (wants_carry(d)) return decode_carry<Carry::kAdd>(d, type, false);
+  d.plain_operands(type, {type, type});
+  if (d.flag("sat")) {
+    if (type != Type::kS32) d.reject("saturation is for s32 alone");
+    return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} + s64{b}); });
+  }
+  with_bits(d, type,
+            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return static_cast<T>(a + b); }); });
+}
+
+void decode_sub(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_arithmetic(d, FloatOp::kSub, type);
+  if (wants_carry(d)) return decode_carry<Carry::kSub>(d, type, false);
+  d.plain_operands(type, {type, type});
+  if (d.flag("sat")) {
+    if (type != Type::kS32) d.reject("saturation is for s32 alone");
+    return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} - s64{b}); });
+  }
+  with_bits(d, type,
+            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return static_cast<T>(a - b); }); });
+}
+
+template <class T>
+T multiply_high(T a, T b) {
+  return static_cast<T>((static_cast<WiderOf<T>>(a) * static_cast<WiderOf<T>>(b)) >>
+                        (8 * sizeof(T)));
+}
+
+/// Product without overflow of C++'s promoted int.
+template <class T>
+T multiply_low(T a, T b) {
+  return static_cast<T>(static_cast<u64>(a) * static_cast<u64>(b));
+}
+
+void decode_mul(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_arithmetic(d, FloatOp::kMul, type);
+  if (d.flag("wide")) {
+    d.plain_operands(wider(d, type), {type, type});
+    return with_integer(d, type, [&]<class T>(T) {
+      if constexpr (sizeof(T) < 8) {
+        using W = WiderOf<T>;
+        d.lanes<W, T, T>([](T a, T b) { return static_cast<W>(W{a} * W{b}); });
+      }
+    });
+  }
+  d.plain_operands(type, {type, type});
+  if (d.flag("hi")) {
+    return with_integer(d, type, [&]<class T>(T) {
+      d.lanes<T, T, T>([](T a, T b) { return multiply_high(a, b); });
+    });
+  }
+  if (!d.flag("lo")) d.reject("one of .lo, .hi, .wide is missing");
+  with_bits(d, type,
+            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return multiply_low(a, b); }); });
+}
+
+/// mad with carries: the product is formed here, the addition is that of addc.
+template <bool high>
+void mad_carry(Context& c, const Instr& in) {
+  u32* d = c.target<u32>(in.d);
+  const u32* a = c.source<u32>(in.s[0]);
+  const u32* b = c.source<u32>(in.s[1]);
+  const u32* e = c.source<u32>(in.s[2]);
+  u32& carries = c.predicate(in.extra);
+  const u32 before = in.flags != 0 ? carries : 0U;
+  u32 after = 0;
+  for_lanes(c.mask, [&](unsigned i) {
+    const u64 product = u64{a[i]} * b[i];
+    const u64 sum = (high ? product >> 32 : product & 0xffffffffU) + e[i] + ((before >> i) & 1U);
+    after |= static_cast<u32>((sum >> 32) & 1U) << i;
+    d[i] = static_cast<u32>(sum);
+  });
+  if (in.aux != 0) carries = (carries & ~c.mask) | after;
+}
+
+void decode_mad_carry(Decode& d, Type type, bool carry_in) {
+  if (type != Type::kU32 && type != Type::kB32) d.reject("only u32 is supported with a carry");
+  d.plain_operands(type, {type, type, type});
+  d.out.flags = carry_in ? 1 : 0;
+  d.out.aux = d.flag("cc") ? 1 : 0;
+  d.out.extra = d.find_register("%cc")->offset;
+  if (d.flag("hi")) return d.each(&mad_carry<true>);
+  if (!d.flag("lo")) d.reject("one of .lo, .hi is missing");
+  d.each(&mad_carry<false>);
+}
+
+void decode_mad(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_arithmetic(d, FloatOp::kFma, type);
+  if (wants_carry(d)) return decode_mad_carry(d, type, false);
+  if (d.flag("wide")) {
+    const Type wide = wider(d, type);
+    d.plain_operands(wide, {type, type, wide});
+    return with_integer(d, type, [&]<class T>(T) {
+      if constexpr (sizeof(T) < 8) {
+        using W = WiderOf<T>;
+        d.lanes<W, T, T, W>([](T a, T b, W e) {
+          return static_cast<W>(static_cast<u64>(W{a} * W{b}) + static_cast<u64>(e));
+        });
+      }
+    });
+  }
+  d.plain_operands(type, {type, type, type});
+  if (d.flag("hi")) {
+    const bool saturating = d.flag("sat");
+    if (saturating && type != Type::kS32) d.reject("saturation is for s32 alone");
+    if (saturating) {
+      return d.lanes<s32, s32, s32, s32>(
+          [](s32 a, s32 b, s32 e) { return clamp32(s64{multiply_high(a, b)} + s64{e}); });
+    }
+    return with_integer(d, type, [&]<class T>(T) {
+      d.lanes<T, T, T, T>([](T a, T b, T e) {
+        return static_cast<T>(static_cast<u64>(multiply_high(a, b)) + static_cast<u64>(e));
+      });
+    });
+  }
+  if (!d.flag("lo")) d.reject("one of .lo, .hi, .wide is missing");
+  with_bits(d, type, [&]<class T>(T) {
+    d.lanes<T, T, T, T>([](T a, T b, T e) { return static_cast<T>(multiply_low(a, b) + e); });
+  });
+}
+
+s64 low24(s32 x) { return static_cast<s32>(static_cast<u32>(x) << 8) >> 8; }
+u64 low24(u32 x) { return x & 0xffffffU; }
+
+template <bool add>
+void decode_24(Decode& d) {
+  const Type type = d.type();
+  if (type != Type::kU32 && type != Type::kS32) d.reject("the type is not supported");
+  const bool high = d.flag("hi");
+  if (!high && !d.flag("lo")) d.reject("one of .lo, .hi is missing");
+  if (add) {
+    d.plain_operands(type, {type, type, type});
+  } else {
+    d.plain_operands(type, {type, type});
+    d.out.s[2] = d.constant(0, 4);
+  }
+  with_integer(d, type, [&]<class T>(T) {
+    if constexpr (sizeof(T) == 4) {
+      if (high) {
+        d.lanes<T, T, T, T>([](T a, T b, T e) {
+          return static_cast<T>(static_cast<u32>((low24(a) * low24(b)) >> 16) +
+                                static_cast<u32>(e));
+        });
+      } else {
+        d.lanes<T, T, T, T>([](T a, T b, T e) {
+          return static_cast<T>(static_cast<u32>(low24(a) * low24(b)) + static_cast<u32>(e));
+        });
+      }
+    }
+  });
+}
+
+/// Division as the GPU has it: by zero gives all ones, the remainder is then the dividend.
+template <class T>
+T divide(T a, T b) {
+  if (b == 0) return static_cast<T>(~T{0});
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+  }
+  return static_cast<T>(a / b);
+}
+
+template <class T>
+T remainder(T a, T b) {
+  if (b == 0) return a;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+  }
+  return static_cast<T>(a % b);
+}
+
+void decode_div(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_divide(d, type);
+  d.plain_operands(type, {type, type});
+  with_integer(d, type,
+               [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return divide(a, b); }); });
+}
+
+void decode_rem(Decode& d) {
+  const Type type = d.type();
+  d.plain_operands(type, {type, type});
+  with_integer(d, type,
+               [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return remainder(a, b); }); });
+}
+
+template <bool maximum>
+void decode_min_max(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_min_max(d, maximum, type);
+  if (type == Type::kU16x2 || type == Type::kS16x2) d.reject("packed integers are not supported");
+  d.plain_operands(type, {type, type});
+  with_integer(d, type, [&]<class T>(T) {
+    d.lanes<T, T, T>([](T a, T b) { return maximum ? (a > b ? a : b) : (a < b ? a : b); });
+  });
+}
+
+void decode_abs(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_sign(d, true, type);
+  if (!is_signed(type)) d.reject("the type is not supported");
+  d.plain_operands(type, {type});
+  with_integer(d, type, [&]<class T>(T) {
+    d.lanes<T, T>([](T a) {
+      const auto bits = static_cast<std::make_unsigned_t<T>>(a);
+      return static_cast<T>(a < 0 ? 0 - bits : bits);
+    });
+  });
+}
+
+void decode_neg(Decode& d) {
+  const Type type = d.type();
+  if (is_float(type)) return float_sign(d, false, type);
+  d.plain_operands(type, {type});
+  with_bits(d, type, [&]<class T>(T) { d.lanes<T, T>([](T a) { return static_cast<T>(0 - a); }); });
+}
+
+void decode_sad(Decode& d) {
+  const Type type = d.type();
+  d.plain_operands(type, {type, type, type});
+  with_integer(d, type, [&]<class T>(T) {
+    d.lanes<T, T, T, T>([](T a, T b, T e) {
+      const u64 x = static_cast<u64>(a), y = static_cast<u64>(b);
+      return static_cast<T>((a > b ? x - y : y - x) + static_cast<u64>(e));
+    });
+  });
+}
+
+void decode_dp4a(Decode& d) {
+  const Type a_type = d.type();
+  const Type b_type = d.type();
+  const auto four = [](Type t) { return t == Type::kU32 || t == Type::kS32; };
+  if (!four(a_type) || !four(b_type)) d.reject("the types are not supported");
+  d.plain_operands(Type::kB32, {Type::kB32, Type::kB32, Type::kB32});
+  const auto choose = [&]<class A, class B>(A, B) {
+    d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 e) {
+      s32 sum = 0;
+      for (unsigned k = 0; k < 32; k += 8) {
+        sum += static_cast<s32>(static_cast<A>(a >> k)) * static_cast<s32>(static_cast<B>(b >> k));
+      }
+      return e + static_cast<u32>(sum);
+    });
+  };
+  using S = std::int8_t;
+  using U = std::uint8_t;
+  if (is_signed(a_type)) return is_signed(b_type) ? choose(S{}, S{}) : choose(S{}, U{});
+  return is_signed(b_type) ? choose(U{}, S{}) : choose(U{}, U{});
+}
+
+constexpr OpcodeRow kRows[] = {
+    {"add", decode_add},
+    {"sub", decode_sub},
+    {"mul", decode_mul},
+    {"mad", decode_mad},
+    {"mul24", decode_24<false>},
+    {"mad24", decode_24<true>},
+    {"div", decode_div},
+    {"rem", decode_rem},
+    {"min", decode_min_max<false>},
+    {"max", decode_min_max<true>},
+    {"abs", decode_abs},
+    {"neg", decode_neg},
+    {"sad", decode_sad},
+    {"dp4a", decode_dp4a},
+    {"addc", [](Decode& d) { decode_carry<Carry::kAdd>(d, d.type(), true); }},
+    {"subc", [](Decode& d) { decode_carry<Carry::kSub>(d, d.type(), true); }},
+    {"madc", [](Decode& d) { decode_mad_carry(d, d.type(), true); }},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> integer_opcodes() { return kRows; }
+
+}  // namespace kbench::ptx

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "ptx/access.hpp"
+#include "ptx/decode.hpp"
+
+namespace kbench::ptx {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+/// How the lanes' addresses lie, as far as there is a fast way.
+enum class Pattern : std::uint8_t { kSlow, kScattered, kConsecutive, kUniform };
+
+/// All 32 lanes checked at once against one stretch [begin, begin + size).
+inline Pattern classify(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
+  if (mask != kAllLanes || size < bytes) return Pattern::kSlow;
+  const u64 last = size - bytes;
+  u64 bad = 0, step = 0, spread = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    bad |= static_cast<u64>(at[i] - begin > last) | (at[i] & (bytes - 1));
+    step |= at[i] - (at[0] + i * bytes);
+    spread |= at[i] - at[0];
+  }
+  if (bad != 0) return Pattern::kSlow;
+  return step == 0 ? Pattern::kConsecutive : spread == 0 ? Pattern::kUniform : Pattern::kScattered;
+}
+
+struct Stretch {
+  u64 begin = 0, size = 0;
+  std::byte* host = nullptr;  ///< of begin
+};
+
+template <Space space>
+Stretch stretch(const Context& c, const Instr& in, bool write) {
+  if constexpr (space == Space::kShared) {
+    return {0, c.grid->shared_bytes, c.block->shared.data()};
+  } else {
+    const Extent& extent = *c.extents[in.slot];
+    const u64 size = write && !extent.writable ? 0 : extent.bytes;
+    return {extent.begin, size, reinterpret_cast<std::byte*>(extent.begin)};
+  }
+}
+
+/// Loads of any count and pattern, lane by lane.
+template <class M, class R>
+[[gnu::noinline]] void load_slow(Context& c, const Instr& in, const Addresses& at) {
+  const u64 bytes = sizeof(M) * in.aux;
+  const Space space = space_of(in);
+  for (u32 left = c.mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::byte* from = resolve(c, in, i, space, at[i], bytes, false);
+    if (from == nullptr) return;
+    for (unsigned k = 0; k < in.aux; ++k) {
+      M value;
+      std::memcpy(&value, from + k * sizeof(M), sizeof(M));
+      if (in.list[k] != kNone) c.target<R>(in.list[k])[i] = static_cast<R>(value);
+    }
+  }
+}
+
+template <class M, class R, Space space>
+struct Load {
+  static void run(Context& c, const Instr& in) {
+    alignas(64) Addresses at;
+    addresses(c, in, at);
+    if ((in.flags & kPolls) != 0) c.polled = true;
+    if constexpr (space != Space::kGeneric) {
+      const u64 bytes = sizeof(M) * in.aux;
+      const Stretch s = stretch<space>(c, in, false);
+      const Pattern pattern = classify(at, c.mask, s.begin, s.size, bytes);
+      if (pattern == Pattern::kConsecutive && in.aux == 1) {
+        return consecutive(c.target<R>(in.list[0]), s.host + (at[0] - s.begin));
+      }
+      if (pattern == Pattern::kUniform) return uniform(c, in, s.host + (at[0] - s.begin));
+      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at);
+    }
+    load_slow<M, R>(c, in, at);
+  }
+
+ private:
+  static void consecutive(R* d, const std::byte* from) {
+    const M* m = reinterpret_cast<const M*>(from);
+#pragma GCC ivdep
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = static_cast<R>(m[i]);
+  }
+  static void uniform(Context& c, const Instr& in, const std::byte* from) {
+    const M* m = reinterpret_cast<const M*>(from);
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone) continue;
+      R* d = c.target<R>(in.list[k]);
+      const R value = static_cast<R>(m[k]);
+      for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
+    }
+  }
+  static void scattered(Context& c, const Instr& in, const std::byte* host, const Addresses& at) {
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone) continue;
+      R* d = c.target<R>(in.list[k]);
+      for (unsigned i = 0; i < kLanes; ++i) {
+        d[i] = static_cast<R>(reinterpret_cast<const M*>(host + at[i])[k]);
+      }
+    }
+  }
+};
+
+template <class M, class R>
+[[gnu::noinline]] void store_slow(Context& c, const Instr& in, const Addresses& at) {
+  const u64 bytes = sizeof(M) * in.aux;
+  const Space space = space_of(in);
+  for (u32 left = c.mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    std::byte* to = resolve(c, in, i, space, at[i], bytes, true);
+    if (to == nullptr) return;
+    for (unsigned k = 0; k < in.aux; ++k) {
+      const M value = static_cast<M>(c.source<R>(in.list[k])[i]);
+      std::memcpy(to + k * sizeof(M), &value, sizeof(M));
+    }
+  }
+}
+
+template <class M, class R, Space space>
+struct Store {
+  static void run(Context& c, const Instr& in) {
+    alignas(64) Addresses at;
+    addresses(c, in, at);
+    if constexpr (space != Space::kGeneric) {
+      const Stretch s = stretch<space>(c, in, true);
+      const Pattern pattern = classify(at, c.mask, s.begin, s.size, sizeof(M) * in.aux);
+      if (pattern == Pattern::kConsecutive && in.aux == 1) {
+        return consecutive(s.host + (at[0] - s.begin), c.source<R>(in.list[0]));
+      }
+      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at);
+    }
+    store_slow<M, R>(c, in, at);
+  }
+
+ private:
+  static void consecutive(std::byte* to, const R* s) {
+    M* m = reinterpret_cast<M*>(to);
+#pragma GCC ivdep
+    for (unsigned i = 0; i < kLanes; ++i) m[i] = static_cast<M>(s[i]);
+  }
+  static void scattered(Context& c, const Instr& in, std::byte* host, const Addresses& at) {
+    for (unsigned k = 0; k < in.aux; ++k) {
+      const R* s = c.source<R>(in.list[k]);
+      for (unsigned i = 0; i < kLanes; ++i) {
+        reinterpret_cast<M*>(host + at[i])[k] = static_cast<M>(s[i]);
+      }
+    }
+  }
+};
+
+/// A kernel parameter at a fixed place: the same for all lanes.
+template <class M, class R>
+void load_parameter(Context& c, const Instr& in) {
+  const std::byte* from = c.grid->parameters.data() + in.imm;
+  for (unsigned k = 0; k < in.aux; ++k) {
+    if (in.list[k] == kNone) continue;
+    M value;
+    std::memcpy(&value, from + k * sizeof(M), sizeof(M));
+    R* d = c.target<R>(in.list[k]);
+    for_lanes(c.mask, [&](unsigned i) { d[i] = static_cast<R>(value); });
+  }
+}
+
+enum class Direction : std::uint8_t { kLoad, kStore };
+
+template <Direction direction, class M, class R>
+Execute choose_space(const Instr& in, bool fixed) {
+  const Space space = space_of(in);
+  const bool global = space == Space::kGlobal || space == Space::kConst;
+  if constexpr (direction == Direction::kLoad) {
+    if (space == Space::kParam && fixed) return &load_parameter<M, R>;
+    if (space == Space::kShared) return pick<Load<M, R, Space::kShared>>();
+    if (global) return pick<Load<M, R, Space::kGlobal>>();
+    return pick<Load<M, R, Space::kGeneric>>();
+  } else {
+    if (space == Space::kShared) return pick<Store<M, R, Space::kShared>>();
+    if (global) return pick<Store<M, R, Space::kGlobal>>();
+    return pick<Store<M, R, Space::kGeneric>>();
+  }
+}
+
+template <Direction direction, class M>
+Execute choose_register(Decode& d, unsigned register_bytes, bool fixed) {
+  if constexpr (sizeof(M) <= 2) {
+    if (register_bytes == 2) return choose_space<direction, M, std::uint16_t>(d.out, fixed);
+  }
+  if constexpr (sizeof(M) <= 4) {
+    if (register_bytes == 4) return choose_space<direction, M, u32>(d.out, fixed);
+  }
+  if (register_bytes == 8) return choose_space<direction, M, u64>(d.out, fixed);
+  d.reject("the register's size is not supported");
+}
+
+template <Direction direction>
+Execute choose_type(Decode& d, Type type, unsigned register_bytes, bool fixed) {
+  const bool sign = is_signed(type) && direction == Direction::kLoad;
+  switch (size_bytes(type)) {
+    case 1:
+      return sign ? choose_register<direction, std::int8_t>(d, register_bytes, fixed)
+                  : choose_register<direction, std::uint8_t>(d, register_bytes, fixed);
+    case 2:
+      return sign ? choose_register<direction, std::int16_t>(d, register_bytes, fixed)
+                  : choose_register<direction, std::uint16_t>(d, register_bytes, fixed);
+    case 4:
+      return sign ? choose_register<direction, std::int32_t>(d, register_bytes, fixed)
+                  : choose_register<direction, u32>(d, register_bytes, fixed);
+    case 8:
+      return choose_register<direction, u64>(d, register_bytes, fixed);
+    default:
+      d.reject("the type is not supported");
+  }
+}
+
+/// Cache operators and orders of memory change nothing here beyond what is noted below.
+void take_cache_modifiers(Decode& d) {
+  const bool polls = d.flag("volatile") || d.flag("acquire") || d.flag("relaxed");
+  d.flag("release");
+  if (polls) d.out.flags |= kPolls;
+  d.flag("mmio");
+  d.one_of({"cta", "gpu", "sys"});
+  if (d.flag("cluster")) d.reject("the scope .cluster is not supported");
+  d.flag("weak");
+  d.flag("nc");
+  d.one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  for (const std::string_view level : {"L1", "L2"}) {
+    if (!d.flag(std::string(level) + "::cache_hint")) continue;
+    d.reject("cache policies are not supported");
+  }
+  d.one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+            "L1::no_allocate"});
+  d.one_of({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  d.one_of({"L2::64B", "L2::128B", "L2::256B"});
+}
+
+template <Direction direction>
+void decode_access(Decode& d) {
+  take_cache_modifiers(d);
+  const Space space = take_space(d);
+  unsigned count = 1;
+  if (d.flag("v2")) count = 2;
+  if (d.flag("v4")) count = 4;
+  if (d.flag("v8")) count = 8;
+  const Type type = d.type();
+  d.expect_operands(2, 2);
+  constexpr bool load = direction == Direction::kLoad;
+  decode_address(d, d.operand(load ? 1 : 0), space);
+  const Operand& value = d.operand(load ? 0 : 1);
+  std::vector<Operand> items =
+      value.kind == Operand::Kind::kVector ? value.items : std::vector<Operand>{value};
+  if (items.size() != count) d.reject("the number of registers does not fit the form");
+  std::vector<u32> list;
+  unsigned register_bytes = 0;
+  for (const Operand& item : items) {
+    const bool literal = item.kind != Operand::Kind::kName || !d.find_register(item.name);
+    if (item.kind == Operand::Kind::kSink && load) {
+      list.push_back(kNone);
+    } else if (literal && !load) {
+      list.push_back(kNone);  // its size is that of the registers; filled in below
+    } else {
+      const Register found = d.wide_register(item, size_bytes(type));
+      if (register_bytes != 0 && found.bytes != register_bytes) {
+        d.reject("registers of different sizes are not supported");
+      }
+      register_bytes = found.bytes;
+      list.push_back(found.offset);
+    }
+  }
+  if (register_bytes == 0) register_bytes = std::max(size_bytes(type), 2U);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] != kNone || load) continue;
+    const Type as = size_bytes(type) == register_bytes ? type
+                    : register_bytes == 2              ? Type::kB16
+                    : register_bytes == 4              ? Type::kB32
+                                                       : Type::kB64;
+    list[i] = d.source(items[i], as);
+  }
+  d.out.aux = static_cast<std::uint8_t>(count);
+  d.out.list = d.keep(list);
+  const bool fixed = !d.find_register(d.operand(load ? 1 : 0).name);
+  d.each(choose_type<direction>(d, type, register_bytes, fixed));
+}
+
+/// cvta: between an address of a space and a generic one.
+void decode_cvta(Decode& d) {
+  const bool to = d.flag("to");
+  const Space space = take_space(d);
+  const Type type = d.type();
+  if (type != Type::kU64) d.reject("the type is not supported");
+  d.plain_operands(Type::kU64, {Type::kU64});
+  u64 window = 0;
+  if (space == Space::kShared) window = kSharedWindow;
+  if (space == Space::kLocal) window = kLocalWindow;
+  if (space == Space::kParam) window = d.function().function->entry ? kParamWindow : kLocalWindow;
+  d.out.s[1] = d.constant(to ? 0 - window : window, 8);
+  if (window == 0) return d.lanes<u64, u64>([](u64 a) { return a; });
+  d.lanes<u64, u64, u64>([](u64 a, u64 b) { return a + b; });
+}
+
+void decode_isspacep(Decode& d) {
+  const Space space = take_space(d);
+  d.plain_operands(Type::kPred, {Type::kU64});
+  u64 window = 0;
+  if (space == Space::kShared) window = 1;
+  if (space == Space::kLocal) window = 2;
+  if (space == Space::kParam) window = 3;
+  d.out.s[1] = d.constant(window, 8);
+  if (space == Space::kConst) d.reject("the space .const cannot be told from .global");
+  const auto inside = [](u64 a, u64 b) { return a >> kWindowShift == b; };
+  d.each(pick<Test<decltype(inside), u64, u64>>());
+}
+
+void nothing(Context&, const Instr&) {}
+
+void decode_prefetch(Decode& d) {
+  take_cache_modifiers(d);
+  take_space(d);
+  d.one_of({"L1", "L2"});
+  d.each(&nothing);
+}
+
+void fence(Context&, const Instr&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+void decode_fence(Decode& d) {
+  d.one_of({"sc", "acq_rel", "acquire", "release"});
+  d.one_of({"cta", "gl", "gpu", "sys", "cluster"});
+  d.each(&fence);
+}
+
+constexpr OpcodeRow kRows[] = {
+    {"ld", decode_access<Direction::kLoad>},
+    {"ldu", decode_access<Direction::kLoad>},
+    {"st", decode_access<Direction::kStore>},
+    {"cvta", decode_cvta},
+    {"isspacep", decode_isspacep},
+    {"prefetch", decode_prefetch},
+    {"prefetchu", decode_prefetch},
+    {"membar", decode_fence},
+    {"fence", decode_fence},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> memory_opcodes() { return kRows; }
+
+}  // namespace kbench::ptx

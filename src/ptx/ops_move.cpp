@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "ptx/access.hpp"
+#include "ptx/decode.hpp"
+
+// mov and the special registers.
+namespace kbench::ptx {
+namespace {
+
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+u64 nanoseconds() {
+  return static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                              std::chrono::steady_clock::now().time_since_epoch())
+                              .count());
+}
+
+/// Cycles of a clock near that of a GPU.
+u64 cycles() { return nanoseconds() * 7 / 4; }
+
+u64 workspace(const Context& c) {
+  return c.grid->launch->cooperative ? reinterpret_cast<u64>(c.grid->workspace.data()) : 0;
+}
+
+u64 dimension(const Context& c, const std::array<u32, 3>& extents, std::size_t axis) {
+  (void)c;
+  return extents[axis];
+}
+
+using Reader = u64 (*)(const Context&, unsigned lane);
+
+struct SpecialRow {
+  std::string_view name;
+  Reader read;
+};
+
+template <std::size_t axis>
+u64 tid(const Context& c, unsigned lane) {
+  return c.warp->tid[axis][lane];
+}
+template <std::size_t axis>
+u64 ntid(const Context& c, unsigned) {
+  return dimension(c, c.grid->launch->block, axis);
+}
+template <std::size_t axis>
+u64 ctaid(const Context& c, unsigned) {
+  return dimension(c, c.block->index, axis);
+}
+template <std::size_t axis>
+u64 nctaid(const Context& c, unsigned) {
+  return dimension(c, c.grid->launch->grid, axis);
+}
+template <u64 value>
+u64 fixed(const Context&, unsigned) {
+  return value;
+}
+
+u64 linear_block(const Context& c) {
+  const auto& grid = c.grid->launch->grid;
+  return (u64{c.block->index[2]} * grid[1] + c.block->index[1]) * grid[0] + c.block->index[0];
+}
+
+constexpr SpecialRow kSpecials[] = {
+    {"%tid.x", tid<0>},
+    {"%tid.y", tid<1>},
+    {"%tid.z", tid<2>},
+    {"%ntid.x", ntid<0>},
+    {"%ntid.y", ntid<1>},
+    {"%ntid.z", ntid<2>},
+    {"%ctaid.x", ctaid<0>},
+    {"%ctaid.y", ctaid<1>},
+    {"%ctaid.z", ctaid<2>},
+    {"%nctaid.x", nctaid<0>},
+    {"%nctaid.y", nctaid<1>},
+    {"%nctaid.z", nctaid<2>},
+    // Without clusters each block is a cluster of its own.
+    {"%clusterid.x", ctaid<0>},
+    {"%clusterid.y", ctaid<1>},
+    {"%clusterid.z", ctaid<2>},
+    {"%nclusterid.x", nctaid<0>},
+    {"%nclusterid.y", nctaid<1>},
+    {"%nclusterid.z", nctaid<2>},
+    {"%cluster_ctaid.x", fixed<0>},
+    {"%cluster_ctaid.y", fixed<0>},
+    {"%cluster_ctaid.z", fixed<0>},
+    {"%cluster_nctaid.x", fixed<1>},
+    {"%cluster_nctaid.y", fixed<1>},
+    {"%cluster_nctaid.z", fixed<1>},
+    {"%cluster_ctarank", fixed<0>},
+    {"%cluster_nctarank", fixed<1>},
+    {"%laneid", [](const Context&, unsigned lane) { return u64{lane}; }},
+    {"%warpid", [](const Context& c, unsigned) { return u64{c.warp->index}; }},
+    {"%nwarpid", [](const Context& c,
+                    unsigned) { return u64{c.grid->options->device.max_threads_per_sm / kLanes}; }},
+    {"%smid",
+     [](const Context& c, unsigned) { return linear_block(c) % c.grid->options->device.sms; }},
+    {"%nsmid", [](const Context& c, unsigned) { return u64{c.grid->options->device.sms}; }},
+    {"%gridid", fixed<1>},
+    {"%lanemask_eq", [](const Context&, unsigned lane) { return u64{1} << lane; }},
+    {"%lanemask_le", [](const Context&, unsigned lane) { return (u64{2} << lane) - 1; }},
+    {"%lanemask_lt", [](const Context&, unsigned lane) { return (u64{1} << lane) - 1; }},
+    {"%lanemask_ge",
+     [](const Context&, unsigned lane) { return u64{kAllLanes} & ~((u64{1} << lane) - 1); }},
+    {"%lanemask_gt",
+     [](const Context&, unsigned lane) { return u64{kAllLanes} & ~((u64{2} << lane) - 1); }},
+    {"%clock", [](const Context&, unsigned) { return cycles() & kAllLanes; }},
+    {"%clock_hi", [](const Context&, unsigned) { return cycles() >> 32; }},
+    {"%clock64", [](const Context&, unsigned) { return cycles(); }},
+    {"%globaltimer", [](const Context&, unsigned) { return nanoseconds(); }},
+    {"%globaltimer_lo", [](const Context&, unsigned) { return nanoseconds() & kAllLanes; }},
+    {"%globaltimer_hi", [](const Context&, unsigned) { return nanoseconds() >> 32; }},
+    {"%dynamic_smem_size",
+     [](const Context& c, unsigned) { return u64{c.grid->launch->dynamic_shared_bytes}; }},
+    {"%total_smem_size", [](const Context& c, unsigned) { return u64{c.grid->shared_bytes}; }},
+    // Where the driver puts the address of the grid's barrier for cooperative launches.
+    {"%envreg1", [](const Context& c, unsigned) { return workspace(c) >> 32; }},
+    {"%envreg2", [](const Context& c, unsigned) { return workspace(c) & kAllLanes; }},
+};
+
+const SpecialRow* find_special(std::string_view name) {
+  for (const SpecialRow& row : kSpecials) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+bool moves(std::string_view name) {
+  return name.starts_with("%clock") || name.starts_with("%globaltimer");
+}
+
+template <class T>
+void read_special(Context& c, const Instr& in) {
+  const auto* row = static_cast<const SpecialRow*>(in.object);
+  T* d = c.target<T>(in.d);
+  if (in.aux != 0) {
+    const T value = static_cast<T>(row->read(c, 0));
+    for_lanes(c.mask, [&](unsigned i) { d[i] = value; });
+    c.polled = true;  // a loop that waits for the clock only spins
+  } else {
+    for_lanes(c.mask, [&](unsigned i) { d[i] = static_cast<T>(row->read(c, i)); });
+  }
+}
+
+void decode_special(Decode& d, const SpecialRow& row) {
+  const Operand& target = d.operand(0);
+  const Register found = d.wide_register(target, 2);
+  d.out.d = found.offset;
+  d.out.object = &row;
+  d.out.aux = moves(row.name) ? 1 : 0;
+  if (found.bytes == 2) return d.each(&read_special<u16>);
+  if (found.bytes == 4) return d.each(&read_special<u32>);
+  d.each(&read_special<u64>);
+}
+
+void local_address(Context& c, const Instr& in) {
+  const u64 address = c.frame->local_base + static_cast<u64>(in.imm);
+  for_lanes(c.mask, [&](unsigned i) {
+    if (in.aux == 4) {
+      c.target<u32>(in.d)[i] = static_cast<u32>(address);
+    } else {
+      c.target<u64>(in.d)[i] = address;
+    }
+  });
+}
+
+void predicate_move(Context& c, const Instr& in) {
+  u32& p = c.predicate(in.d);
+  const u32 value = c.predicate_source(in.s[0]) ^ (in.aux != 0 ? kAllLanes : 0U);
+  p = (p & ~c.mask) | (value & c.mask);
+}
+
+/// Several registers into one, or one into several: in.list holds them, in.aux how many, in.flags
+/// the bytes of each.
+template <class Whole>
+void pack(Context& c, const Instr& in) {
+  const unsigned bytes = in.flags;
+  auto* d = reinterpret_cast<std::byte*>(c.target<Whole>(in.d));
+  for_lanes(c.mask, [&](unsigned i) {
+    Whole value = 0;
+    for (unsigned k = 0; k < in.aux; ++k) {
+      std::memcpy(reinterpret_cast<std::byte*>(&value) + k * bytes,
+                  c.source<std::byte>(in.list[k]) + i * bytes, bytes);
+    }
+    std::memcpy(d + i * sizeof(Whole), &value, sizeof(Whole));
+  });
+}
+
+template <class Whole>
+void unpack(Context& c, const Instr& in) {
+  const unsigned bytes = in.flags;
+  const Whole* s = c.source<Whole>(in.s[0]);
+  for_lanes(c.mask, [&](unsigned i) {
+    const Whole value = s[i];
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone) continue;
+      std::memcpy(c.target<std::byte>(in.list[k]) + i * bytes,
+                  reinterpret_cast<const std::byte*>(&value) + k * bytes, bytes);
+    }
+  });
+}
+
+void decode_vector_move(Decode& d, Type type) {
+  const bool packs = d.operand(1).kind == Operand::Kind::kVector;
+  const auto& items = d.operand(packs ? 1 : 0).items;
+  const unsigned whole = size_bytes(type);
+  if (items.empty() || whole > 8 || whole / items.size() < 2) {
+    d.reject("the types are not supported");
+  }
+  const auto bytes = static_cast<unsigned>(whole / items.size());
+  const Type part = bytes == 2 ? Type::kB16 : Type::kB32;
+  std::vector<u32> list;
+  for (const Operand& item : items) {
+    if (item.kind == Operand::Kind::kSink && !packs) {
+      list.push_back(kNone);
+    } else {
+      list.push_back(packs ? d.source(item, part) : d.destination(item, part));
+    }
+  }
+  d.out.list = d.keep(list);
+  d.out.aux = static_cast<std::uint8_t>(list.size());
+  d.out.flags = static_cast<std::uint16_t>(bytes);
+  if (packs) {
+    d.out.d = d.destination(d.operand(0), type);
+    d.each(whole == 8 ? &pack<u64> : &pack<u32>);
+  } else {
+    d.out.s[0] = d.source(d.operand(1), type);
+    d.each(whole == 8 ? &unpack<u64> : &unpack<u32>);
+  }
+}
+
+void decode_mov(Decode& d) {
+  const Type type = d.type();
+  d.expect_operands(2, 2);
+  const Operand& from = d.operand(1);
+  if (type == Type::kPred) {
+    d.out.d = d.predicate(d.operand(0));
+    bool negated = false;
+    d.out.s[0] = d.predicate_source(from, negated);
+    d.out.aux = negated ? 1 : 0;
+    return d.each(&predicate_move);
+  }
+  if (from.kind == Operand::Kind::kVector || d.operand(0).kind == Operand::Kind::kVector) {
+    return decode_vector_move(d, type);
+  }
+  if (from.kind == Operand::Kind::kName && !d.find_register(from.name)) {
+    if (const SpecialRow* row = find_special(from.name)) return decode_special(d, *row);
+    const Symbol* symbol = d.find_symbol(from.name);
+    if (symbol == nullptr && from.name.starts_with("%")) {
+      d.reject(fmt::format("the special register {} is not supported", from.name));
+    }
+    if (symbol != nullptr && symbol->frame_relative) {
+      d.out.d = d.destination(d.operand(0), type);
+      d.out.imm = static_cast<std::int64_t>(symbol->address) + from.offset;
+      d.out.aux = static_cast<std::uint8_t>(size_bytes(type));
+      return d.each(&local_address);
+    }
+  }
+  d.plain_operands(type, {type});
+  switch (size_bytes(type)) {
+    case 2:
+      return d.lanes<u16, u16>([](u16 a) { return a; });
+    case 4:
+      return d.lanes<u32, u32>([](u32 a) { return a; });
+    case 8:
+      return d.lanes<u64, u64>([](u64 a) { return a; });
+    default:
+      d.reject("the type is not supported");
+  }
+}
+
+constexpr OpcodeRow kRows[] = {{"mov", decode_mov}};
+
+}  // namespace
+
+std::span<const OpcodeRow> move_opcodes() { return kRows; }
+
+}  // namespace kbench::ptx

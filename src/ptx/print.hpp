@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ptx/exec.hpp"
+
+/// Texts that a kernel points to.
+namespace kbench::ptx {
+
+/// The string at a generic address; nothing after a fault has been raised.
+std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lane,
+                                       std::uint64_t address);
+
+/// What one lane's vprintf(format, arguments) writes; nothing after a fault has been raised.
+std::optional<std::string> format_printf(Context& c, const Instr& in, unsigned lane,
+                                         std::uint64_t format, std::uint64_t arguments);
+
+}  // namespace kbench::ptx

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "ptx/machine.hpp"
+
+namespace kbench::ptx {
+
+/// Decodes a parsed module. Throws Rejected where it cannot be run.
+std::unique_ptr<Program> build(const ModuleText& text);
+
+/// Places of variables in shared memory; they overlap only where no kernel uses both.
+struct SharedLayout {
+  std::vector<std::vector<std::uint64_t>> offsets;  ///< by function (last: the module), variable
+  std::vector<std::uint32_t> static_bytes;          ///< by function: what an entry uses
+  std::vector<std::uint32_t> dynamic_begin;         ///< by function
+  std::vector<bool> recursive;                      ///< by function: a call may come back to it
+  std::vector<std::vector<std::size_t>> calls;      ///< by function: functions called
+};
+SharedLayout lay_out_shared(const ModuleText& text);
+
+}  // namespace kbench::ptx

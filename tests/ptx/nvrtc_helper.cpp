@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "ptx/nvrtc_helper.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace kbench::ptx::testing {
+namespace {
+
+struct Nvrtc {
+  std::string missing;
+  std::vector<std::string> includes;
+  int (*create)(void**, const char*, const char*, int, const char* const*,
+                const char* const*) = nullptr;
+  int (*compile)(void*, int, const char* const*) = nullptr;
+  int (*log_size)(void*, std::size_t*) = nullptr;
+  int (*log)(void*, char*) = nullptr;
+  int (*ptx_size)(void*, std::size_t*) = nullptr;
+  int (*ptx)(void*, char*) = nullptr;
+};
+
+template <class F>
+void bind(void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  if (function == nullptr) throw std::runtime_error(fmt::format("NVRTC has no {}", name));
+}
+
+/// KBENCH_NVRTC names the library; else kbench.json beside the binaries does.
+Nvrtc find() {
+  Nvrtc nvrtc;
+  std::filesystem::path library;
+  if (const char* path = std::getenv("KBENCH_NVRTC")) {
+    library = path;
+    nvrtc.includes.push_back(library.parent_path().parent_path() / "include");
+  } else if (std::ifstream file(std::filesystem::path(KBENCH_BIN_DIR) / "kbench.json"); file) {
+    const auto json = nlohmann::json::parse(file);
+    library = json.value("nvrtc", std::string());
+    for (const auto& include : json.value("cuda_includes", nlohmann::json::array())) {
+      nvrtc.includes.push_back(include.get<std::string>());
+    }
+  }
+  if (library.empty()) {
+    nvrtc.missing = "no NVRTC: set KBENCH_NVRTC or run the set-up, which writes kbench.json";
+    return nvrtc;
+  }
+  void* handle = dlopen(library.c_str(), RTLD_NOW);
+  if (handle == nullptr) {
+    nvrtc.missing = fmt::format("NVRTC does not load: {}", dlerror());
+    return nvrtc;
+  }
+  bind(handle, "nvrtcCreateProgram", nvrtc.create);
+  bind(handle, "nvrtcCompileProgram", nvrtc.compile);
+  bind(handle, "nvrtcGetProgramLogSize", nvrtc.log_size);
+  bind(handle, "nvrtcGetProgramLog", nvrtc.log);
+  bind(handle, "nvrtcGetPTXSize", nvrtc.ptx_size);
+  bind(handle, "nvrtcGetPTX", nvrtc.ptx);
+  return nvrtc;
+}
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc kNvrtc = find();
+  return kNvrtc;
+}
+
+}  // namespace
+
+std::string nvrtc_missing() { return nvrtc().missing; }
+
+std::string compile(const std::string& source, const std::vector<std::string>& options) {
+  std::vector<std::string> all{"-arch=compute_90a", "-lineinfo", "-std=c++17"};
+  for (const auto& include : nvrtc().includes) all.push_back("-I" + include);
+  all.insert(all.end(), options.begin(), options.end());
+  std::vector<const char*> pointers;
+  for (const auto& option : all) pointers.push_back(option.c_str());
+  void* program = nullptr;
+  nvrtc().create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+  if (nvrtc().compile(program, static_cast<int>(pointers.size()), pointers.data()) != 0) {
+    std::size_t size = 0;
+    nvrtc().log_size(program, &size);
+    std::string log(size, '\0');
+    nvrtc().log(program, log.data());
+    throw std::runtime_error("NVRTC: " + log);
+  }
+  std::size_t size = 0;
+  nvrtc().ptx_size(program, &size);
+  std::string text(size, '\0');
+  nvrtc().ptx(program, text.data());
+  return text;
+}
+
+Module load_source(const std::string& source, const std::vector<std::string>& options) {
+  auto loaded = load(compile(source, options));
+  if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
+    throw std::runtime_error(fmt::format(
+        "unsupported {}: {} (PTX line {}, {}:{})", unsupported->instruction, unsupported->message,
+        unsupported->ptx_line, unsupported->file, unsupported->line));
+  }
+  return std::move(std::get<Module>(loaded));
+}
+
+}  // namespace kbench::ptx::testing
