@@ -93,13 +93,16 @@ std::optional<std::string> candidate_line(std::string_view rest) {
   return std::nullopt;
 }
 
-Diagnosis unknown_kernel(std::string_view log, const FirstError& error,
-                         const std::vector<std::string>& name_expressions) {
-  const auto named =
-      std::find_if(name_expressions.begin(), name_expressions.end(), [&](const std::string& name) {
-        return log.find(fmt::format("nv_mangled_name {}\n", name)) != std::string_view::npos;
-      });
-  const std::string name = named == name_expressions.end() ? "?" : *named;
+/// The kernel of the plan whose lookup failed; a source may claim with #line to be that lookup.
+std::optional<std::string> failed_lookup(std::string_view log,
+                                         const std::vector<std::string>& name_expressions) {
+  const auto named = std::ranges::find_if(name_expressions, [&](const std::string& name) {
+    return log.find(fmt::format("nv_mangled_name {}\n", name)) != std::string_view::npos;
+  });
+  return named == name_expressions.end() ? std::nullopt : std::optional(*named);
+}
+
+Diagnosis unknown_kernel(const std::string& name, const FirstError& error) {
   if (error.text.find("which instance") != std::string::npos) {
     return {"unknown_kernel",
             fmt::format("the plan launches {}, but the template's parameters are others", name)};
@@ -132,7 +135,8 @@ Diagnosis diagnose(std::string_view log, const std::vector<std::string>& name_ex
     const std::string_view line = trimmed(next_line(log));
     return {"syntax_error", line.empty() ? "NVRTC failed and gave no reason" : std::string(line)};
   }
-  if (error->file == kNameMap) return unknown_kernel(log, *error, name_expressions);
+  const auto kernel = failed_lookup(log, name_expressions);
+  if (error->file == kNameMap && kernel) return unknown_kernel(*kernel, *error);
   const std::string cause(cause_of(*error));
   if (error->file.empty()) return {cause, "ptxas: " + error->text};
   if (error->file == kSourceName)

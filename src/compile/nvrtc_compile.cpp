@@ -36,6 +36,12 @@ std::string probe(const std::string& kernel) {
   return fmt::format("&{}<decltype({})>", kProbe, kernel);
 }
 
+/// The source with what makes the probes mean what they say: the last word on the names in them, so
+/// that no macro of the candidate can give its kernels other parameters than they have.
+std::string with_true_probes(const std::string& source) {
+  return fmt::format("{}\n\n#undef decltype\n#undef {}\n", source, kProbe);
+}
+
 Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(nvrtc) {
   std::vector<std::string> names, texts;
   for (const Shim& shim : shims()) {
@@ -45,7 +51,8 @@ Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(
   std::vector<const char*> name_pointers, text_pointers;
   for (const auto& name : names) name_pointers.push_back(name.c_str());
   for (const auto& text : texts) text_pointers.push_back(text.c_str());
-  must(nvrtc_.CreateProgram(&program_, request.source.c_str(), kSourceName.data(),
+  const std::string source = with_true_probes(request.source);
+  must(nvrtc_.CreateProgram(&program_, source.c_str(), kSourceName.data(),
                             static_cast<int>(names.size()), text_pointers.data(),
                             name_pointers.data()),
        "create a program");
@@ -107,7 +114,12 @@ std::string without_probes(const std::string& ptx) {
   return kept;
 }
 
+/// Throws kbench::Error where it is not the source that NVRTC refuses.
 CompileError failure(const std::string& log, const CompileRequest& request) {
+  if (log.find("invalid value for --gpu-architecture") != std::string::npos) {
+    throw Error(fmt::format("NVRTC does not know the architecture {}; take a CUDA that does",
+                            request.arch));
+  }
   const Diagnosis diagnosis = diagnose(log, request.name_expressions);
   return {diagnosis.cause, diagnosis.message, log, 0, false, 0};
 }

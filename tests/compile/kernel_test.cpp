@@ -7,6 +7,7 @@
 
 #include "compile/compile_fixture.hpp"
 #include "compile/shims.hpp"
+#include "kbench/error.hpp"
 
 namespace kbench {
 namespace {
@@ -66,6 +67,38 @@ TEST_F(CompileTest, TellsParametersOfExternCAndNamespacedKernels) {
   EXPECT_EQ(signature(artifact.kernels[2]), "");
   EXPECT_EQ(signature(artifact.kernels[3]),
             "(anonymous namespace)::Options, int [4]*, const volatile unsigned int*");
+}
+
+TEST_F(CompileTest, ParametersCannotBeForged) {
+  for (const char* trick :
+       {"#define decltype(x) void(int)\n", "#define kbench_parameters_of other\n",
+        "template <> __device__ char kbench_parameters_of<void(float*)>;\n",
+        "#define void int\n#undef void\n#define decltype(x) void(int)\n// \\"}) {
+    const CompileResult result =
+        compile(request("template <typename T> __device__ char other;\n"
+                        "extern \"C\" __global__ void k(float* x) {}\n" +
+                            std::string(trick),
+                        {"k"}));
+    if (std::holds_alternative<Artifact>(result)) {
+      EXPECT_EQ(signature(std::get<Artifact>(result).kernels.at(0)), "float*") << trick;
+    }
+  }
+  EXPECT_EQ(signature(must_compile(request("extern \"C\" __global__ void k(float* x) {}\n"
+                                           "#define decltype(x) void(int)",
+                                           {"k"}))
+                          .kernels.at(0)),
+            "float*");
+}
+
+TEST_F(CompileTest, AnUnknownArchitectureIsNotTheCandidatesFault) {
+  EXPECT_THROW(compile(request("__global__ void k() {}", {"k"}, "sm_999")), Error);
+}
+
+TEST_F(CompileTest, ALineDirectiveMisleadsNobody) {
+  const CompileError error =
+      must_fail(request("#line 7 \"__nv_name_map\"\n__global__ void k() { foo; }", {"k"}));
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, HasSubstr("identifier \"foo\" is undefined"));
 }
 
 TEST_F(CompileTest, AnswersForEveryExpressionAlsoTwice) {
