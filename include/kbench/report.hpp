@@ -17,7 +17,7 @@ namespace kbench {
 struct ReportOptions {
   std::vector<double> p{0, 0.5, 0.8, 1, 1.5, 2};
   std::vector<int> k{1};
-  std::string baseline;  ///< empty: the run's first
+  std::string baseline = {};  ///< empty: the run's first
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure

@@ -12,7 +12,7 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
-constexpr std::size_t kMetricWidth = 11;  // "0.67–0.96" and a gap
+constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
 
 enum class Tone { kPlain, kBold, kGood, kBad, kWarning, kFaint };
 
@@ -85,14 +85,15 @@ class Console {
       problem = std::max(problem, columns(record.problem.str()));
       model = std::max(model, columns(record.model.str()));
     }
-    // The fixed columns take 39; names share what is left.
-    const std::size_t names = width_ - std::min(width_ - 20, outcome + 39);
-    problem = std::min(problem, std::max<std::size_t>(names * 2 / 3, 10));
-    model = std::min(model, std::max<std::size_t>(names - std::min(names, problem), 6));
-    heading(fmt::format("{} {} {} {:>3} {} {}", padded("Outcome", outcome),
-                        padded("problem", problem), padded("model", model), "#",
-                        padded(time_label(report_), 9, true),
-                        padded(report_.on_cpu ? "" : "speedup over " + report_.baseline, 20)));
+    // What is not a name takes 35 columns; names share what is left.
+    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35);
+    problem = std::min(problem, names - std::min(model, names / 3));
+    model = std::min(model, names - problem);
+    const std::string speedup = report_.on_cpu ? "" : "speedup over " + report_.baseline;
+    heading(fitted(
+        fmt::format("{} {} {} {:>3} {}  {}", padded("Outcome", outcome), padded("problem", problem),
+                    padded("model", model), "#", padded(time_label(report_), 9, true), speedup),
+        width_));
     for (const std::size_t index : report_.candidates) {
       candidate(report_.run.records[index], outcome, problem, model);
     }
@@ -121,6 +122,7 @@ class Console {
                     padded(fitted(printable(record.model.str()), model), model), record.sample,
                     padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
                     report_.on_cpu ? speedup : padded(speedup, 18));
+    text = fitted(text, width_);
     const std::size_t used = columns(text);
     if (used + 4 < width_) text += " " + fitted(remarks(record), width_ - used - 1);
     const std::string label = fitted(label_of(record), outcome);
@@ -135,35 +137,47 @@ class Console {
       name = std::max(name, columns(row_name(report_, row)) + 2);
     }
     name = std::min(name, width_ / 3);
+    counts_ = 9;
+    for (const SummaryRow& row : report_.summary) {
+      counts_ = std::max(counts_, columns(correct_text(row)) + 2);
+    }
     const std::vector<std::size_t> shown = shown_metrics(report_);
-    const std::size_t per_table = std::max<std::size_t>(1, (width_ - name - 18) / kMetricWidth);
+    metric_ = kIntervalWidth + 2;
+    for (const std::size_t metric : shown) {
+      metric_ = std::max(metric_, report_.metrics[metric].name().size() + 2);
+    }
+    const std::size_t per_table = std::max<std::size_t>(1, (width_ - name - counts_ - 9) / metric_);
     for (std::size_t i = 0; i < shown.size(); i += per_table) {
       const std::span<const std::size_t> part(shown.data() + i,
                                               std::min(per_table, shown.size() - i));
       std::string title =
-          padded("Model", name) + padded("problems", 9, true) + padded("correct", 9, true);
+          padded("Model", name) + padded("problems", 9, true) + padded("correct", counts_, true);
       for (const std::size_t metric : part) {
-        title += padded(report_.metrics[metric].name(), kMetricWidth, true);
+        title += padded(report_.metrics[metric].name(), metric_, true);
       }
       heading(title);
       for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
     }
     for (const std::string& reason : missing_values(report_)) labelled("", 2, reason);
-    labelled(
-        "", 2,
-        "Intervals are 95 % over problems; correct counts samples, fast_p first samples only.");
+    labelled("", 2,
+             "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) "
+             "first samples only.");
+  }
+
+  static std::string correct_text(const SummaryRow& row) {
+    return fmt::format("{}/{}", row.correct, row.samples);
   }
 
   void summary_row(const SummaryRow& row, std::size_t name, std::span<const std::size_t> part) {
     const std::string indent = row.level < 0 ? "" : "  ";
     std::string values = padded(fitted(indent + row_name(report_, row), name), name) +
                          padded(std::to_string(row.problems), 9, true) +
-                         padded(fmt::format("{}/{}", row.correct, row.samples), 9, true);
-    std::string intervals(name + 18, ' ');
+                         padded(correct_text(row), counts_, true);
+    std::string intervals(name + 9 + counts_, ' ');
     for (const std::size_t metric : part) {
       const Estimate& estimate = row.estimates[metric];
-      values += padded(value_text(report_.metrics[metric], estimate), kMetricWidth, true);
-      intervals += padded(interval_text(estimate), kMetricWidth, true);
+      values += padded(cell_text(report_, row, metric), metric_, true);
+      intervals += padded(interval_text(estimate), metric_, true);
     }
     line(row.level < 0 ? painted(Tone::kBold, values) : values);
     if (intervals.find_first_not_of(' ') != std::string::npos) {
@@ -201,6 +215,7 @@ class Console {
   const Report& report_;
   std::ostream& out_;
   std::size_t width_;
+  std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
 };
 
 }  // namespace

@@ -109,8 +109,9 @@ void write_json(const Report& report, std::ostream& out) {
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());
   write_rows(out, "summary", report.summary,
              [&](const SummaryRow& row) { return summary_json(report, row); });
-  write_rows(out, "exclusions", report.exclusions,
-             [&](std::size_t index) { return json(places.at(index)); });
+  json exclusions = json::array();
+  for (const std::size_t index : report.exclusions) exclusions.push_back(places.at(index));
+  out << ",\n\"exclusions\": " << exclusions.dump();
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
     json members = json::array();
     for (const std::size_t index : group.records) members.push_back(places.at(index));

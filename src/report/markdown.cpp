@@ -66,14 +66,15 @@ void write_summary(const Report& report, std::ostream& out) {
     for (const std::size_t metric : shown) {
       const Estimate& estimate = row.estimates[metric];
       const std::string interval = interval_text(estimate);
-      out << fmt::format(" {}{} |", value_text(report.metrics[metric], estimate),
+      out << fmt::format(" {}{} |", cell_text(report, row, metric),
                          interval.empty() ? "" : " (" + interval + ")");
     }
     out << '\n';
   }
   out << '\n';
   for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
-  out << "Intervals are 95 % over problems; correct counts samples, fast\\_p first samples only.\n";
+  out << "Intervals are 95 % over problems; correct counts samples, fast\\_p and geomean \\(n\\) "
+         "first samples only.\n";
 }
 
 void write_failures(const Report& report, std::ostream& out) {

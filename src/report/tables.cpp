@@ -34,6 +34,13 @@ std::string row_name(const Report& report, const SummaryRow& row) {
   return printable(name);
 }
 
+std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric) {
+  const Estimate& estimate = row.estimates[metric];
+  std::string text = value_text(report.metrics[metric], estimate);
+  if (report.metrics[metric].row->ratio && estimate.value) text += fmt::format(" ({})", row.timed);
+  return text;
+}
+
 std::vector<std::string> missing_values(const Report& report) {
   std::vector<std::string> reasons;
   for (const SummaryRow& row : report.summary) {

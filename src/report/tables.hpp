@@ -15,6 +15,9 @@ std::vector<std::size_t> shown_metrics(const Report& report);
 /// The name of a summary row: the model, with precision or device where several occur; or a level.
 std::string row_name(const Report& report, const SummaryRow& row);
 
+/// A row's value of the metric at that place; a geometric mean with the count of its speedups.
+std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric);
+
 /// Why values are missing: "–: no GPU", one sentence for each reason that occurs in what is shown.
 std::vector<std::string> missing_values(const Report& report);
 

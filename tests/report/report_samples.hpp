@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/run_samples.hpp"
+#include "kbench/report.hpp"
+
+/// Runs whose reports are approved as text.
+namespace kbench::samples {
+
+inline RosterEntry planned(const char* model, const char* problem, int level, int sample) {
+  return {.problem = problem, .level = level, .model = model, .sample = sample, .tags = {}};
+}
+
+inline RunHeader header(const char* device) {
+  RunHeader run;
+  run.run_id = "5f0c2a9be1d34c77";
+  run.started = "2026-01-31T09:30:00Z";
+  run.kbench_version = "0.1.0";
+  run.problem_set_hash = "9d3b7c0f6a5e4d2c1b0a9988";
+  run.options = {{"precision", "native"},
+                 {"baselines", {"eager", "compile"}},
+                 {"l2", "cold"},
+                 {"trials", 5},
+                 {"seed", "secret"}};
+  run.environment = {{"device", device},
+                     {"cpu", "AMD EPYC 9654"},
+                     {"torch", "2.11.0+cu130"},
+                     {"nvrtc", "NVRTC 13.0"}};
+  if (std::string_view(device) == "cuda") {
+    run.environment["driver"] = "580.159";
+    run.environment["cuda"] = "13.0";
+  }
+  return run;
+}
+
+/// Two models, two levels, two samples each: on a GPU, with one entry that has no verdict yet, a
+/// fault of the harness, an excluded problem and several ways to fail.
+inline RunFile gpu_run() {
+  RunFile run;
+  run.headers = {header("cuda")};
+  run.ended = false;
+  for (const char* model : {"alpha", "beta"}) {
+    for (int sample = 0; sample < 2; ++sample) {
+      run.roster.push_back(planned(model, "level1/2_Softmax", 1, sample));
+      run.roster.push_back(planned(model, "level1/19_ReLU", 1, sample));
+      run.roster.push_back(planned(model, "level2/3_MatmulGelu", 2, sample));
+    }
+  }
+  const auto add = [&](Record record, int level) {
+    record.level = level;
+    run.records.push_back(std::move(record));
+  };
+  add(correct("alpha", "level1/2_Softmax", 0, 1.9), 1);
+  add(correct("alpha", "level1/2_Softmax", 1, 0.6), 1);
+  add(correct("alpha", "level1/19_ReLU", 0, 1.0), 1);
+  add(mismatch("alpha", "level1/19_ReLU", 1), 1);
+  add(failed(Outcome::kProblemFailure, "random_reference",
+             "the reference gives another answer under another random state", "alpha",
+             "level2/3_MatmulGelu", 0),
+      2);
+  add(failed(Outcome::kProblemFailure, "random_reference",
+             "the reference gives another answer under another random state", "alpha",
+             "level2/3_MatmulGelu", 1),
+      2);
+  Record library = correct("beta", "level1/2_Softmax", 0, 2.5);
+  library.kernel_class = "library";
+  library.timing->trust = "self_reported";
+  library.timing->sides["candidate"].median_ms = 12.34;
+  add(library, 1);
+  add(failed(Outcome::kCompileFailure, "syntax_error",
+             "softmax.cu:12: expected a \";\" | before `}`", "beta", "level1/2_Softmax", 1),
+      1);
+  add(mismatch("beta", "level1/19_ReLU", 0), 1);
+  add(failed(Outcome::kHarnessFault, "judge_died", "the judge ended by signal 9", "beta",
+             "level1/19_ReLU", 1),
+      1);
+  add(correct("beta", "level2/3_MatmulGelu", 0, 0.8), 2);
+  add(correct("gamma", "level1/19_ReLU", 0, 9.0), 1);  // on nobody's roster
+  run.bad_lines = {"line 7: is not JSON (cut off or damaged)"};
+  return run;
+}
+
+/// The same problems on a machine without a GPU, complete.
+inline RunFile cpu_run() {
+  RunFile run;
+  run.headers = {header("cpu")};
+  run.ended = true;
+  run.secret = "8f14e45fceea167a";
+  const auto add = [&](Record record, int level) {
+    record.level = level;
+    record.device = "cpu";
+    if (record.timing) {
+      record.timing->method = "wall";
+      record.timing->sides["candidate"].median_ms = 35.0;
+    }
+    run.roster.push_back(
+        planned(record.model.c_str(), record.problem.c_str(), level, record.sample));
+    run.records.push_back(std::move(record));
+  };
+  add(correct("alpha", "level1/2_Softmax", 0), 1);
+  add(mismatch("alpha", "level1/19_ReLU", 0), 1);
+  add(failed(Outcome::kUnsupported, "opcode", "wgmma is not run on the CPU", "alpha",
+             "level2/3_MatmulGelu", 0),
+      2);
+  return run;
+}
+
+}  // namespace kbench::samples

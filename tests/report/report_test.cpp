@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/scratch_folder.hpp"
+#include "kbench/error.hpp"
+#include "report/report_samples.hpp"
+#include "report/text.hpp"
+
+namespace kbench {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+std::string written(const Report& report, std::string_view format) {
+  std::ostringstream out;
+  report_format(format).write(report, out);
+  return out.str();
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Compares with an approved text; KBENCH_APPROVE=1 in the environment approves what there is now.
+void expect_approved(const std::string& text, const std::string& name) {
+  const std::filesystem::path path =
+      std::filesystem::path(KBENCH_SOURCE_DIR) / "tests/report/golden" / name;
+  if (std::getenv("KBENCH_APPROVE") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  ASSERT_TRUE(std::filesystem::exists(path)) << path;
+  EXPECT_EQ(text, contents(path)) << "differs from " << path;
+}
+
+TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAGpusRun) {
+  const Report report = build_report(samples::gpu_run(), {});
+  for (const ReportFormat& format : report_formats()) {
+    EXPECT_EQ(&report_format(format.name), &format);
+    EXPECT_FALSE(format.extension.empty());
+    expect_approved(written(report, format.name), fmt::format("gpu_{}.txt", format.name));
+  }
+}
+
+TEST(ReportFormats, EveryRowWritesItsApprovedTextOfARunWithoutAGpu) {
+  const Report report = build_report(samples::cpu_run(), {.k = {1, 5}});
+  for (const ReportFormat& format : report_formats()) {
+    expect_approved(written(report, format.name), fmt::format("cpu_{}.txt", format.name));
+  }
+}
+
+TEST(ReportFormats, UnknownOnesAreNamedWithTheKnown) {
+  EXPECT_THAT([] { report_format("yaml"); },
+              ThrowsMessage<UsageError>(HasSubstr("console, json, csv, markdown")));
+  EXPECT_THAT([] { report_target("csv="); }, ThrowsMessage<UsageError>(HasSubstr("names no file")));
+}
+
+TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
+  const Report report = build_report(samples::gpu_run(), {});
+  EXPECT_EQ(report.planned, 12);
+  EXPECT_EQ(report.finished, 10);
+  EXPECT_FALSE(report.complete);
+  EXPECT_THAT(report.exclusions, SizeIs(2));
+  EXPECT_THAT(report.warnings,
+              ElementsAre(HasSubstr("1 fault of kbench itself"), HasSubstr("not ended"),
+                          HasSubstr("line 7"), HasSubstr("1 record is not on the roster")));
+  EXPECT_TRUE(build_report(samples::cpu_run(), {}).complete);
+}
+
+double value(const Report& report, const char* model, int level, const char* metric) {
+  for (const SummaryRow& row : report.summary) {
+    if (row.model != model || row.level != level) continue;
+    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+      if (report.metrics[i].name() == metric) return row.estimates[i].value.value_or(-1);
+    }
+  }
+  ADD_FAILURE() << "no " << metric << " of " << model;
+  return -2;
+}
+
+TEST(Report, MetricsComeFromTheRosterLessTheExclusions) {
+  const Report report = build_report(samples::gpu_run(), {});
+  // alpha: Softmax 1.9, ReLU 1.0 (not above 1); MatmulGelu is excluded.
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.5);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0.8"), 1.0);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), (1.0 + 0.5) / 2);
+  EXPECT_NEAR(value(report, "alpha", -1, "geomean"), std::sqrt(1.9), 1e-12);
+  // beta: Softmax 2.5 of a library, ReLU wrong, MatmulGelu 0.8; what has no verdict is not correct.
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_2 own"), 0.0);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "pass@1"), (0.5 + 0 + 0.5) / 3);
+  EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_1"), 0.5);
+  EXPECT_DOUBLE_EQ(value(report, "beta", 2, "fast_0.5"), 1.0);
+}
+
+TEST(Report, AnotherBaselineHasItsOwnSpeedups) {
+  RunFile run = samples::gpu_run();
+  for (Record& record : run.records) {
+    if (record.outcome == Outcome::kCorrect) {
+      record.speedup.push_back({.baseline = "compile", .value = 0.9, .lo = 0.85, .hi = 0.95});
+    }
+  }
+  EXPECT_DOUBLE_EQ(value(build_report(run, {.baseline = "compile"}), "alpha", -1, "fast_1"), 0.0);
+  EXPECT_THAT(
+      [&] { build_report(run, {.baseline = "triton"}); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("\"triton\""), HasSubstr("eager, compile"))));
+}
+
+TEST(Report, ACorrectRunWithoutTimesHasNoSpeedsRatherThanZero) {
+  RunFile run = samples::gpu_run();
+  for (Record& record : run.records) record.speedup.clear();
+  const Report report = build_report(run, {});
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), -1);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
+  EXPECT_THAT(written(report, "console"), HasSubstr("–: no times were taken"));
+}
+
+TEST(Report, OnTheCpuCorrectnessLeadsAndSpeedsHaveNoValue) {
+  const Report report = build_report(samples::cpu_run(), {});
+  EXPECT_TRUE(report.on_cpu);
+  bool speeds = false;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+    EXPECT_FALSE(speeds && !report.metrics[i].needs_speedup()) << "those with values stand first";
+    speeds = report.metrics[i].needs_speedup();
+    EXPECT_EQ(report.summary[0].estimates[i].value.has_value(), !speeds);
+    if (speeds) {
+      EXPECT_EQ(report.summary[0].estimates[i].why_none, "no GPU");
+    }
+  }
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 0.5) << "unsupported is excluded";
+  EXPECT_THAT(report.facts, Contains(Pair("excluded", HasSubstr("level2/3_MatmulGelu"))));
+}
+
+TEST(Report, UnsupportedOnAGpuCountsAgainstTheCandidate) {
+  RunFile run = samples::cpu_run();
+  for (Record& record : run.records) record.device = "NVIDIA H200";
+  const Report report = build_report(run, {});
+  EXPECT_THAT(report.exclusions, IsEmpty());
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0 / 3);
+}
+
+TEST(Report, CpuAndGpuNeverShareATable) {
+  RunFile run = samples::gpu_run();
+  run.records[0].device = "cpu";
+  EXPECT_THAT([&] { build_report(run, {}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("NVIDIA H200"), HasSubstr("cpu"))));
+}
+
+TEST(Report, PrecisionsHaveRowsOfTheirOwn) {
+  RunFile run;
+  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  run.records = {samples::correct(), samples::mismatch()};
+  run.records[1].precision = "fp16";
+  const Report report = build_report(run, {});
+  ASSERT_THAT(report.summary, SizeIs(2));
+  EXPECT_EQ(report.planned, 2);
+  EXPECT_NE(report.summary[0].precision, report.summary[1].precision);
+  EXPECT_THAT(written(report, "console"),
+              AllOf(HasSubstr("alpha, native"), HasSubstr("alpha, fp16")));
+}
+
+TEST(Report, ChangedCodeReplacesTheEarlierVerdictAndAFaultDoesNot) {
+  RunFile run;
+  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  run.records = {samples::mismatch(), samples::correct(), samples::correct()};
+  run.records[1].candidate_hash = "c1";
+  run.records[2] = samples::failed(Outcome::kHarnessFault, "judge_died", "…");
+  run.records[2].candidate_hash = "c2";
+  const Report report = build_report(run, {});
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
+  EXPECT_THAT(report.candidates, ElementsAre(1));
+}
+
+TEST(Report, FailuresAreGroupedByCauseTheMostFrequentFirst) {
+  const Report report = build_report(samples::gpu_run(), {});
+  ASSERT_THAT(report.failures, SizeIs(2));
+  EXPECT_EQ(report.failures[0].outcome, Outcome::kMismatch);
+  EXPECT_THAT(report.failures[0].records, SizeIs(2));
+  EXPECT_EQ(report.failures[1].cause, "syntax_error");
+}
+
+TEST(Report, ParametersThatMeanNothingAreUsageErrors) {
+  EXPECT_THROW(build_report(samples::gpu_run(), {.p = {-1}}), UsageError);
+  EXPECT_THROW(build_report(samples::gpu_run(), {.k = {0}}), UsageError);
+}
+
+TEST(Report, AnEmptyRunIsIncomplete) {
+  RunFile run;
+  run.headers = {samples::header("cpu")};
+  const Report report = build_report(run, {});
+  EXPECT_FALSE(report.complete);
+  EXPECT_TRUE(report.on_cpu);
+  EXPECT_THAT(written(report, "console"), HasSubstr("INCOMPLETE 0/0"));
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream in(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(in, line);) widest = std::max(widest, report::columns(line));
+  return widest;
+}
+
+TEST(Console, FitsTheTerminal) {
+  for (const int width : {60, 80, 100, 200}) {
+    for (const bool verbose : {false, true}) {
+      const Report report = build_report(samples::gpu_run(), {.width = width, .verbose = verbose});
+      EXPECT_LE(widest_line(written(report, "console")), static_cast<std::size_t>(width));
+    }
+  }
+}
+
+TEST(Console, HasColourOnlyWhereItIsAskedFor) {
+  EXPECT_THAT(written(build_report(samples::gpu_run(), {}), "console"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(written(build_report(samples::gpu_run(), {.color = true}), "console"),
+              HasSubstr("\x1b[31mmismatch"));
+}
+
+TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
+  RunFile run;
+  run.roster = {samples::planned("al\x1b[2Jpha", "level1/19_ReLU", 1, 0)};
+  run.records = {samples::failed(Outcome::kCrash, "signal",
+                                 "bell \a and \xc2\x9b"
+                                 "31m\nline",
+                                 "al\x1b[2Jpha")};
+  const Report report = build_report(run, {});
+  for (const char* format : {"console", "markdown"}) {
+    const std::string text = written(report, format);
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\a")),
+                            Not(HasSubstr("\xc2\x9b")), HasSubstr("line")));
+  }
+}
+
+TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
+  RunFile run;
+  for (int i = 0; i < 201; ++i) {
+    run.roster.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
+    run.records.push_back(samples::correct("alpha", "level1/19_ReLU", i));
+  }
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("201 are too many to list"));
+  EXPECT_THAT(written(build_report(run, {.verbose = true}), "console"),
+              HasSubstr("ReLU alpha 200"));
+}
+
+TEST(Json, IsValidAndItsIndicesLead) {
+  const nlohmann::json json =
+      nlohmann::json::parse(written(build_report(samples::gpu_run(), {}), "json"));
+  const auto& failed = json.at("failures").at(0);
+  const auto first = failed.at("candidates").at(0).get<std::size_t>();
+  EXPECT_EQ(json.at("candidates").at(first).at("outcome"), failed.at("outcome"));
+  EXPECT_EQ(json.at("summary").at(0).at("metrics").at("fast_1").at("value"), 0.5);
+}
+
+TEST(Targets, WriteFilesWithoutColourAndTheRestToTheStream) {
+  const test::ScratchFolder folder;
+  const Report report = build_report(samples::gpu_run(), {.color = true});
+  const std::filesystem::path file = folder / "report.txt";
+  const std::vector<ReportTarget> targets = {report_target("console=" + file.string()),
+                                             report_target("csv")};
+  std::ostringstream out;
+  write_reports(report, targets, out);
+  EXPECT_EQ(contents(file), written(build_report(samples::gpu_run(), {}), "console"));
+  EXPECT_THAT(out.str(), testing::StartsWith("model,problem,"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+
+  std::ostringstream console;
+  write_reports(report, {}, console);
+  EXPECT_THAT(console.str(), HasSubstr("INCOMPLETE"));
+}
+
+TEST(Targets, AFileThatCannotBeWrittenIsSaid) {
+  const test::ScratchFolder folder;
+  const std::vector<ReportTarget> targets = {
+      report_target("csv=" + (folder / "none/report.csv").string())};
+  std::ostringstream out;
+  EXPECT_THAT([&] { write_reports(build_report(samples::gpu_run(), {}), targets, out); },
+              ThrowsMessage<Error>(HasSubstr("none/report.csv")));
+}
+
+TEST(Gates, NameTheModelsThatStayBelow) {
+  const Report report = build_report(samples::gpu_run(), {.p = {0}});
+  const std::vector<Gate> gates = {parse_gate("fast_1=0.4"), parse_gate("pass@1=0.2")};
+  EXPECT_THAT(unmet_gates(report, gates), ElementsAre("beta: fast_1 is 0.3333, below 0.4"));
+  EXPECT_THAT(unmet_gates(report, std::vector{parse_gate("pass@9=0")}),
+              ElementsAre(HasSubstr("undefined (fewer than 9 samples"), HasSubstr("beta")));
+}
+
+TEST(Gates, OnSpeedWithoutAGpuAndNonsenseAreUsageErrors) {
+  const Report report = build_report(samples::cpu_run(), {});
+  EXPECT_THAT([&] { unmet_gates(report, std::vector{parse_gate("fast_1=0.5")}); },
+              ThrowsMessage<UsageError>(HasSubstr("needs the times of a GPU")));
+  EXPECT_THAT(unmet_gates(report, std::vector{parse_gate("fast_0=0.5")}), IsEmpty());
+  for (const char* gate : {"fast_1", "fast_1=", "fast_1=x", "fast_1=nan", "speed=1", ""}) {
+    EXPECT_THROW(parse_gate(gate), UsageError) << gate;
+  }
+}
+
+}  // namespace
+}  // namespace kbench
