@@ -44,11 +44,9 @@ def check(path, command, build, headers):
     stamp = build / "tidy" / (str(path.relative_to(ROOT)).replace("/", "_") + ".sha256")
     if stamp.exists() and stamp.read_text() == digest:
         return ""
-    # Flags that only g++ knows must not become findings of clang.
+    # Compiler warnings are the build's business, with the compiler that it is built with.
     done = subprocess.run(
-        ["clang-tidy", "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option",
-         "--extra-arg=-Wno-unused-command-line-argument",
-         "--extra-arg=-Wno-unknown-pragmas", str(path)],
+        ["clang-tidy", "--quiet", "-p", str(build), "--extra-arg=-w", str(path)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         stamp.parent.mkdir(exist_ok=True)
