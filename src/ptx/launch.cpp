@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <numeric>
 #include <thread>
 
@@ -166,7 +167,24 @@ class Schedule {
         resident_(resident),
         order_(total_, seed) {}
 
+  /// Runs blocks until none is left. What a host thread throws is kept for finish().
   void work(std::uint64_t& executed) {
+    try {
+      run_blocks(executed);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      grid_.stop.store(true);
+      changed_.notify_all();
+    }
+  }
+
+  void finish() {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  void run_blocks(std::uint64_t& executed) {
     Context context;
     context.grid = &grid_;
     context.extents.assign(grid_.program->slots, &MemoryMap::nowhere());
@@ -177,7 +195,6 @@ class Schedule {
     executed = context.executed;
   }
 
- private:
   std::unique_ptr<Block> take() {
     std::unique_lock lock(mutex_);
     while (!grid_.stop.load()) {
@@ -214,6 +231,7 @@ class Schedule {
   BlockOrder order_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::exception_ptr thrown_;
   std::uint64_t next_ = 0, active_ = 0;
   std::deque<std::unique_ptr<Block>> suspended_;
 };
@@ -279,6 +297,7 @@ std::variant<Statistics, Fault> launch(Module& module, std::span<const Region> r
   }
   schedule.work(executed[0]);
   for (std::thread& thread : threads) thread.join();
+  schedule.finish();
   if (grid.fault) return std::move(*grid.fault);
   return Statistics{std::accumulate(executed.begin(), executed.end(), std::uint64_t{0})};
 }

@@ -213,7 +213,7 @@ double round_to_integer(double x, Rounding rounding) {
 
 double flush_float(double x) { return static_cast<double>(flush(static_cast<float>(x))); }
 
-/// Any floating type to any, any rounding: in.aux holds both types.
+/// Any floating type to any, any rounding: in.imm holds both types.
 void float_to_float(Context& c, const Instr& in) {
   const auto from = static_cast<Type>(in.imm & 255), to = static_cast<Type>(in.imm >> 8);
   const auto rounding = static_cast<Rounding>(in.flags >> kRoundingShift);
@@ -357,7 +357,7 @@ void decode_to_integer(Decode& d, Type to, Type from) {
   });
 }
 
-/// Integer to floating in any rounding: in.imm: types.
+/// Integer to floating in any rounding. in.imm: result type.
 template <class I, class S>
 void integer_to_float(Context& c, const Instr& in) {
   const auto to = static_cast<Type>(in.imm);

@@ -15,18 +15,27 @@ using u64 = std::uint64_t;
 /// How the lanes' addresses lie, as far as there is a fast way.
 enum class Pattern : std::uint8_t { kSlow, kScattered, kConsecutive, kUniform };
 
-/// All 32 lanes checked at once against one stretch [begin, begin + size).
-inline Pattern classify(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
+/// All 32 lanes checked at once against one stretch [begin, begin + size). W is the width that the
+/// addresses need: shared memory fits 32 bits, which are twice as many lanes in a vector.
+template <class W>
+Pattern classify(const W* at, u32 mask, W begin, u64 size, u64 bytes) {
   if (mask != kAllLanes || size < bytes) return Pattern::kSlow;
-  const u64 last = size - bytes;
-  u64 bad = 0, step = 0, spread = 0;
+  const W last = static_cast<W>(size - bytes), low = static_cast<W>(bytes - 1);
+  W bad = 0, step = 0, spread = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
-    bad |= static_cast<u64>(at[i] - begin > last) | (at[i] & (bytes - 1));
-    step |= at[i] - (at[0] + i * bytes);
+    bad |= static_cast<W>(at[i] - begin > last) | (at[i] & low);
+    step |= at[i] - static_cast<W>(at[0] + i * bytes);
     spread |= at[i] - at[0];
   }
   if (bad != 0) return Pattern::kSlow;
   return step == 0 ? Pattern::kConsecutive : spread == 0 ? Pattern::kUniform : Pattern::kScattered;
+}
+
+/// Addresses in shared memory, where the register has 32 bits.
+inline void near_addresses(const Context& c, const Instr& in, std::array<u32, kLanes>& out) {
+  const u32* base = c.source<u32>(in.s[0]);
+  const u32 displacement = static_cast<u32>(in.imm);
+  for (unsigned i = 0; i < kLanes; ++i) out[i] = base[i] + displacement;
 }
 
 struct Stretch {
@@ -65,23 +74,40 @@ template <class M, class R>
 template <class M, class R, Space space>
 struct Load {
   static void run(Context& c, const Instr& in) {
+    if constexpr (space == Space::kShared) {
+      if ((in.flags & (kAddress32 | kPolls)) != kAddress32) return general(c, in);
+      alignas(64) std::array<u32, kLanes> near;
+      near_addresses(c, in, near);
+      const Pattern pattern =
+          classify<u32>(near.data(), c.mask, 0, c.grid->shared_bytes, sizeof(M) * in.aux);
+      const std::byte* host = c.block->shared.data();
+      if (pattern == Pattern::kConsecutive && in.aux == 1) {
+        return consecutive(c.target<R>(in.list[0]), host + near[0]);
+      }
+      if (pattern == Pattern::kUniform) return uniform(c, in, host + near[0]);
+      if (pattern != Pattern::kSlow) return scattered(c, in, host, near.data());
+    }
+    general(c, in);
+  }
+
+ private:
+  static void general(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
     if ((in.flags & kPolls) != 0) c.polled = true;
     if constexpr (space != Space::kGeneric) {
       const u64 bytes = sizeof(M) * in.aux;
       const Stretch s = stretch<space>(c, in, false);
-      const Pattern pattern = classify(at, c.mask, s.begin, s.size, bytes);
+      const Pattern pattern = classify<u64>(at.data(), c.mask, s.begin, s.size, bytes);
       if (pattern == Pattern::kConsecutive && in.aux == 1) {
         return consecutive(c.target<R>(in.list[0]), s.host + (at[0] - s.begin));
       }
       if (pattern == Pattern::kUniform) return uniform(c, in, s.host + (at[0] - s.begin));
-      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at);
+      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at.data());
     }
     load_slow<M, R>(c, in, at);
   }
 
- private:
   static void consecutive(R* d, const std::byte* from) {
     const M* m = reinterpret_cast<const M*>(from);
 #pragma GCC ivdep
@@ -96,14 +122,18 @@ struct Load {
       for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
     }
   }
-  static void scattered(Context& c, const Instr& in, const std::byte* host, const Addresses& at) {
+  template <class W>
+  static void scattered(Context& c, const Instr& in, const std::byte* host, const W* at) {
     for (unsigned k = 0; k < in.aux; ++k) {
       if (in.list[k] == kNone) continue;
-      R* d = c.target<R>(in.list[k]);
-      for (unsigned i = 0; i < kLanes; ++i) {
-        d[i] = static_cast<R>(reinterpret_cast<const M*>(host + at[i])[k]);
-      }
+      gather(c.target<R>(in.list[k]), reinterpret_cast<const M*>(host) + k, at);
     }
+  }
+  // As an index and not a pointer, so that the compiler can use gathers.
+  template <class W>
+  static void gather(R* d, const M* from, const W* at) {
+#pragma GCC ivdep
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = static_cast<R>(from[at[i] / sizeof(M)]);
   }
 };
 
@@ -125,26 +155,43 @@ template <class M, class R>
 template <class M, class R, Space space>
 struct Store {
   static void run(Context& c, const Instr& in) {
+    if constexpr (space == Space::kShared) {
+      if ((in.flags & kAddress32) == 0) return general(c, in);
+      alignas(64) std::array<u32, kLanes> near;
+      near_addresses(c, in, near);
+      const Pattern pattern =
+          classify<u32>(near.data(), c.mask, 0, c.grid->shared_bytes, sizeof(M) * in.aux);
+      std::byte* host = c.block->shared.data();
+      if (pattern == Pattern::kConsecutive && in.aux == 1) {
+        return consecutive(host + near[0], c.source<R>(in.list[0]));
+      }
+      if (pattern != Pattern::kSlow) return scattered(c, in, host, near.data());
+    }
+    general(c, in);
+  }
+
+ private:
+  static void general(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
     if constexpr (space != Space::kGeneric) {
       const Stretch s = stretch<space>(c, in, true);
-      const Pattern pattern = classify(at, c.mask, s.begin, s.size, sizeof(M) * in.aux);
+      const Pattern pattern = classify<u64>(at.data(), c.mask, s.begin, s.size, sizeof(M) * in.aux);
       if (pattern == Pattern::kConsecutive && in.aux == 1) {
         return consecutive(s.host + (at[0] - s.begin), c.source<R>(in.list[0]));
       }
-      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at);
+      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at.data());
     }
     store_slow<M, R>(c, in, at);
   }
 
- private:
   static void consecutive(std::byte* to, const R* s) {
     M* m = reinterpret_cast<M*>(to);
 #pragma GCC ivdep
     for (unsigned i = 0; i < kLanes; ++i) m[i] = static_cast<M>(s[i]);
   }
-  static void scattered(Context& c, const Instr& in, std::byte* host, const Addresses& at) {
+  template <class W>
+  static void scattered(Context& c, const Instr& in, std::byte* host, const W* at) {
     for (unsigned k = 0; k < in.aux; ++k) {
       const R* s = c.source<R>(in.list[k]);
       for (unsigned i = 0; i < kLanes; ++i) {
