@@ -56,7 +56,7 @@ LaunchArgument resolve_number(const Number& number, const KernelParameter& param
   }
   LaunchArgument argument;
   argument.size = static_cast<std::uint8_t>(format->bytes);
-  for (std::size_t i = 0; i < format->bytes; ++i) {
+  for (std::size_t i = 0; i < std::min(format->bytes, argument.bytes.size()); ++i) {
     argument.bytes[i] = static_cast<std::uint8_t>(*encoded.bits >> (8 * i));
   }
   return argument;
