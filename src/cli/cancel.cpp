@@ -33,6 +33,8 @@ int install_cancel() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   // A report piped into `head` ends by an error from write, not by a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a file that may grow no further.
+  std::signal(SIGXFSZ, SIG_IGN);
   return cancel_fd;
 }
 

@@ -187,7 +187,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
   app.add_option("--baseline", a.options.baselines, "ways to run the reference: eager, compile")
       ->delimiter(',')
-      ->check(CLI::IsMember(names_of(baselines())));
+      ->check(CLI::IsMember(names_of(baselines())))
+      ->allow_extra_args(false);
   app.add_option("--precision", a.options.precision, "native, tf32, fp16, bf16")
       ->check(CLI::IsMember(names_of(precisions())))
       ->capture_default_str();
@@ -198,7 +199,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
-  app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant");
+  app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant")
+      ->allow_extra_args(false);
   app.add_option("--timeout", a.options.call_limit_s,
                  "seconds per call (default: max of 2 s and 50 times the reference)")
       ->check(CLI::PositiveNumber);
@@ -215,10 +217,12 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
 }
 
 void add_report_options(CLI::App& app, EvalArguments& a) {
-  app.add_option("--report", a.reports, "FORMAT or FORMAT=FILE; may be repeated");
-  app.add_option("--p", a.p, "speedups p of fast_p")->delimiter(',');
-  app.add_option("--k", a.k, "k of pass@k")->delimiter(',');
-  app.add_option("--fail-under", a.gates, "METRIC=X: exit 3 where a model stays below");
+  app.add_option("--report", a.reports, "FORMAT or FORMAT=FILE; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--p", a.p, "speedups p of fast_p")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--k", a.k, "k of pass@k")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--fail-under", a.gates, "METRIC=X: exit 3 where a model stays below")
+      ->allow_extra_args(false);
   app.add_flag("--quiet", a.quiet, "no progress");
   app.add_flag("--verbose", a.verbose, "more about each failure");
 }
@@ -230,9 +234,11 @@ Subcommand add_eval(CLI::App& app) {
       "eval", "Compile, check and time candidates; with nothing more, the shipped ones");
   auto arguments = std::make_shared<EvalArguments>();
   EvalInputArguments& input = arguments->input;
-  command->add_option("problem", input.problems, "a file, a folder, a glob, or a name in a set");
-  command->add_option("--candidates", input.candidates,
-                      "[MODEL=]PATH, or - for one JSON object a line on standard input");
+  command->add_option("PROBLEM", input.problems, "a file, a folder, a glob, or a name in a set");
+  command
+      ->add_option("--candidates", input.candidates,
+                   "[MODEL=]PATH, or - for one JSON object a line on standard input")
+      ->allow_extra_args(false);
   command->add_option("--candidate", input.candidate, "one candidate file; needs --problem");
   command->add_option("--problem", input.problem, "the problem of --candidate");
   command->add_option("--shard", input.shard,

@@ -69,6 +69,7 @@ json options_json(const EvalOptions& options) {
   return {{"precision", options.precision},
           {"baselines", options.baselines},
           {"trials", options.trials},
+          {"timing", "auto"},
           {"l2", options.cold_cache ? "cold" : "warm"},
           {"seed", options.seed ? "public" : "secret"},
           {"sizes", options.overrides},
