@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cfenv>
 
-#include "ptx/arithmetic.hpp"
 #include "ptx/decode.hpp"
+#include "ptx/formats.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -109,105 +109,12 @@ void decode_integers(Decode& d, Type to, Type from) {
   });
 }
 
-/// One value between floating types; half types go through float.
-double load_float(const Context& c, Type type, u32 operand, unsigned lane) {
-  switch (type) {
-    case Type::kF16:
-      return static_cast<double>(to_float(c.source<Half>(operand)[lane]));
-    case Type::kBf16:
-      return static_cast<double>(to_float(c.source<Bfloat>(operand)[lane]));
-    case Type::kF32:
-      return static_cast<double>(c.source<float>(operand)[lane]);
-    default:
-      return c.source<double>(operand)[lane];
-  }
-}
-
-/// Rounds to a value of a narrower format with the given bits of precision; the smallest normal
-/// exponent is `least`. Every rounding of PTX, in integers, so the host's mode plays no part.
-double round_to_format(double x, int precision, int least, Rounding rounding) {
-  if (x == 0 || !std::isfinite(x)) return x;
-  const int exponent = std::max(std::ilogb(x), least);
-  const double unit = std::ldexp(1.0, exponent - precision + 1);
-  const double scaled = x / unit;  // exact: unit is a power of two
-  double whole = std::trunc(scaled);
-  const double rest = scaled - whole;
-  const double away = std::signbit(x) ? -1.0 : 1.0;
-  switch (rounding) {
-    case Rounding::kNearest:
-      if (std::fabs(rest) > 0.5 || (std::fabs(rest) == 0.5 && std::fmod(whole, 2.0) != 0)) {
-        whole += away;
-      }
-      break;
-    case Rounding::kZero:
-      break;
-    case Rounding::kDown:
-      if (rest < 0) whole -= 1;
-      break;
-    case Rounding::kUp:
-      if (rest > 0) whole += 1;
-      break;
-  }
-  return std::copysign(whole * unit, x);
-}
-
-struct Format {
-  int precision, least;
-  double largest;
-};
-
-Format format_of(Type type) {
-  if (type == Type::kF16) return {11, -14, 65504.0};
-  if (type == Type::kBf16) return {8, -126, 0x1.fep127};
-  return {24, -126, static_cast<double>(std::numeric_limits<float>::max())};
-}
-
-double narrow(double x, Type to, Rounding rounding) {
-  const Format format = format_of(to);
-  const double rounded = round_to_format(x, format.precision, format.least, rounding);
-  if (!std::isfinite(x) || std::fabs(rounded) <= format.largest) return rounded;
-  const bool stays = rounding == Rounding::kZero || (rounding == Rounding::kDown && x > 0) ||
-                     (rounding == Rounding::kUp && x < 0);
-  const double beyond = stays ? format.largest : std::numeric_limits<double>::infinity();
-  return std::copysign(beyond, x);
-}
-
-void store_float(Context& c, Type type, u32 operand, unsigned lane, double value) {
-  switch (type) {
-    case Type::kF16:
-      c.target<Half>(operand)[lane] = to_half(static_cast<float>(value));
-      break;
-    case Type::kBf16:
-      c.target<Bfloat>(operand)[lane] = to_bfloat(static_cast<float>(value));
-      break;
-    case Type::kF32:
-      c.target<float>(operand)[lane] = static_cast<float>(value);
-      break;
-    default:
-      c.target<double>(operand)[lane] = value;
-  }
-}
-
 constexpr std::uint16_t kFlush = 1, kSaturate = 2, kRelu = 4, kIntegral = 8;
 constexpr unsigned kRoundingShift = 8;
 
 double clamp_float(const Instr& in, double x) {
   if ((in.flags & kSaturate) != 0) return saturate(x);
   if ((in.flags & kRelu) != 0 && x <= 0) return 0;
-  return x;
-}
-
-double round_to_integer(double x, Rounding rounding) {
-  switch (rounding) {
-    case Rounding::kNearest:
-      return std::nearbyint(x);
-    case Rounding::kZero:
-      return std::trunc(x);
-    case Rounding::kDown:
-      return std::floor(x);
-    case Rounding::kUp:
-      return std::ceil(x);
-  }
   return x;
 }
 

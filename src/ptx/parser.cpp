@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "kbench/error.hpp"
-#include "ptx/syntax.hpp"
+#include "ptx/cursor.hpp"
 #include "ptx/types.hpp"
 
 namespace kbench::ptx {
@@ -32,12 +30,12 @@ bool ignored_directive(std::string_view word) {
   return std::find(kIgnored.begin(), kIgnored.end(), word) != kIgnored.end();
 }
 
-class Parser {
+class Parser : private Cursor {
  public:
-  explicit Parser(std::string_view text) : tokens_(tokenize(text)) {}
+  using Cursor::Cursor;
 
   ModuleText run() {
-    if (tokens_.empty() || tokens_[0].text != ".version") {
+    if (peek().text != ".version") {
       throw Error("not PTX: the text does not begin with .version");
     }
     while (peek().kind != TokenKind::kEnd) top_level();
@@ -45,39 +43,8 @@ class Parser {
   }
 
  private:
-  using Location = std::tuple<int, int, int>;
-
-  const Token& peek(std::size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-  }
-  const Token& take() {
-    const Token& token = peek();
-    if (at_ + 1 < tokens_.size()) ++at_;
-    return token;
-  }
-  bool accept(std::string_view text) {
-    if (peek().text != text || peek().kind == TokenKind::kString) return false;
-    take();
-    return true;
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(fmt::format("not PTX: line {}: {} at '{}'", peek().line, what, peek().text));
-  }
-  void expect(std::string_view text) {
-    if (!accept(text)) fail(fmt::format("expected '{}'", text));
-  }
-  std::string word() {
-    if (peek().kind != TokenKind::kWord) fail("expected a name");
-    return std::string(take().text);
-  }
-  std::int64_t integer() {
-    const bool negative = accept("-");
-    if (peek().kind != TokenKind::kNumber) fail("expected a number");
-    const auto value = static_cast<std::int64_t>(parse_number(take()).bits);
-    return negative ? -value : value;
-  }
   [[noreturn]] void reject(std::string_view what, const std::string& why) const {
-    throw Rejected{std::string(what), why, {peek().line, location_.file, location_.line}};
+    throw Rejected{std::string(what), why, position()};
   }
 
   void top_level() {
@@ -101,11 +68,6 @@ class Parser {
     if (text == ".pragma") {
       while (!accept(";")) take_within("';'");
     }
-  }
-
-  void take_within(std::string_view what) {
-    if (peek().kind == TokenKind::kEnd) fail(fmt::format("expected {}", what));
-    take();
   }
 
   void header() {
@@ -141,33 +103,6 @@ class Parser {
     word();
     expect("{");
     while (!accept("}")) take_within("'}'");
-  }
-
-  // The location of inlined code is that of the innermost caller that is in the function's own
-  // file: a reader looks for the line in the kernel, not in a header of CUDA.
-  void loc() {
-    take();
-    const auto number = [this] { return static_cast<int>(integer()); };
-    const int file = number(), line = number(), column = number();
-    Location here{file, line, column};
-    if (accept(",")) {
-      word();
-      word();
-      if (accept("+")) integer();
-      expect(",");
-      if (word() != "inlined_at") fail("expected inlined_at");
-      const int outer_file = number(), outer_line = number(), outer_column = number();
-      inlined_[here] = {outer_file, outer_line, outer_column};
-    } else {
-      inlined_.erase(here);
-      if (home_file_ == 0) home_file_ = file;
-    }
-    for (int depth = 0; depth < 100 && std::get<0>(here) != home_file_; ++depth) {
-      const auto outer = inlined_.find(here);
-      if (outer == inlined_.end()) break;
-      here = outer->second;
-    }
-    if (std::get<1>(here) != 0) location_ = {0, std::get<0>(here), std::get<1>(here)};
   }
 
   static Space space_of(std::string_view directive) {
@@ -294,8 +229,7 @@ class Parser {
     function.name = word();
     if (peek().text == "(") function.parameters = parameters();
     external_ = false;
-    home_file_ = 0;
-    location_ = {};
+    forget_location();
     while (peek().text != "{" && peek().text != ";") {
       const std::string directive = word();
       if (directive == ".maxntid") {
@@ -329,7 +263,7 @@ class Parser {
       } else if (token.text == "}") {
         --depth;
         take();
-        if (!scopes_.empty()) scopes_.pop_back();
+        close_scope();
       } else if (token.text == ";") {
         take();
       } else if (token.kind == TokenKind::kWord && token.text[0] == '.') {
@@ -340,32 +274,6 @@ class Parser {
         function.statements.push_back(statement());
       }
     }
-  }
-
-  // Names of an inner block hide those outside, and may come again in the next block. Labels are
-  // used before they stand, so they are looked for ahead.
-  void open_scope() {
-    scopes_.emplace_back();
-    int depth = 1;
-    for (std::size_t ahead = 0; depth > 0 && peek(ahead).kind != TokenKind::kEnd; ++ahead) {
-      const std::string_view text = peek(ahead).text;
-      depth += text == "{" ? 1 : text == "}" ? -1 : 0;
-      if (depth == 1 && peek(ahead).kind == TokenKind::kWord && peek(ahead + 1).text == ":") {
-        declare(std::string(text));
-      }
-    }
-  }
-
-  std::string declare(const std::string& name) {
-    if (scopes_.empty()) return name;
-    return scopes_.back()[name] = fmt::format("{}#{}", name, ++renamed_);
-  }
-
-  std::string resolve(std::string name) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      if (const auto found = scope->find(name); found != scope->end()) return found->second;
-    }
-    return name;
   }
 
   void label(FunctionText& function) {
@@ -416,7 +324,7 @@ class Parser {
       if (declaration.count == 0) {
         declaration.name = declare(declaration.name);
         function.registers.push_back(std::move(declaration));
-      } else if (scopes_.empty()) {
+      } else if (!in_scope()) {
         function.registers.push_back(std::move(declaration));
       } else {
         for (unsigned i = 0; i < declaration.count; ++i) {
@@ -430,7 +338,7 @@ class Parser {
 
   Statement statement() {
     Statement result;
-    result.position = {peek().line, location_.file, location_.line};
+    result.position = position();
     if (accept("@")) {
       result.guard_negated = accept("!");
       result.guard = resolve(word());
@@ -491,15 +399,8 @@ class Parser {
     return result;
   }
 
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
   ModuleText module_;
   bool external_ = false;
-  std::vector<std::map<std::string, std::string>> scopes_;
-  int renamed_ = 0;
-  int home_file_ = 0;
-  Position location_;
-  std::map<Location, Location> inlined_;
 };
 
 }  // namespace

@@ -110,5 +110,36 @@ TEST(Kernels, matmul_with_shared_memory) {
   }
 }
 
+TEST(Kernels, asynchronous_copies_to_shared_memory) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    #include <cuda_pipeline.h>
+    extern "C" __global__ void reverse(const float4* x, float4* y, int n) {
+      extern __shared__ float4 tile[];
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      __pipeline_memcpy_async(&tile[threadIdx.x], &x[i], 16, i < n ? 0 : 16);
+      __pipeline_commit();
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      if (i < n + 1) y[i] = tile[blockDim.x - 1 - threadIdx.x];
+    })");
+  const int n = 127;
+  Buffer<float> x("input x", 4 * 128), y("output y", 4 * 128, -1);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
+  Launch launch;
+  launch.kernel = "reverse";
+  launch.grid = {2, 1, 1};
+  launch.block = {64, 1, 1};
+  launch.dynamic_shared_bytes = 64 * 16;
+  launch.arguments = arguments(x.data(), y.data(), n);
+  run(module, launch, {x.region(false), y.region()});
+  for (std::size_t i = 0; i < 128; ++i) {
+    const std::size_t from = i / 64 * 64 + 63 - i % 64;
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(y[4 * i + k], from < n ? x[4 * from + k] : 0.0F) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kbench::ptx::testing

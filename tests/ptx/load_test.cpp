@@ -86,9 +86,9 @@ TEST(Load, names_of_an_inner_block_hide_those_outside) {
 
 TEST(Load, every_opcode_has_one_row_and_says_what_it_lacks) {
   std::set<std::string_view> seen;
-  for (const auto table :
-       {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(),
-        move_opcodes(), memory_opcodes(), atomic_opcodes(), warp_opcodes(), control_opcodes()}) {
+  for (const auto table : {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(),
+                           convert_opcodes(), move_opcodes(), memory_opcodes(), async_opcodes(),
+                           atomic_opcodes(), warp_opcodes(), control_opcodes()}) {
     for (const OpcodeRow& row : table) {
       EXPECT_TRUE(seen.insert(row.name).second) << row.name << " stands twice";
       EXPECT_EQ(find_opcode(row.name), &row);
