@@ -139,8 +139,8 @@ struct CompilePool::Impl {
   ContentCache cache;
   std::string includes_identity;
   std::string shims_hash = shims_identity();
-  std::once_flag version_asked;
-  std::string version_text;
+  std::mutex version_mutex;
+  std::string version_text;  ///< empty: not asked yet
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
 
   std::mutex mutex;
@@ -180,24 +180,24 @@ void CompilePool::Impl::cancel() {
 }
 
 const std::string& CompilePool::Impl::version() {
-  std::call_once(version_asked, [this] {
-    const std::string key = Sha256().field("nvrtc-version").field(join_times(setup.nvrtc)).hex();
-    if (auto known = cache.load_text(key)) {
-      version_text = *known;
-      return;
-    }
-    const CommandResult result =
-        run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
-                    kVersionLimit, {}, kMaxLogBytes, cancel_event.value());
-    if (result.cancelled) std::rethrow_exception(cancelled_error());
-    if (result.timed_out || result.status.signaled || result.status.code != 0) {
-      throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
-                                                     setup.compiler.string(), setup.nvrtc.string())
-                                       : result.error.substr(0, result.error.find('\n')));
-    }
-    version_text = result.output.substr(0, result.output.find('\n'));
-    cache.store_text(key, version_text);
-  });
+  const std::scoped_lock lock(version_mutex);
+  if (!version_text.empty()) return version_text;
+  const std::string key = Sha256().field("nvrtc-version").field(join_times(setup.nvrtc)).hex();
+  if (auto known = cache.load_text(key)) {
+    version_text = *known;
+    return version_text;
+  }
+  const CommandResult result =
+      run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
+                  kVersionLimit, {}, kMaxLogBytes, cancel_event.value());
+  if (result.cancelled) std::rethrow_exception(cancelled_error());
+  if (result.timed_out || result.status.signaled || result.status.code != 0) {
+    throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
+                                                   setup.compiler.string(), setup.nvrtc.string())
+                                     : result.error.substr(0, result.error.find('\n')));
+  }
+  version_text = result.output.substr(0, result.output.find('\n'));
+  cache.store_text(key, version_text);
   return version_text;
 }
 
