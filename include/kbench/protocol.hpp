@@ -30,6 +30,7 @@ enum class MessageType : std::uint16_t {
   kEvaluate,       ///< JSON {launch_plan, pid, …}; descriptor: channel to the candidate
   kGo,             ///< the device is quiet: timing may start
   kProbe,          ///< is the device still usable?
+  kWarm,           ///< JSON {device}: open it, so that the problem to come need not; then kHealthy
   // judge → driver
   kDescribed = 48,  ///< JSON signature
   kProblemReady,    ///< JSON {signature, reference_ms, …}

@@ -20,6 +20,10 @@
 
 namespace kbench {
 
+namespace run {
+class WorkerHost;
+}
+
 /// One way to run the reference, against which candidates are timed.
 struct Baseline {
   std::string_view name;
@@ -75,7 +79,8 @@ class Observer {
 /// something is not known yet.
 class SignatureSource {
  public:
-  SignatureSource(const Installation& installation, int cancel_fd);
+  /// `host`: a worker that runs anyway and is to be used; it has to outlive this.
+  SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
   ~SignatureSource();
   /// For each problem its signature, or the sentence of its failure. Throws kbench::Error where the
   /// worker cannot run.

@@ -121,7 +121,7 @@ struct EvalRun::Impl {
   const std::variant<Signature, std::string>& signature_of(const Problem& problem) {
     const auto found = signatures.find(problem.key);
     if (found != signatures.end()) return found->second;
-    if (!source) source.emplace(installation, cancel_fd);
+    if (!source) source.emplace(installation, cancel_fd, &*host);
     const auto sizes = sizes_for(problem, device_class(), options.overrides);
     auto result = source->get({{problem, sizes}}, options.precision);
     return signatures.emplace(problem.key, std::move(result.front())).first->second;
@@ -131,7 +131,7 @@ struct EvalRun::Impl {
     std::vector<std::pair<Problem, Sizes>> asked;
     for (const Problem* problem : problems)
       asked.emplace_back(*problem, sizes_for(*problem, device_class(), options.overrides));
-    if (!source) source.emplace(installation, cancel_fd);
+    if (!source) source.emplace(installation, cancel_fd, &*host);
     auto results = source->get(asked, options.precision);
     for (std::size_t i = 0; i < problems.size(); ++i)
       signatures.emplace(problems[i]->key, std::move(results[i]));

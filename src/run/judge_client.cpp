@@ -61,6 +61,8 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem) {
+  wait_warm(kHealthLimit);
+  if (warming_) throw_dead("did not open its device");
   channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace));
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + kProblemLimit))
@@ -81,6 +83,15 @@ std::variant<Signature, ProblemFault> JudgeClient::open(const json& problem) {
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {
   if (!channel_.send(MessageType::kEvaluate, request.dump(), {channel_fd})) throw_dead("hung up");
+}
+
+void JudgeClient::warm(const std::string& device) {
+  warming_ = channel_.send(MessageType::kWarm, json{{"device", device}}.dump());
+}
+
+void JudgeClient::wait_warm(std::chrono::milliseconds limit) {
+  protocol::Message message;
+  if (warming_ && next_event(message, protocol::Clock::now() + limit)) warming_ = false;
 }
 
 void JudgeClient::go() { channel_.send(MessageType::kGo, {}); }

@@ -38,6 +38,10 @@ class JudgeClient {
   /// The next kPhase or kVerdict of a running evaluation; false where none came by `deadline`.
   bool next_event(protocol::Message& message, protocol::Clock::time_point deadline);
   void go();
+  /// Has the judge open a device ahead of its problem; does not wait.
+  void warm(const std::string& device);
+  /// Waits until a judge that was told to warm up has done so, at most for `limit`.
+  void wait_warm(std::chrono::milliseconds limit);
   /// Asks whether the device is still usable, within a limit.
   bool healthy();
 
@@ -51,6 +55,7 @@ class JudgeClient {
   ChildLog log_;
   protocol::Channel channel_;
   pid_t pid_ = -1;
+  bool warming_ = false;
 };
 
 /// A candidate's process that has been started: code loading, channel waiting for a judge.

@@ -89,7 +89,9 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   request["baselines"] = options.baselines;
   request["cold_cache"] = options.cold_cache;
   request["timing_budget_s"] = setup_.device.gpu ? options.timing_budget_s : 0;
-  OpenProblem opened{key, std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd), {}};
+  OpenProblem opened{key, std::move(spare_), {}};
+  if (!opened.judge) opened.judge = std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
+  prepare_spare();
   auto answer = opened.judge->open(request);
   if (auto* fault = std::get_if<ProblemFault>(&answer)) {
     opened.failure = std::move(*fault);
@@ -97,6 +99,25 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   }
   open_.push_front(std::move(opened));
   return open_.front();
+}
+
+/// Opening a GPU takes as long as judging a candidate: a judge for the next problem does it while
+/// this one draws its inputs.
+void Lane::prepare_spare() {
+  if (!setup_.device.gpu) return;
+  spare_ = std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
+  spare_->warm(setup_.device.name);
+}
+
+/// Nothing starts or initialises on the device while a time is taken.
+void Lane::wait_until_quiet() {
+  if (ahead_) ahead_->wait_settled(kSettleLimit, setup_.cancel_fd);
+  if (!spare_) return;
+  try {
+    spare_->wait_warm(kSettleLimit);
+  } catch (const Error&) {
+    spare_.reset();  // the next problem starts one of its own
+  }
 }
 
 void Lane::drop(const std::string& key) {
@@ -114,14 +135,14 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
                       opened.failure->cause, opened.failure->message);
       }
       if (attempt == 1 && ahead_for_ != next) start_ahead(next);
-      run_evaluation(prepared, code, *opened.judge, *candidate, next, false, details);
+      run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
       candidate.reset();
       const bool wild = prepared.record.outcome == Outcome::kCrash &&
                         prepared.record.cause == "illegal_address" && setup_.device.gpu;
       // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
       if (wild) {
         auto again = start(code, true);
-        run_evaluation(prepared, code, *opened.judge, *again, nullptr, true, details);
+        run_evaluation(prepared, code, *opened.judge, *again, true, details);
       }
       const bool healthy = prepared.record.outcome == Outcome::kCorrect || opened.judge->healthy();
       if (!healthy) drop(opened.key);
@@ -137,8 +158,7 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
 }
 
 void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
-                          StartedCandidate& candidate, Prepared* next, bool find_written_source,
-                          json& details) {
+                          StartedCandidate& candidate, bool find_written_source, json& details) {
   const json request{{"plan", to_json(code.plan)},
                      {"pid", candidate.pid()},
                      {"nonce", candidate.nonce()},
@@ -159,8 +179,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       continue;
     }
     if (message.type == MessageType::kPhase) {
-      // Nothing starts or initialises on the device while a time is taken.
-      if (next != nullptr && ahead_) ahead_->wait_settled(kSettleLimit, setup_.cancel_fd);
+      wait_until_quiet();
       judge.go();
       continue;
     }

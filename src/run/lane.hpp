@@ -46,17 +46,20 @@ class Lane {
 
   OpenProblem& open(const Prepared& prepared);
   void drop(const std::string& key);
+  void prepare_spare();
+  void wait_until_quiet();
   std::unique_ptr<StartedCandidate> start(const ReadyCode& code, bool sources_writable);
   void start_ahead(Prepared* next);
   void evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, nlohmann::json& details);
   void run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
-                      StartedCandidate& candidate, Prepared* next, bool find_written_source,
+                      StartedCandidate& candidate, bool find_written_source,
                       nlohmann::json& details);
   void take_verdict(Prepared& prepared, const protocol::Message& message,
                     StartedCandidate& candidate, nlohmann::json& details);
 
   LaneSetup setup_;
-  std::list<OpenProblem> open_;  ///< most recently used first
+  std::list<OpenProblem> open_;         ///< most recently used first
+  std::unique_ptr<JudgeClient> spare_;  ///< opens the device for the next problem
   /// The candidate that was started ahead, with its code.
   const Prepared* ahead_for_ = nullptr;
   std::optional<ReadyCode> ahead_code_;

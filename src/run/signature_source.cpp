@@ -10,13 +10,16 @@
 namespace kbench {
 
 struct SignatureSource::Impl {
-  Impl(const Installation& from, int cancel)
-      : installation(from), cancel_fd(cancel), cache(from.cache, from.torch_version) {}
+  Impl(const Installation& from, int cancel, run::WorkerHost* shared)
+      : installation(from),
+        cancel_fd(cancel),
+        cache(from.cache, from.torch_version),
+        host(shared) {}
 
   /// Asks a judge of its own; one that dies over a problem takes no other problem with it.
   SignatureResult describe(const Problem& problem, const Sizes& sizes, std::string_view precision,
                            bool& lasting) {
-    if (!host) host.emplace(installation, cancel_fd);
+    if (host == nullptr) host = &own_host.emplace(installation, cancel_fd);
     host->torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
     try {
@@ -36,12 +39,14 @@ struct SignatureSource::Impl {
   Installation installation;
   int cancel_fd;
   SignatureCache cache;
-  std::optional<run::WorkerHost> host;
+  std::optional<run::WorkerHost> own_host;
+  run::WorkerHost* host;
   std::unique_ptr<run::JudgeClient> judge;
 };
 
-SignatureSource::SignatureSource(const Installation& installation, int cancel_fd)
-    : impl_(std::make_unique<Impl>(installation, cancel_fd)) {}
+SignatureSource::SignatureSource(const Installation& installation, int cancel_fd,
+                                 run::WorkerHost* host)
+    : impl_(std::make_unique<Impl>(installation, cancel_fd, host)) {}
 SignatureSource::~SignatureSource() {
   // The judge goes before the zygote that reaps it.
   impl_->judge.reset();

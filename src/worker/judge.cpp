@@ -55,6 +55,9 @@ class Judge {
         return evaluate(json::parse(message.body), std::move(message.fds));
       case MessageType::kProbe:
         return probe();
+      case MessageType::kWarm:
+        warm_up(json::parse(message.body).at("device"));
+        return probe();
       default:
         return;  // a kGo that came after the candidate had already failed
     }

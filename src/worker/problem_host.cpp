@@ -79,6 +79,14 @@ std::string torch_version() {
 
 void set_precision(const std::string& precision) { call("set_precision", precision); }
 
+void warm_up(const std::string& device) {
+  try {
+    call("warm_up", device);
+  } catch (const ProblemFailure&) {
+    // Whoever opens a problem on this device will be told why it does not work.
+  }
+}
+
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
 ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {

@@ -73,6 +73,10 @@ class ProblemHost {
 /// Global state that decides what fp32 means, for this process.
 void set_precision(const std::string& precision);
 
+/// Starts what torch starts on a device's first use (context, libraries), so that the first problem
+/// does not pay for it. Fails silently: the problem will tell.
+void warm_up(const std::string& device);
+
 /// A Python object of a tensor, for Argument lists.
 pybind11::object to_python(const at::Tensor& tensor);
 

@@ -161,6 +161,11 @@ def forward(model, inputs):
         return outputs_of(model(*inputs))
 
 
+def warm_up(device):
+    square = torch.rand(64, 64, device=device)
+    (square @ square).sum().item()
+
+
 def reseed(seed):
     _seed(seed)
 
