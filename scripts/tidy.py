@@ -3,8 +3,8 @@
 
     python3 scripts/tidy.py BUILD
 
-A source whose text, headers, flags and checks are those of its last clean run is skipped; the
-stamps lie in BUILD/tidy.
+A source whose text, flags and checks, and whose headers of ours, are those of its last clean run
+is skipped; the stamps lie in BUILD/tidy.
 """
 
 import concurrent.futures
@@ -28,19 +28,29 @@ def our_sources(build):
                 yield path, entry.get("command") or " ".join(entry["arguments"])
 
 
-def digest_of_headers():
-    """All headers of ours as one: a change in any of them checks everything again."""
-    digest = hashlib.sha256()
-    for folder in ("include", "src", "tests"):
-        for path in sorted((ROOT / folder).rglob("*.hpp")):
-            digest.update(path.read_bytes())
-    digest.update((ROOT / ".clang-tidy").read_bytes())
-    return digest.digest()
+def headers_of(path, seen):
+    """Adds to `seen` the headers of ours that a file includes, and theirs."""
+    names = re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', path.read_text(), re.MULTILINE)
+    for name in names:
+        for folder in (path.parent, ROOT / "include", ROOT / "src", ROOT / "tests"):
+            header = (folder / name).resolve()
+            if header.is_file() and header not in seen:
+                seen.add(header)
+                headers_of(header, seen)
+    return seen
 
 
-def check(path, command, build, headers):
+def digest_of(path, command):
+    """What the findings in a source depend on, the system's headers aside."""
+    digest = hashlib.sha256(command.encode())
+    for file in (ROOT / ".clang-tidy", path, *sorted(headers_of(path, set()))):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def check(path, command, build):
     """The findings in one source; empty where it is clean."""
-    digest = hashlib.sha256(headers + command.encode() + path.read_bytes()).hexdigest()
+    digest = digest_of(path, command)
     stamp = build / "tidy" / (str(path.relative_to(ROOT)).replace("/", "_") + ".sha256")
     if stamp.exists() and stamp.read_text() == digest:
         return ""
@@ -60,11 +70,10 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1]).resolve()
-    headers = digest_of_headers()
     sources = sorted(set(our_sources(build)))
     found = set()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for text in pool.map(lambda s: check(*s, build, headers), sources):
+        for text in pool.map(lambda s: check(*s, build), sources):
             found.update(line.replace(str(ROOT) + "/", "") for line in text.splitlines())
     print("\n".join(sorted(found)))
 
