@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -15,6 +19,16 @@ namespace {
 
 constexpr int kFault = 1;
 constexpr int kUsage = 2;
+
+/// CLI11 would only say that a command is missing.
+void check_command(std::string_view word, const std::vector<kbench::cli::Subcommand>& commands) {
+  if (word.empty() || word.front() == '-') return;
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command.app->get_name());
+  if (std::ranges::find(names, word) != names.end()) return;
+  throw kbench::UsageError(
+      fmt::format("there is no command '{}'; there are {}", word, fmt::join(names, ", ")));
+}
 
 int run(int argc, char** argv) {
   using namespace kbench;
@@ -27,6 +41,7 @@ int run(int argc, char** argv) {
       "was not met; 130 interrupted.");
   const std::vector<cli::Subcommand> commands{cli::add_eval(app), cli::add_list(app),
                                               cli::add_report(app), cli::add_doctor(app)};
+  check_command(argc > 1 ? argv[1] : "", commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -226,7 +226,7 @@ TEST_F(Eval, AGateThatIsNotMetExitsWithThree) {
   candidate("me/1_AddOne/a.cu",
             "//@ out y: float32[3]\n//@ k<<<1, 1>>>(y)\n"
             "__global__ void k(float* y) { y[0] = 1; }\n");
-  const auto result = eval({"--fail-under", "correct=0.5"});
+  const auto result = eval({"--fail-under", "fast_0=0.5"});
   EXPECT_EQ(result.status.code, 3) << result.error;
 }
 
@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
                    kModel + "        return 'text'\n"
                             "def get_inputs():\n    return [torch.randn(8)]\n",
                    "no tensor"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST_F(Eval, AProblemThatKillsItsProcessIsTheProblemsOwn) {
   problem("1_Bad",

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ReportMissing", {"report", "DIR/none.jsonl"}, "none.jsonl"},
         Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
         Mistake{"ListUnknown", {"list", "DIR/level9"}, "level9"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST(Help, IsThereForEveryCommand) {
   for (const std::string command : {"eval", "list", "report", "doctor"}) {
