@@ -54,14 +54,21 @@ KernelJob unpack_job(int fd) {
     read_bytes += static_cast<std::size_t>(n);
   }
   const std::size_t end = text.find('\n');
-  const auto head = nlohmann::json::parse(text.substr(0, end));
-  KernelJob job;
-  job.device = head.at("device");
-  job.plan = launch_plan_from_json(head.at("plan"));
-  job.sources_writable = head.at("sources_writable");
-  job.nonce = head.at("nonce");
-  job.image = text.substr(end + 1);
-  return job;
+  if (end == std::string::npos) throw Error("a candidate's job has no image");
+  try {
+    const auto head = nlohmann::json::parse(text.substr(0, end));
+    KernelJob job;
+    job.device = head.at("device");
+    job.plan = launch_plan_from_json(head.at("plan"));
+    job.sources_writable = head.at("sources_writable");
+    job.nonce = head.at("nonce");
+    job.image = text.substr(end + 1);
+    if (job.image.size() != head.at("image_bytes").get<std::size_t>())
+      throw Error("the image of a candidate's job is not whole");
+    return job;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("a candidate's job is not as kbench writes it: {}", error.what()));
+  }
 }
 
 }  // namespace kbench

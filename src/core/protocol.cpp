@@ -152,8 +152,8 @@ ReceiveStatus Channel::receive(Message& message, Clock::time_point deadline, int
   auto status =
       fill(reinterpret_cast<char*>(&header), sizeof header, &message.fds, deadline, cancel_fd);
   if (status != ReceiveStatus::kOk) return status;
-  if (header.magic != kMagic || header.nonce != nonce_ + received_ || header.length > max_body_ ||
-      header.fds != message.fds.size())
+  if (header.magic != kMagic || header.reserved != 0 || header.nonce != nonce_ + received_ ||
+      header.length > max_body_ || header.fds != message.fds.size())
     return ReceiveStatus::kMalformed;
   ++received_;
   message.type = static_cast<MessageType>(header.type);
