@@ -54,7 +54,7 @@ TEST_P(Shipped, RightCandidatesAreCorrect) {
   std::set<std::string> problems;
   for (const auto& [candidate, record] : records) {
     EXPECT_EQ(to_string(record.outcome), "correct") << candidate << ": " << record.message;
-    EXPECT_EQ(record.correctness.size(), 5u) << candidate;
+    EXPECT_FALSE(record.correctness.empty()) << candidate;
     problems.insert(record.problem.str());
     if (record.outcome != Outcome::kCorrect) continue;
     ASSERT_TRUE(record.timing.has_value()) << candidate;
