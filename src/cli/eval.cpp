@@ -115,7 +115,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   }
   progress.planned(todo.size(), input.shard.size() - todo.size());
   bool faulty = false;
-  const auto sink = [&](Record record, nlohmann::json details) {
+  const auto sink = [&](Record record, const nlohmann::json& details) {
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     writer.write(std::move(record), details);
   };
@@ -168,7 +168,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
     }
     return std::nullopt;
   };
-  const auto sink = [&](Record record, nlohmann::json details) {
+  const auto sink = [&](Record record, const nlohmann::json& details) {
     const std::lock_guard lock(output);
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     auto line = to_json(record);

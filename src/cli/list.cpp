@@ -94,6 +94,7 @@ std::vector<ListedProblem> listed_problems(const Options& options, bool gpu) {
   const std::vector<Problem> problems = find_problems(options.problems, {installation.problems});
   const Sizes overrides = parse_overrides(options.settings, problems);
   std::vector<std::pair<Problem, Sizes>> asked;
+  asked.reserve(problems.size());
   for (const Problem& problem : problems) {
     asked.emplace_back(problem, sizes_for(problem, gpu ? "gpu" : "cpu", overrides));
   }

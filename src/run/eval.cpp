@@ -35,7 +35,7 @@ constexpr std::size_t kStreamJudges = 4;
 constexpr double kCandidateMemoryShare = 0.7;
 
 /// The device that the CPU executor stands for.
-constexpr DeviceLimits kCpuLimits{16, 227 * 1024, 1024};
+constexpr DeviceLimits kCpuLimits{16, 227 * std::int64_t{1024}, 1024};
 constexpr std::string_view kCpuArch = "compute_90a";
 
 DeviceLimits limits_of(const LaneDevice& device) {
@@ -129,6 +129,7 @@ struct EvalRun::Impl {
 
   void describe_all(const std::vector<const Problem*>& problems) {
     std::vector<std::pair<Problem, Sizes>> asked;
+    asked.reserve(problems.size());
     for (const Problem* problem : problems)
       asked.emplace_back(*problem, sizes_for(*problem, device_class(), options.overrides));
     if (!source) source.emplace(installation, cancel_fd, &*host);

@@ -200,7 +200,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   record.stage = verdict.stage;
   record.cause = verdict.cause;
   record.message = std::move(verdict.message);
-  record.correct_at = std::move(verdict.correct_at);
+  record.correct_at = verdict.correct_at;
   record.correctness = std::move(verdict.correctness);
   record.timing = std::move(verdict.timing);
   record.speedup = std::move(verdict.speedup);

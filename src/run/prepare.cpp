@@ -23,12 +23,12 @@ void wait_for(const std::shared_future<CompileResult>& future, int cancel_fd) {
 
 }  // namespace
 
-void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string cause,
+void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view cause,
             std::string message) {
   prepared.decided = true;
   prepared.record.outcome = outcome;
   prepared.record.stage = stage;
-  prepared.record.cause = std::move(cause);
+  prepared.record.cause = cause;
   prepared.record.message = std::move(message);
 }
 

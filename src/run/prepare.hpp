@@ -3,6 +3,8 @@
 
 #include <future>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "kbench/compile.hpp"
 #include "kbench/run.hpp"
@@ -22,7 +24,7 @@ struct Prepared {
 };
 
 /// Ends a candidate's way: sets outcome, stage, cause and message.
-void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string cause,
+void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view cause,
             std::string message);
 
 /// Parses and binds the candidate's plan and asks for its code: all that can be done ahead of the
