@@ -32,8 +32,8 @@ CudaDriver load() {
 }  // namespace
 
 const CudaDriver& cuda_driver() {
-  static const CudaDriver driver = load();
-  return driver;
+  static const CudaDriver kDriver = load();
+  return kDriver;
 }
 
 std::string describe(CUresult result) {
