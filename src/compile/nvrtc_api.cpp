@@ -34,25 +34,25 @@ NvrtcApi::NvrtcApi(const std::filesystem::path& library) {
   if (handle == nullptr) {
     throw Error(fmt::format("cannot load NVRTC: {}; run scripts/kbench setup", ::dlerror()));
   }
-  find(handle, "nvrtcVersion", Version);
-  find(handle, "nvrtcCreateProgram", CreateProgram);
-  find(handle, "nvrtcAddNameExpression", AddNameExpression);
-  find(handle, "nvrtcCompileProgram", CompileProgram);
-  find(handle, "nvrtcGetProgramLogSize", GetProgramLogSize);
-  find(handle, "nvrtcGetProgramLog", GetProgramLog);
-  find(handle, "nvrtcGetLoweredName", GetLoweredName);
-  find(handle, "nvrtcGetPTXSize", GetPTXSize);
-  find(handle, "nvrtcGetPTX", GetPTX);
-  find(handle, "nvrtcGetCUBINSize", GetCUBINSize);
-  find(handle, "nvrtcGetCUBIN", GetCUBIN);
-  find(handle, "nvrtcDestroyProgram", DestroyProgram);
-  find(handle, "nvrtcGetErrorString", GetErrorString);
+  find(handle, "nvrtcVersion", read_version);
+  find(handle, "nvrtcCreateProgram", create_program);
+  find(handle, "nvrtcAddNameExpression", add_name_expression);
+  find(handle, "nvrtcCompileProgram", compile_program);
+  find(handle, "nvrtcGetProgramLogSize", log_size);
+  find(handle, "nvrtcGetProgramLog", log);
+  find(handle, "nvrtcGetLoweredName", lowered_name);
+  find(handle, "nvrtcGetPTXSize", ptx_size);
+  find(handle, "nvrtcGetPTX", ptx);
+  find(handle, "nvrtcGetCUBINSize", cubin_size);
+  find(handle, "nvrtcGetCUBIN", cubin);
+  find(handle, "nvrtcDestroyProgram", destroy_program);
+  find(handle, "nvrtcGetErrorString", error_string);
 }
 
 std::string NvrtcApi::version() const {
   int major = 0;
   int minor = 0;
-  Version(&major, &minor);
+  read_version(&major, &minor);
   return fmt::format("{}.{}", major, minor);
 }
 

@@ -17,20 +17,20 @@ struct NvrtcApi {
   /// "13.0"
   std::string version() const;
 
-  int (*Version)(int* major, int* minor);
-  int (*CreateProgram)(Program* program, const char* source, const char* name, int header_count,
-                       const char* const* headers, const char* const* include_names);
-  int (*AddNameExpression)(Program program, const char* expression);
-  int (*CompileProgram)(Program program, int option_count, const char* const* options);
-  int (*GetProgramLogSize)(Program program, std::size_t* size);
-  int (*GetProgramLog)(Program program, char* log);
-  int (*GetLoweredName)(Program program, const char* expression, const char** name);
-  int (*GetPTXSize)(Program program, std::size_t* size);
-  int (*GetPTX)(Program program, char* text);
-  int (*GetCUBINSize)(Program program, std::size_t* size);
-  int (*GetCUBIN)(Program program, char* image);
-  int (*DestroyProgram)(Program* program);
-  const char* (*GetErrorString)(int result);
+  int (*read_version)(int* major, int* minor);
+  int (*create_program)(Program* program, const char* source, const char* name, int header_count,
+                        const char* const* headers, const char* const* include_names);
+  int (*add_name_expression)(Program program, const char* expression);
+  int (*compile_program)(Program program, int option_count, const char* const* options);
+  int (*log_size)(Program program, std::size_t* size);
+  int (*log)(Program program, char* log);
+  int (*lowered_name)(Program program, const char* expression, const char** name);
+  int (*ptx_size)(Program program, std::size_t* size);
+  int (*ptx)(Program program, char* text);
+  int (*cubin_size)(Program program, std::size_t* size);
+  int (*cubin)(Program program, char* image);
+  int (*destroy_program)(Program* program);
+  const char* (*error_string)(int result);
 };
 
 }  // namespace kbench

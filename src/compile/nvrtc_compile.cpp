@@ -17,7 +17,7 @@ namespace {
 class Program {
  public:
   Program(const NvrtcApi& nvrtc, const CompileRequest& request);
-  ~Program() { nvrtc_.DestroyProgram(&program_); }
+  ~Program() { nvrtc_.destroy_program(&program_); }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -52,32 +52,33 @@ Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(
   for (const auto& name : names) name_pointers.push_back(name.c_str());
   for (const auto& text : texts) text_pointers.push_back(text.c_str());
   const std::string source = with_true_probes(request.source);
-  must(nvrtc_.CreateProgram(&program_, source.c_str(), kSourceName.data(),
-                            static_cast<int>(names.size()), text_pointers.data(),
-                            name_pointers.data()),
+  must(nvrtc_.create_program(&program_, source.c_str(), kSourceName.data(),
+                             static_cast<int>(names.size()), text_pointers.data(),
+                             name_pointers.data()),
        "create a program");
   for (const auto& expression : request.name_expressions) {
-    must(nvrtc_.AddNameExpression(program_, expression.c_str()), "add a name expression");
-    must(nvrtc_.AddNameExpression(program_, probe(expression).c_str()), "add a name expression");
+    must(nvrtc_.add_name_expression(program_, expression.c_str()), "add a name expression");
+    must(nvrtc_.add_name_expression(program_, probe(expression).c_str()), "add a name expression");
   }
 }
 
 void Program::must(int result, std::string_view what) const {
   if (result == 0) return;
-  throw Error(fmt::format("NVRTC cannot {}: {}", what, nvrtc_.GetErrorString(result)));
+  throw Error(fmt::format("NVRTC cannot {}: {}", what, nvrtc_.error_string(result)));
 }
 
 int Program::compile(const std::vector<std::string>& options) {
   std::vector<const char*> pointers;
+  pointers.reserve(options.size());
   for (const auto& option : options) pointers.push_back(option.c_str());
-  return nvrtc_.CompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+  return nvrtc_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
 }
 
 std::string Program::log() const {
   std::size_t size = 0;
-  must(nvrtc_.GetProgramLogSize(program_, &size), "tell its log");
+  must(nvrtc_.log_size(program_, &size), "tell its log");
   std::string text(size, '\0');
-  if (size != 0) must(nvrtc_.GetProgramLog(program_, text.data()), "tell its log");
+  if (size != 0) must(nvrtc_.log(program_, text.data()), "tell its log");
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   if (text.size() > kMaxLogBytes) text.resize(kMaxLogBytes);
   return text;
@@ -85,16 +86,16 @@ std::string Program::log() const {
 
 std::string Program::lowered(const std::string& expression) const {
   const char* name = nullptr;
-  must(nvrtc_.GetLoweredName(program_, expression.c_str(), &name), "tell a kernel's symbol");
+  must(nvrtc_.lowered_name(program_, expression.c_str(), &name), "tell a kernel's symbol");
   return name;
 }
 
 std::string Program::image(bool is_ptx) const {
   std::size_t size = 0;
-  must(is_ptx ? nvrtc_.GetPTXSize(program_, &size) : nvrtc_.GetCUBINSize(program_, &size),
+  must(is_ptx ? nvrtc_.ptx_size(program_, &size) : nvrtc_.cubin_size(program_, &size),
        "give the image");
   std::string bytes(size, '\0');
-  must(is_ptx ? nvrtc_.GetPTX(program_, bytes.data()) : nvrtc_.GetCUBIN(program_, bytes.data()),
+  must(is_ptx ? nvrtc_.ptx(program_, bytes.data()) : nvrtc_.cubin(program_, bytes.data()),
        "give the image");
   if (is_ptx) bytes.resize(std::min(bytes.find('\0'), bytes.size()));
   return bytes;
