@@ -113,7 +113,7 @@ bool may_open(const char* path) {
 void watch_memory(std::size_t bytes, std::function<void()> exceeded) {
   const int statm = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (statm < 0 || bytes == 0) return;
-  std::thread([=] {
+  std::thread([statm, bytes, exceeded = std::move(exceeded)] {
     while (resident_bytes(statm) <= bytes)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     exceeded();

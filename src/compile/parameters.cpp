@@ -38,9 +38,9 @@ std::string qualifiers_first(std::string_view type) {
   std::string prefix;
   for (;;) {
     if (take_suffix(type, " const")) {
-      prefix = "const " + prefix;
+      prefix.insert(0, "const ");
     } else if (take_suffix(type, " volatile")) {
-      prefix = "volatile " + prefix;
+      prefix.insert(0, "volatile ");
     } else {
       return prefix + std::string(type);
     }

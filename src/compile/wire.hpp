@@ -15,7 +15,7 @@ namespace kbench {
 inline constexpr std::string_view kSourceName = "candidate.cu";
 
 /// A log is cut here, in the middle of whatever it says.
-inline constexpr std::size_t kMaxLogBytes = 256 * 1024;
+inline constexpr std::size_t kMaxLogBytes = 256 * std::size_t{1024};
 
 /// What kbench-cc reads from its standard input: one job.
 struct CompilerJob {
