@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
+
+#include "core/text.hpp"
 
 namespace kbench::plan {
 namespace {
@@ -48,22 +49,6 @@ PlanValue borrowed(const Value& value) {
     PlanValue operator()(double number) const { return number; }
   };
   return std::visit(Borrow{}, value);
-}
-
-/// Levenshtein's distance: how many letters have to be added, removed or changed.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
