@@ -46,6 +46,7 @@ constexpr std::array<FlagRow, 8> kFlags{{
 
 std::string allowed_flags() {
   std::vector<std::string> spellings;
+  spellings.reserve(kFlags.size());
   for (const FlagRow& row : kFlags) {
     spellings.push_back(fmt::format("{}{}", row.spelling, row.values.empty() ? "" : "…"));
   }

@@ -141,8 +141,8 @@ Encoded encode_float(const ScalarFormat& format, double value) {
   if (exponent > bias) return {std::nullopt, fmt::format("{} is out of its range", value)};
   const std::uint64_t hidden = std::uint64_t{1} << mantissa;
   if (units < hidden) return {sign | units, ""};
-  const auto biased = static_cast<std::uint64_t>(exponent + bias);
-  return {sign | (biased << mantissa) | (units - hidden), ""};
+  const int biased = exponent + bias;
+  return {sign | (static_cast<std::uint64_t>(biased) << mantissa) | (units - hidden), ""};
 }
 
 Encoded encode_integer(const ScalarFormat& format, std::int64_t value) {

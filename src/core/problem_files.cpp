@@ -160,6 +160,7 @@ NamedFiles match_name(std::string_view name, const std::vector<ProblemFile>& fil
 
 std::vector<Spelled> spellings(const std::vector<ProblemFile>& files) {
   std::vector<Spelled> names;
+  names.reserve(files.size());
   for (const ProblemFile& file : files) {
     names.push_back({file.key, {file.key, file.stem, bare_name(file.stem)}});
   }
