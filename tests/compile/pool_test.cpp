@@ -127,6 +127,7 @@ TEST_F(PoolTest, CompilesEqualSourcesOnce) {
 TEST_F(PoolTest, CompilesManyAtOnceFromManyThreads) {
   CompilePool pool(setup());
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&pool, t] {
       for (int i = 0; i < 4; ++i) {
@@ -181,7 +182,7 @@ TEST_F(PoolTest, QueueingDoesNotCountAgainstTheLimit) {
 
 /// A compiler that ends in its own way, in place of kbench-cc.
 fs::path script(const fs::path& folder, const std::string& body) {
-  const fs::path path = folder / "compiler";
+  fs::path path = folder / "compiler";
   std::ofstream(path) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'NVRTC 1.2'; exit; fi\n"
                       << body << "\n";
   fs::permissions(path, fs::perms::owner_all);

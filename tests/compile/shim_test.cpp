@@ -18,6 +18,7 @@ struct ShimTest : CompileTest {
   void all_compile(const std::vector<CompileRequest>& requests) const {
     CompilePool pool(setup());
     std::vector<std::shared_future<CompileResult>> futures;
+    futures.reserve(requests.size());
     for (const auto& asked : requests) futures.push_back(pool.compile(asked));
     for (std::size_t i = 0; i < requests.size(); ++i) {
       SCOPED_TRACE(requests[i].source.substr(0, 300));

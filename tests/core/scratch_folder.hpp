@@ -31,7 +31,7 @@ class ScratchFolder {
 
   /// Writes a file below the folder, with the folders that lead to it.
   std::filesystem::path write(std::string_view relative, std::string_view content) const {
-    const std::filesystem::path file = path_ / relative;
+    std::filesystem::path file = path_ / relative;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << content;
     return file;
