@@ -417,8 +417,10 @@ set_up() {
 # summarise_tests OUTPUT STATUS: ctest's count as "N passed, N failed", and its exit status.
 summarise_tests() {
   local line failed total skipped
-  line=$(grep -E '% tests passed, [0-9]+ tests failed out of [0-9]+' -- "$1" | tail -n 1)
-  failed=$(sed -nE 's/.*, ([0-9]+) tests failed out of.*/\1/p' <<<"$line")
+  # Newer ctests leave the count of failures out where there is none.
+  line=$(grep -E '% tests passed(, [0-9]+ tests? failed)? out of [0-9]+' -- "$1" | tail -n 1)
+  failed=$(sed -nE 's/.*, ([0-9]+) tests? failed out of.*/\1/p' <<<"$line")
+  failed=${failed:-0}
   total=$(sed -nE 's/.* out of ([0-9]+).*/\1/p' <<<"$line")
   skipped=$(grep -cE '\*\*\*Skipped' -- "$1")
   if [[ -z $line || $total -eq 0 ]]; then
