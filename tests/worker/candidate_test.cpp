@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+// A kernel candidate's process, forked for real and driven over its real channel: the test is the
+// judge.
+#include "worker/candidate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "kbench/kernel_job.hpp"
+#include "kbench/protocol.hpp"
+#include "ptx/nvrtc_helper.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using protocol::BufferRole;
+using protocol::Message;
+using protocol::MessageType;
+using protocol::ReceiveStatus;
+using testing::Each;
+using testing::Gt;
+using testing::HasSubstr;
+
+constexpr std::int64_t kCount = 6;
+constexpr auto kLimit = std::chrono::seconds(30);
+
+template <typename T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+/// The process of one candidate and the judge's side of its buffers. Tensors are floats, kCount of
+/// them each.
+class JudgedProcess {
+ public:
+  explicit JudgedProcess(const Fd& job, std::uint64_t nonce) {
+    auto [ours, theirs] = socket_pair();
+    pid_ = fork();
+    if (pid_ == 0) {
+      ours.reset();
+      setpgid(0, 0);
+      int code = 9;
+      try {
+        code = candidate_main(std::move(theirs), Fd(dup(job.value())));
+      } catch (const std::exception&) {
+        code = 8;
+      }
+      _exit(code);
+    }
+    channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxCandidateBody);
+  }
+  JudgedProcess(const JudgedProcess&) = delete;
+  JudgedProcess& operator=(const JudgedProcess&) = delete;
+  ~JudgedProcess() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  pid_t pid() const { return pid_; }
+  void hang_up() { channel_ = {}; }
+  bool send(MessageType type, std::string_view body = {}, const std::vector<int>& fds = {}) {
+    return channel_.send(type, body, fds);
+  }
+  ReceiveStatus receive(Message& message, std::chrono::milliseconds limit = kLimit) {
+    return channel_.receive(message, protocol::Clock::now() + limit);
+  }
+  /// The next message, which has to be of this type.
+  std::string expect(MessageType type) {
+    Message message;
+    EXPECT_EQ(receive(message), ReceiveStatus::kOk);
+    EXPECT_EQ(static_cast<int>(message.type), static_cast<int>(type))
+        << (message.type == MessageType::kFailed ? message.body.substr(4) : "");
+    EXPECT_LE(message.body.size(), protocol::kMaxCandidateBody);
+    return message.body;
+  }
+  /// The failure that comes next, after which the process ends by itself.
+  protocol::FailedBody expect_failure() {
+    protocol::FailedBody failed{};
+    const std::string body = expect(MessageType::kFailed);
+    EXPECT_EQ(body.size(), sizeof failed);
+    std::memcpy(&failed, body.data(), std::min(body.size(), sizeof failed));
+    Message message;
+    EXPECT_EQ(receive(message), ReceiveStatus::kClosed);
+    EXPECT_EQ(exit_code(), 1);
+    return failed;
+  }
+  /// Waits for the end: the exit code, or minus the signal.
+  int exit_code() {
+    int status = 0;
+    if (waitpid(std::exchange(pid_, -1), &status, 0) < 0) return 99;
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+  /// Creates a buffer for tensor `index` of a set, to be sent with the next map().
+  void add(std::uint32_t set, std::uint32_t index, BufferRole role,
+           const std::vector<float>& values = std::vector<float>(kCount, 0)) {
+    auto buffer =
+        device_->create(buffer_layout(values.size() * sizeof(float), device_->granularity(), true));
+    std::memcpy(buffer.data(), values.data(), values.size() * sizeof(float));
+    fill_red_zones(*device_, buffer);
+    const auto& at = buffer.layout();
+    entries_ += bytes_of(protocol::BufferEntry{
+        set, index, static_cast<std::uint32_t>(role), role == BufferRole::kWork ? 1u : 0u,
+        at.mapped_bytes, at.data_offset, at.data_bytes, at.red_before, at.red_after});
+    fds_.push_back(buffer.fd());
+    buffers_[{set, index, role}] = std::move(buffer);
+  }
+  void map() {
+    ASSERT_TRUE(send(MessageType::kBuffers, entries_, fds_));
+    expect(MessageType::kMapped);
+    entries_.clear();
+    fds_.clear();
+  }
+  bool call(std::uint32_t set) {
+    return send(MessageType::kCall, bytes_of(protocol::CallBody{set}));
+  }
+  bool time(const std::vector<std::uint32_t>& sets) {
+    std::string body = bytes_of(protocol::TimeBody{static_cast<std::uint32_t>(sets.size()), 1});
+    for (const auto set : sets) body += bytes_of(set);
+    return send(MessageType::kTime, body);
+  }
+  std::vector<float> values(std::uint32_t set, std::uint32_t index, BufferRole role) {
+    const auto& buffer = buffers_.at({set, index, role});
+    EXPECT_EQ(broken_red_zone(*device_, buffer), "");
+    std::vector<float> values(buffer.size_bytes() / sizeof(float));
+    std::memcpy(values.data(), buffer.data(), buffer.size_bytes());
+    return values;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  protocol::Channel channel_;
+  std::unique_ptr<Device> device_ = open_device("cpu");
+  std::map<std::tuple<std::uint32_t, std::uint32_t, BufferRole>, SharedBuffer> buffers_;
+  std::string entries_;
+  std::vector<int> fds_;
+};
+
+BoundTensor tensor(BoundTensor::Role role, std::string name) {
+  BoundTensor tensor;
+  tensor.role = role;
+  tensor.info = {std::move(name), DType::kFloat32, {kCount}};
+  tensor.writable = role == BoundTensor::Role::kOutput || role == BoundTensor::Role::kScratch;
+  return tensor;
+}
+
+/// The job of a kernel k(const float* x, float* y) with the given body, where `i` is the element.
+KernelJob job_of(const std::string& body) {
+  KernelJob job;
+  job.device = "cpu";
+  job.nonce = protocol::random_nonce();
+  job.image = ptx::testing::compile(
+      "extern \"C\" __global__ void k(float* x, float* y) { int i = threadIdx.x; " + body + " }");
+  job.plan.tensors = {tensor(BoundTensor::Role::kInput, "x"),
+                      tensor(BoundTensor::Role::kOutput, "y")};
+  LaunchPlan::Launch launch;
+  launch.symbol = launch.kernel = "k";
+  launch.block = {kCount, 1, 1};
+  launch.arguments.resize(2);
+  launch.arguments[0].tensor = 0;
+  launch.arguments[1].tensor = 1;
+  job.plan.launches = {launch};
+  return job;
+}
+
+const std::vector<float> kInput{1, -2, 3, -4, 5, -6};
+constexpr auto kSource = BufferRole::kSource;
+constexpr auto kWork = BufferRole::kWork;
+
+class CandidateProcess : public testing::Test {
+ protected:
+  void SetUp() override { KBENCH_NEEDS_NVRTC(); }
+  /// Starts the candidate of `job`, waits until it is loaded, and hands over one set.
+  JudgedProcess& start(const KernelJob& job, const std::vector<float>& input = kInput) {
+    process_ = std::make_unique<JudgedProcess>(pack_job(job), job.nonce);
+    process_->expect(MessageType::kLoaded);
+    process_->add(0, 0, kSource, input);
+    process_->add(0, 1, kWork);
+    process_->map();
+    return *process_;
+  }
+  std::unique_ptr<JudgedProcess> process_;
+};
+
+TEST_F(CandidateProcess, ComputesIntoTheJudgesBuffers) {
+  auto& process = start(job_of("y[i] = 2 * x[i];"));
+  ASSERT_TRUE(process.call(0));
+  process.expect(MessageType::kCalled);
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{2, -4, 6, -8, 10, -12}));
+  EXPECT_EQ(process.values(0, 0, kSource), kInput);
+  process.hang_up();
+  EXPECT_EQ(process.exit_code(), 0);
+}
+
+TEST_F(CandidateProcess, KeepsSetsApartAndTimesThemInOrder) {
+  auto& process = start(job_of("y[i] = x[i] + 1;"));
+  process.add(1, 0, kSource, std::vector<float>(kCount, 10));
+  process.add(1, 1, kWork);
+  process.map();
+  ASSERT_TRUE(process.call(1));
+  process.expect(MessageType::kCalled);
+  EXPECT_THAT(process.values(1, 1, kWork), Each(11));
+  EXPECT_THAT(process.values(0, 1, kWork), Each(0));  // not touched yet
+  ASSERT_TRUE(process.time({0, 1, 0, 1, 1, 0, 0}));
+  const std::string body = process.expect(MessageType::kTimes);
+  ASSERT_EQ(body.size(), 7 * sizeof(double));
+  std::vector<double> times(7);
+  std::memcpy(times.data(), body.data(), body.size());
+  EXPECT_THAT(times, Each(Gt(0)));
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{2, -1, 4, -3, 6, -5}));
+  ASSERT_TRUE(process.time({}));
+  EXPECT_EQ(process.expect(MessageType::kTimes), "");
+}
+
+TEST_F(CandidateProcess, PoisonsOutputsBeforeEachCall) {
+  auto& process = start(job_of("if (i < 3 && x[0] > 0) y[i] = 7;"));
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(process.call(0));
+    process.expect(MessageType::kCalled);
+    const auto y = process.values(0, 1, kWork);
+    EXPECT_EQ(y[2], 7);
+    EXPECT_TRUE(std::isnan(y[3]));
+    EXPECT_TRUE(std::isnan(y[5]));
+  }
+}
+
+TEST_F(CandidateProcess, RestoresWhatInoutNamesBeforeEachCall) {
+  KernelJob job = job_of("x[i] += 1; y[i] = x[i];");
+  job.plan.tensors[0].role = BoundTensor::Role::kState;
+  job.plan.tensors[0].writable = true;
+  auto& process = start(job);
+  process.add(0, 0, kWork);
+  process.map();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(process.call(0));
+    process.expect(MessageType::kCalled);
+    EXPECT_EQ(process.values(0, 0, kWork), (std::vector<float>{2, -1, 4, -3, 6, -5}));
+    EXPECT_EQ(process.values(0, 0, kSource), kInput);
+  }
+  ASSERT_TRUE(process.time({0, 0, 0}));
+  process.expect(MessageType::kTimes);
+  EXPECT_EQ(process.values(0, 0, kWork), (std::vector<float>{2, -1, 4, -3, 6, -5}));
+}
+
+TEST_F(CandidateProcess, FillsWhatThePlanFillsInEveryCall) {
+  KernelJob job = job_of("atomicAdd(&y[0], x[i]);");
+  job.plan.tensors[1].filled = true;
+  const float hundred = 100;
+  std::memcpy(&job.plan.tensors[1].fill_bits, &hundred, sizeof hundred);
+  auto& process = start(job);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(process.call(0));
+    process.expect(MessageType::kCalled);
+    EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{97, 100, 100, 100, 100, 100}));
+  }
+}
+
+TEST_F(CandidateProcess, RunsLaunchesInOrderOverScratchOfItsOwn) {
+  KernelJob job = job_of("y[i] = x[(i + 1) % 6];");
+  job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "tmp"));
+  job.plan.launches.push_back(job.plan.launches[0]);
+  job.plan.launches[0].arguments[1].tensor = 2;
+  job.plan.launches[1].arguments[0].tensor = 2;
+  auto& process = start(job);
+  ASSERT_TRUE(process.call(0));
+  process.expect(MessageType::kCalled);
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{3, -4, 5, -6, 1, -2}));
+}
+
+TEST_F(CandidateProcess, TellsItsOwnFailures) {
+  struct Case {
+    const char* body;
+    Outcome outcome;
+    const char *cause, *said;
+  };
+  for (const auto& c : {
+           Case{"y[i + 6] = x[i];", Outcome::kIllegalWrite, "out_of_bounds_write", "output y"},
+           Case{"x[i] = 1; y[i] = x[i];", Outcome::kIllegalWrite, "input_written", "input x"},
+           Case{"y[i] = x[i + 6];", Outcome::kCrash, "out_of_bounds_read", "input x"},
+           Case{"y[i] = *(float*)4096;", Outcome::kCrash, "illegal_address", ""},
+           Case{"if (i == 5) __trap(); y[i] = x[i];", Outcome::kCrash, "trap", ""},
+       }) {
+    auto& process = start(job_of(c.body));
+    ASSERT_TRUE(process.call(0));
+    const auto failed = process.expect_failure();
+    EXPECT_EQ(failed.outcome, static_cast<std::uint32_t>(c.outcome)) << c.body;
+    EXPECT_STREQ(failed.cause, c.cause) << c.body;
+    EXPECT_THAT(failed.message, HasSubstr(c.said)) << c.body;
+  }
+}
+
+TEST_F(CandidateProcess, AFailureWhileBeingTimedIsToldToo) {
+  auto& process = start(job_of("__trap();"));
+  ASSERT_TRUE(process.time({0}));
+  EXPECT_STREQ(process.expect_failure().cause, "trap");
+}
+
+TEST_F(CandidateProcess, WritesBesideScratchAreFound) {
+  KernelJob job = job_of("x[i - 6] = 0; y[i] = 1;");
+  job.plan.tensors[0].role = BoundTensor::Role::kScratch;
+  job.plan.tensors[0].info.name = "partial";
+  auto& process = start(job);
+  ASSERT_TRUE(process.call(0));
+  const auto failed = process.expect_failure();
+  EXPECT_EQ(failed.outcome, static_cast<std::uint32_t>(Outcome::kIllegalWrite));
+  EXPECT_THAT(failed.message, HasSubstr("partial"));
+}
+
+TEST_F(CandidateProcess, WithSourcesWritableTheJudgeSeesWhatAKernelWrote) {
+  KernelJob job = job_of("if (i == 2) x[i] = 42; y[i] = 0;");
+  job.sources_writable = true;
+  auto& process = start(job);
+  ASSERT_TRUE(process.call(0));
+  process.expect(MessageType::kCalled);
+  EXPECT_EQ(process.values(0, 0, kSource), (std::vector<float>{1, -2, 42, -4, 5, -6}));
+}
+
+TEST_F(CandidateProcess, LongTextsAreCutAndEnd) {
+  KernelJob job = job_of("y[i + 6] = x[i];");
+  job.plan.tensors[1].info.name = std::string(5000, 'y');
+  auto& process = start(job);
+  ASSERT_TRUE(process.call(0));
+  const auto failed = process.expect_failure();
+  EXPECT_EQ(strnlen(failed.message, sizeof failed.message), sizeof failed.message - 1);
+}
+
+TEST_F(CandidateProcess, WhatCannotBeLoadedIsAFailureBeforeLoaded) {
+  KernelJob job = job_of("y[i] = x[i];");
+  job.image = "this is no PTX";
+  JudgedProcess process(pack_job(job), job.nonce);
+  const auto failed = process.expect_failure();
+  EXPECT_EQ(failed.outcome, static_cast<std::uint32_t>(Outcome::kCrash));
+  EXPECT_NE(failed.message[0], '\0');
+}
+
+TEST_F(CandidateProcess, ScratchThatFitsNowhereIsOutOfMemory) {
+  KernelJob job = job_of("y[i] = x[i];");
+  job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "huge"));
+  job.plan.tensors[2].info.shape = {std::int64_t{1} << 48};
+  JudgedProcess process(pack_job(job), job.nonce);
+  const auto failed = process.expect_failure();
+  EXPECT_EQ(failed.outcome, static_cast<std::uint32_t>(Outcome::kOutOfMemory));
+}
+
+TEST_F(CandidateProcess, AnUnknownKernelIsAFailureOfTheCandidate) {
+  KernelJob job = job_of("y[i] = x[i];");
+  job.plan.launches[0].symbol = "other";
+  JudgedProcess process(pack_job(job), job.nonce);
+  Message message;
+  ASSERT_EQ(process.receive(message), ReceiveStatus::kOk);
+  if (message.type == MessageType::kLoaded) {
+    process.add(0, 0, kSource, kInput);
+    process.add(0, 1, kWork);
+    process.map();
+    ASSERT_TRUE(process.call(0));
+    EXPECT_THAT(process.expect_failure().message, HasSubstr("other"));
+  } else {
+    EXPECT_EQ(message.type, MessageType::kFailed);
+  }
+}
+
+TEST_F(CandidateProcess, MessagesThatMakeNoSenseEndInAFailureNotInACrash) {
+  const std::string entry = bytes_of(protocol::BufferEntry{});
+  const std::pair<MessageType, std::string> messages[] = {
+      {MessageType::kCall, ""},
+      {MessageType::kCall, "abc"},
+      {MessageType::kTime, ""},
+      {MessageType::kTime, "1234567"},
+      {MessageType::kBuffers, entry},
+      {MessageType::kBuffers, entry + entry},
+      {MessageType::kCall, bytes_of(protocol::CallBody{77})},
+      {MessageType::kTime, bytes_of(protocol::TimeBody{1, 0}) + bytes_of(std::uint32_t{77})}};
+  for (const auto& [type, body] : messages) {
+    auto& process = start(job_of("y[i] = x[i];"));
+    ASSERT_TRUE(process.send(type, body));
+    const auto failed = process.expect_failure();
+    EXPECT_EQ(failed.outcome, static_cast<std::uint32_t>(Outcome::kCrash));
+    EXPECT_NE(failed.message[0], '\0');
+  }
+}
+
+TEST_F(CandidateProcess, AStrangerOnTheChannelIsNotServed) {
+  const KernelJob job = job_of("y[i] = x[i];");
+  JudgedProcess process(pack_job(job), job.nonce + 1);
+  Message message;
+  EXPECT_EQ(process.receive(message), ReceiveStatus::kMalformed);
+  ASSERT_TRUE(process.call(0));
+  EXPECT_EQ(process.receive(message), ReceiveStatus::kClosed);
+  EXPECT_EQ(process.exit_code(), 0);
+}
+
+TEST_F(CandidateProcess, OneThatIsKilledClosesTheChannel) {
+  auto& process = start(job_of("y[i] = x[i];"));
+  kill(process.pid(), SIGSEGV);
+  Message message;
+  EXPECT_EQ(process.receive(message), ReceiveStatus::kClosed);
+  EXPECT_EQ(process.exit_code(), -SIGSEGV);
+  EXPECT_FALSE(process.call(0));
+}
+
+TEST_F(CandidateProcess, AnEndlessKernelIsATimeoutForTheJudgeAndDiesByKill) {
+  auto& process = start(job_of("while (*(volatile float*)x > 0) y[i] = 0;"));
+  ASSERT_TRUE(process.call(0));
+  Message message;
+  EXPECT_EQ(process.receive(message, std::chrono::milliseconds(300)), ReceiveStatus::kTimeout);
+  kill(process.pid(), SIGKILL);
+  EXPECT_EQ(process.receive(message), ReceiveStatus::kClosed);
+  EXPECT_EQ(process.exit_code(), -SIGKILL);
+}
+
+TEST_F(CandidateProcess, AJudgeThatGoesAwayEndsIt) {
+  const KernelJob job = job_of("y[i] = x[i];");
+  JudgedProcess process(pack_job(job), job.nonce);
+  process.hang_up();
+  EXPECT_EQ(process.exit_code(), 0);
+}
+
+TEST(CandidateJob, WhatIsNoJobClosesTheChannelWithoutAWord) {
+  auto [readable, other] = socket_pair();
+  JudgedProcess process(readable, 1);
+  Message message;
+  EXPECT_EQ(process.receive(message), ReceiveStatus::kClosed);
+  EXPECT_EQ(process.exit_code(), 8);
+}
+
+}  // namespace
+}  // namespace kbench::worker

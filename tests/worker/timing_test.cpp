@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "worker/timing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <thread>
+
+namespace kbench::worker {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::Le;
+
+/// A side of known duration and noise, which remembers in which blocks it was asked.
+struct FakeSide {
+  double true_ms = 1;
+  double noise = 0;           ///< standard deviation, relative
+  double outliers = 0;        ///< share of calls that take ten times as long
+  double switch_penalty = 1;  ///< factor on the first calls of a block
+  int slow_calls = 0;         ///< how many of them
+  std::vector<std::string>* order = nullptr;
+  std::vector<int> blocks = {};
+  std::mt19937_64 random = std::mt19937_64(1);
+
+  std::vector<double> measure(const std::string& name, int calls) {
+    blocks.push_back(calls);
+    if (order != nullptr) order->push_back(name);
+    std::normal_distribution<double> spread(1, noise);
+    std::bernoulli_distribution outlier(outliers);
+    std::vector<double> times;
+    for (int i = 0; i < calls; ++i) {
+      double ms = true_ms;
+      if (noise > 0) ms *= std::max(0.01, spread(random));
+      if (outliers > 0 && outlier(random)) ms *= 10;
+      if (i < slow_calls) ms *= switch_penalty;
+      times.push_back(ms);
+    }
+    return times;
+  }
+};
+
+TimedSide side(const std::string& name, FakeSide& fake) {
+  return {name, [&fake, name](int calls) { return fake.measure(name, calls); }};
+}
+
+TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits = {}) {
+  return measure_sides(sides, limits, [] { return 1500.0; });
+}
+
+Speedup speedup(const TimedRun& run) {
+  return speedup_of("eager", run.measurements.at("eager"), run.measurements.at("candidate"));
+}
+
+TEST(MeasureSides, FindsTheRatioOfNoisySides) {
+  struct Case {
+    double eager_ms, candidate_ms, noise, outliers;
+  };
+  const Case cases[] = {{1, 1, 0.02, 0},     {2, 1, 0.02, 0},       {1, 3, 0.05, 0},
+                        {1, 1, 0.05, 0.1},   {0.02, 0.001, 0.1, 0}, {15, 14, 0.03, 0.05},
+                        {0.5, 0.49, 0.02, 0}};
+  for (const auto& c : cases) {
+    FakeSide eager{.true_ms = c.eager_ms, .noise = c.noise, .outliers = c.outliers};
+    FakeSide candidate{.true_ms = c.candidate_ms, .noise = c.noise, .outliers = c.outliers};
+    candidate.random.seed(2);
+    const auto found = speedup(measure({side("eager", eager), side("candidate", candidate)}));
+    const double truth = c.eager_ms / c.candidate_ms;
+    EXPECT_NEAR(found.value / truth, 1, 0.03) << truth;
+    EXPECT_LE(found.lo, found.value);
+    EXPECT_GE(found.hi, found.value);
+    // A 95 % interval misses now and then; it never misses by its own width.
+    const double width = found.hi - found.lo;
+    EXPECT_GE(truth, found.lo - width);
+    EXPECT_LE(truth, found.hi + width);
+    EXPECT_LE(width, 0.2 * truth);
+  }
+}
+
+TEST(MeasureSides, TheIntervalCoversTheTruthAboutAsOftenAsItSays) {
+  int covered = 0;
+  constexpr int kRuns = 60;
+  for (int i = 0; i < kRuns; ++i) {
+    FakeSide eager{.true_ms = 1.5, .noise = 0.05}, candidate{.true_ms = 1, .noise = 0.05};
+    eager.random.seed(static_cast<unsigned>(100 + i));
+    candidate.random.seed(static_cast<unsigned>(900 + i));
+    TimingLimits limits;
+    limits.min_measurements = limits.max_measurements = 60;
+    const auto found =
+        speedup(measure({side("eager", eager), side("candidate", candidate)}, limits));
+    covered += found.lo <= 1.5 && 1.5 <= found.hi ? 1 : 0;
+  }
+  EXPECT_GE(covered, kRuns * 85 / 100);
+}
+
+TEST(MeasureSides, DiscardsWhatIsSlowAfterEachSwitch) {
+  FakeSide eager{.true_ms = 1, .switch_penalty = 2, .slow_calls = 2};
+  FakeSide candidate{.true_ms = 0.5, .switch_penalty = 7, .slow_calls = 2};
+  const auto run = measure({side("eager", eager), side("candidate", candidate)});
+  EXPECT_THAT(run.measurements.at("eager"), Each(1.0));
+  EXPECT_THAT(run.measurements.at("candidate"), Each(0.5));
+}
+
+TEST(MeasureSides, AlternatesABBA) {
+  std::vector<std::string> order;
+  FakeSide a{.order = &order}, b{.order = &order}, c{.order = &order};
+  TimingLimits limits;
+  limits.min_measurements = 20;
+  measure({side("a", a), side("b", b), side("c", c)}, limits);
+  // The first call of all to each side learns its length.
+  EXPECT_THAT(order, ElementsAre("a", "a", "b", "b", "c", "c", "c", "b", "a",  //
+                                 "a", "b", "c", "c", "b", "a"));
+  EXPECT_EQ(a.blocks.front(), 1);
+}
+
+TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreVeryLong) {
+  struct Case {
+    double ms;
+    int calls, counted;
+  };
+  for (const auto& c : {Case{0.01, 10, 8}, Case{20, 10, 8}, Case{21, 6, 5}, Case{40, 6, 5},
+                        Case{41, 4, 3}, Case{5000, 4, 3}}) {
+    FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
+    TimingLimits limits;
+    limits.min_measurements = 1;
+    const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
+    EXPECT_THAT(candidate.blocks, ElementsAre(1, c.calls, c.calls)) << c.ms;
+    EXPECT_EQ(run.measurements.at("candidate").size(), 2u * static_cast<unsigned>(c.counted));
+    // A slow side's short blocks leave the other's as they are.
+    EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10));
+  }
+}
+
+TEST(MeasureSides, StopsAsSoonAsTheRatioIsKnown) {
+  TimingLimits limits;
+  limits.budget_s = 1000;
+  FakeSide steady{.true_ms = 1, .noise = 0.002}, other{.true_ms = 2, .noise = 0.002};
+  const auto early = measure({side("eager", steady), side("candidate", other)}, limits);
+  EXPECT_EQ(early.measurements.at("eager").size(), 16u);
+  FakeSide noisy{.true_ms = 1, .noise = 0.1}, also{.true_ms = 2, .noise = 0.1};
+  const auto late = measure({side("eager", noisy), side("candidate", also)}, limits);
+  EXPECT_GT(late.measurements.at("eager").size(), 100u);
+}
+
+TEST(MeasureSides, NeverMeasuresMuchMoreThanTheMost) {
+  TimingLimits limits;
+  limits.budget_s = 1000;
+  limits.max_measurements = 100;
+  FakeSide noisy{.true_ms = 1, .noise = 0.5}, also{.true_ms = 2, .noise = 0.5};
+  const auto run = measure({side("eager", noisy), side("candidate", also)}, limits);
+  for (const auto& [name, times] : run.measurements)
+    EXPECT_THAT(times.size(), AllOf(Ge(100u), Le(116u))) << name;
+}
+
+TEST(MeasureSides, AnEmptyBudgetStillGetsTheLeastNumber) {
+  TimingLimits limits;
+  limits.budget_s = 0;
+  limits.min_measurements = 40;
+  FakeSide noisy{.true_ms = 1, .noise = 0.5}, also{.true_ms = 2, .noise = 0.5};
+  const auto run = measure({side("eager", noisy), side("candidate", also)}, limits);
+  for (const auto& [name, times] : run.measurements)
+    EXPECT_THAT(times.size(), AllOf(Ge(40u), Le(56u))) << name;
+}
+
+TEST(MeasureSides, TheBudgetEndsRealWaiting) {
+  TimingLimits limits;
+  limits.budget_s = 0.2;
+  limits.max_measurements = 1'000'000;
+  limits.target_rel_ci = 0;
+  const TimedSide slow{"candidate", [](int calls) {
+                         std::this_thread::sleep_for(std::chrono::milliseconds(calls));
+                         return std::vector<double>(static_cast<std::size_t>(calls), 1.0);
+                       }};
+  FakeSide eager{.true_ms = 1, .noise = 0.1};
+  const auto start = std::chrono::steady_clock::now();
+  measure({side("eager", eager), slow}, limits);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(MeasureSides, ACandidateAloneIsMeasuredToo) {
+  FakeSide alone{.true_ms = 3};
+  const auto run = measure({side("candidate", alone)});
+  EXPECT_GE(run.measurements.at("candidate").size(), 10u);
+  EXPECT_THAT(run.measurements.at("candidate"), Each(3.0));
+}
+
+TEST(MeasureSides, ReadsTheClockOncePerBlock) {
+  FakeSide eager, candidate;
+  int reads = 0;
+  TimingLimits limits;
+  limits.min_measurements = 1;
+  const auto run = measure_sides({side("eager", eager), side("candidate", candidate)}, limits,
+                                 [&] { return 1000.0 + ++reads; });
+  EXPECT_THAT(run.clocks_mhz.at("eager"), ElementsAre(1001, 1004));
+  EXPECT_THAT(run.clocks_mhz.at("candidate"), ElementsAre(1002, 1003));
+}
+
+TEST(Median, OfOddAndEvenCounts) {
+  EXPECT_EQ(median({7}), 7);
+  EXPECT_EQ(median({9, 1}), 5);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(median({1, 1, 1, 100, 1}), 1);
+}
+
+TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
+  const auto timing = summarize({2, 4, 4, 4, 5, 5, 7, 9});
+  EXPECT_EQ(timing.count, 8);
+  EXPECT_DOUBLE_EQ(timing.median_ms, 4.5);
+  EXPECT_DOUBLE_EQ(timing.mean_ms, 5);
+  EXPECT_DOUBLE_EQ(timing.std_ms, std::sqrt(32.0 / 7));
+  EXPECT_EQ(timing.min_ms, 2);
+  EXPECT_EQ(timing.max_ms, 9);
+  EXPECT_EQ(summarize({3}).std_ms, 0);
+}
+
+TEST(SpeedupOf, IsTheRatioOfMediansWithItsInterval) {
+  const auto found = speedup_of("eager", {4, 4, 40, 4}, {2, 2, 2});
+  EXPECT_EQ(found.baseline, "eager");
+  EXPECT_DOUBLE_EQ(found.value, 2);
+  EXPECT_LE(found.lo, 2);
+  EXPECT_GE(found.hi, 2);
+  const auto certain = speedup_of("eager", {3, 3, 3}, {2, 2});
+  EXPECT_DOUBLE_EQ(certain.lo, 1.5);
+  EXPECT_DOUBLE_EQ(certain.hi, 1.5);
+}
+
+TEST(SpeedupOf, EqualMeasurementsGiveAnEqualInterval) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> spread(1, 0.1);
+  std::vector<double> a(50), b(50);
+  for (auto& ms : a) ms = spread(random);
+  for (auto& ms : b) ms = 2 * spread(random);
+  const auto first = speedup_of("eager", a, b), second = speedup_of("eager", a, b);
+  EXPECT_EQ(first.lo, second.lo);
+  EXPECT_EQ(first.hi, second.hi);
+  EXPECT_LT(first.lo, first.hi);
+}
+
+}  // namespace
+}  // namespace kbench::worker
