@@ -49,6 +49,7 @@ namespace kbench::worker {
 
 /// The loaded driver: one function pointer per row above.
 struct CudaDriver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member, in its declaration
 #define KBENCH_MEMBER(name, symbol) decltype(&::name) name = nullptr;
   KBENCH_CUDA_FUNCTIONS(KBENCH_MEMBER)
 #undef KBENCH_MEMBER

@@ -44,7 +44,10 @@ void check(CUresult result, std::string_view what) {
                          fmt::format("{}: {}", what, describe(result))};
 }
 
-std::byte* host_pointer(CUdeviceptr pointer) { return reinterpret_cast<std::byte*>(pointer); }
+std::byte* host_pointer(CUdeviceptr pointer) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
+  return reinterpret_cast<std::byte*>(pointer);
+}
 CUdeviceptr device_pointer(const std::byte* pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
 }
@@ -114,9 +117,10 @@ class CudaDevice final : public Device {
 
   SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override {
     CUmemGenericAllocationHandle handle = 0;
-    check(cuda_.cuMemImportFromShareableHandle(
-              &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd.value())),
-              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes a descriptor by this type
+    auto* descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(fd.value()));
+    check(cuda_.cuMemImportFromShareableHandle(&handle, descriptor,
+                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
           "importing memory");
     return map_handle(handle, std::move(fd), layout, writable);
   }
