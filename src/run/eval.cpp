@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,13 +51,19 @@ std::string arch_of(const LaneDevice& device) {
                      device.gpu->compute_major >= 9 ? "a" : "");
 }
 
+/// Where runs of all users on this machine see each other's locks.
+constexpr const char* kLockFolder = "/tmp/kbench-locks";
+
 /// Holds a GPU for this run; two runs never time on one GPU at once.
-Fd lock_gpu(const GpuInfo& gpu, const std::filesystem::path& cache) {
-  const auto folder = cache / "locks";
-  std::filesystem::create_directories(folder);
-  const auto path = folder / (gpu.uuid + ".lock");
-  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd) throw Error(fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
+Fd lock_gpu(const GpuInfo& gpu) {
+  // Whoever comes first makes folder and file for everybody, as /tmp itself is.
+  if (mkdir(kLockFolder, 01777) == 0) chmod(kLockFolder, 01777);
+  const std::string path = fmt::format("{}/{}.lock", kLockFolder, gpu.uuid);
+  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!fd)
+    throw Error(fmt::format("cannot open {}: {}; it keeps two runs from timing on one GPU", path,
+                            std::strerror(errno)));
+  fchmod(fd.value(), 0666);
   if (flock(fd.value(), LOCK_EX | LOCK_NB) != 0)
     throw UsageError(fmt::format(
         "GPU {} ({}, {}) is in use by another kbench run: wait for it to end, or choose another "
@@ -95,7 +102,7 @@ struct EvalRun::Impl {
     devices = choose_devices(options.device,
                              options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
-      if (device.gpu) locks.push_back(lock_gpu(*device.gpu, installation.cache));
+      if (device.gpu) locks.push_back(lock_gpu(*device.gpu));
     secret = options.seed ? fmt::format("public:{}", *options.seed) : protocol::random_hex(32);
     CompilerSetup setup;
     setup.compiler = installation.compiler;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// What only a real GPU shows: locks, precision rows, baselines, and ends in the middle.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <csignal>
+#include <thread>
+
+#include "cli/kbench_process.hpp"
+#include "kbench/device_probe.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = probe_gpus();
+    if (gpus_.empty()) GTEST_SKIP() << "no GPU on this machine";
+    folder_.write("set/level1/1_AddOne.py", add_one_problem(1 << 22));
+    folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
+  }
+  std::vector<std::string> arguments(std::vector<std::string> more) const {
+    std::vector<std::string> all{"eval",         (folder_.path() / "set").string(),
+                                 "--candidates", (folder_.path() / "candidates").string(),
+                                 "--device",     "cuda:0",
+                                 "--out",        out().string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
+
+  std::vector<GpuInfo> gpus_;
+  TempFolder folder_;
+};
+
+TEST_F(Gpu, OneRunAtATime) {
+  const std::filesystem::path lock = "/tmp/kbench-locks/" + gpus_[0].uuid + ".lock";
+  std::filesystem::create_directories(lock.parent_path());
+  const Fd held(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_EQ(flock(held.value(), LOCK_EX | LOCK_NB), 0);
+  const auto result = run_kbench(arguments({}));
+  EXPECT_EQ(result.status.code, 2);
+  EXPECT_THAT(error_lines(result), SizeIs(1));
+  EXPECT_THAT(result.error, HasSubstr("in use by another kbench run"));
+  EXPECT_FALSE(std::filesystem::exists(out()));
+}
+
+TEST_F(Gpu, BothBaselinesAreTimedOnRequest) {
+  const auto result = run_kbench(arguments({"--baseline", "eager,compile"}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(1));
+  const Record& record = run.records[0];
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  ASSERT_THAT(record.speedup, SizeIs(2));
+  EXPECT_EQ(record.speedup[0].baseline, "eager");
+  EXPECT_EQ(record.speedup[1].baseline, "compile");
+  for (const auto& speedup : record.speedup) {
+    EXPECT_LE(speedup.lo, speedup.value);
+    EXPECT_GE(speedup.hi, speedup.value);
+    EXPECT_GT(speedup.value, 0.1);
+  }
+  EXPECT_EQ(record.timing->sides.size(), 3u);
+  EXPECT_GE(record.timing->sides.at("candidate").count, 10);
+  EXPECT_GT(record.timing->sides.at("candidate").clock_mhz.value_or(0), 100);
+}
+
+TEST_F(Gpu, HalfPrecisionRowsCastBothSides) {
+  folder_.write("candidates/me/1_AddOne/a.cu", R"(//@ dims x[N]
+//@ out y like x
+//@ k<dtype(x)><<<cdiv(N, 256), 256>>>(x, y, N)
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+template <typename T> __global__ void k(const T* x, T* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = T(float(x[i]) + 1.0f);
+}
+)");
+  for (const std::string row : {"native", "tf32", "fp16", "bf16"}) {
+    std::filesystem::remove(out());
+    std::filesystem::remove(details_path(out()));
+    ASSERT_EQ(run_kbench(arguments({"--precision", row})).status.code, 0) << row;
+    const auto run = read_run(out());
+    ASSERT_THAT(run.records, SizeIs(1)) << row;
+    EXPECT_EQ(run.records[0].outcome, Outcome::kCorrect) << row << ": " << run.records[0].message;
+    EXPECT_EQ(run.records[0].precision.str(), row);
+  }
+}
+
+TEST_F(Gpu, CtrlCEndsEverythingOnTheDevice) {
+  folder_.write("candidates/me/1_AddOne/a.cu", R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<1, 32>>>(x, y)
+__global__ void k(const float* x, volatile float* y) { while (y[0] != 12345.0f) y[1] = x[0]; }
+)");
+  for (const int delay_ms : {1500, 4000, 6000}) {
+    std::filesystem::remove(out());
+    std::filesystem::remove(details_path(out()));
+    SpawnOptions options;
+    options.command = {std::string(KBENCH_BIN_DIR) + "/kbench"};
+    const auto more = arguments({});
+    options.command.insert(options.command.end(), more.begin(), more.end());
+    options.env = test_environment();
+    Child child(options);
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    kill(child.pid(), SIGINT);
+    const auto status = child.wait();
+    EXPECT_FALSE(status.signaled);
+    EXPECT_TRUE(status.code == 130 || status.code == 0) << status.code;
+  }
+  // The device is free again at once: the next run works.
+  std::filesystem::remove(out());
+  std::filesystem::remove(details_path(out()));
+  folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
+  ASSERT_EQ(run_kbench(arguments({})).status.code, 0);
+  EXPECT_EQ(read_run(out()).records.at(0).outcome, Outcome::kCorrect);
+}
+
+TEST_F(Gpu, PublicSeedsDrawTheSameInputsAgain) {
+  folder_.write("candidates/me/1_AddOne/a.cu", R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 3 * x[i];
+}
+)");
+  std::vector<std::string> expected;
+  for (const std::string seed : {"7", "7", "8"}) {
+    std::filesystem::remove(out());
+    std::filesystem::remove(details_path(out()));
+    ASSERT_EQ(run_kbench(arguments({"--seed", seed})).status.code, 0);
+    const auto record = read_run(out()).records.at(0);
+    ASSERT_EQ(record.outcome, Outcome::kMismatch);
+    expected.push_back(record.correctness.at(0).first_wrong->expected);
+  }
+  EXPECT_EQ(expected[0], expected[1]);
+  EXPECT_NE(expected[0], expected[2]);
+}
+
+}  // namespace
+}  // namespace kbench::test
