@@ -91,11 +91,11 @@ std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std:
   const Extent* last = c.extents[in.slot];
   const std::uint64_t offset = address - last->begin;
   const bool hit = last->bytes >= bytes && offset <= last->bytes - bytes;
-  if (hit && (!write || last->writable)) return reinterpret_cast<std::byte*>(address);
+  if (hit && (!write || last->writable)) return at_address(address);
   const Lookup lookup = c.grid->memory.find(address, bytes, write);
   if (!lookup.allowed) return refuse(c, in, lane, lookup, address, bytes, write);
   c.extents[in.slot] = lookup.extent;
-  return reinterpret_cast<std::byte*>(address);
+  return at_address(address);
 }
 
 Space take_space(Decode& d) {

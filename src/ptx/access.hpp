@@ -14,6 +14,12 @@ constexpr std::uint16_t kSpaceShift = 8;     ///< the state space
 
 inline Space space_of(const Instr& in) { return static_cast<Space>(in.flags >> kSpaceShift); }
 
+/// What lies at a global address: they are the host's own.
+inline std::byte* at_address(std::uint64_t address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): kernels hold addresses as integers
+  return reinterpret_cast<std::byte*>(address);
+}
+
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 /// The address of each lane, displacement included.

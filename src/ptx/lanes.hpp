@@ -18,6 +18,18 @@ struct Bfloat {
   std::uint16_t bits;
 };
 
+/// Two of them, packed into one register.
+template <class H>
+struct Pair {
+  H low, high;
+};
+
+/// A value in a register of type R: cut, or extended by its own sign.
+template <class R, class T>
+constexpr R as_register(T value) {
+  return static_cast<R>(value);
+}
+
 inline float to_float(float x) { return x; }
 
 inline float to_float(Half h) {

@@ -26,11 +26,6 @@ constexpr UpdateRow kUpdates[] = {
     {"dec", Update::kDec}, {"cas", Update::kCas},
 };
 
-template <class H>
-struct Pair {
-  H low, high;
-};
-
 /// What a value becomes; b is the second operand of cas.
 template <Update update, class T>
 T updated(T old, T a, [[maybe_unused]] T b) {
@@ -119,9 +114,9 @@ void atomic(Context& c, const Instr& in) {
 
 template <Update update, class T>
 constexpr bool exists() {
-  constexpr bool arithmetic =
+  constexpr bool kArithmetic =
       update == Update::kAdd || update == Update::kMin || update == Update::kMax;
-  if constexpr (!std::is_integral_v<T>) return arithmetic;
+  if constexpr (!std::is_integral_v<T>) return kArithmetic;
   if constexpr (sizeof(T) == 2) return update == Update::kCas || update == Update::kExch;
   if constexpr (update == Update::kInc || update == Update::kDec) return std::is_same_v<T, u32>;
   return true;

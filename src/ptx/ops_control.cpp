@@ -29,6 +29,17 @@ void branch(Context& c, const Instr& in) {
   if (enter_guard(c, in)) jump(c, in.target);
 }
 
+/// Goes on with the lanes of `kept`; the others come back to this instruction as a fragment.
+void keep_only(Context& c, const Instr& in, u32 kept) {
+  Fragment rest;
+  rest.mask = c.mask & ~kept;
+  rest.ip = &in;
+  rest.frame = c.frame;
+  c.warp->fragments.push_back(rest);
+  c.mask = kept;
+  c.full = false;
+}
+
 void branch_indexed(Context& c, const Instr& in) {
   if (!enter_guard(c, in)) return;
   const auto& targets = *static_cast<const std::vector<const Instr*>*>(in.object);
@@ -41,13 +52,7 @@ void branch_indexed(Context& c, const Instr& in) {
                  fmt::format("jumps to entry {} of a table of {}", index[first], targets.size()));
   }
   if (same != c.mask) {
-    Fragment rest;
-    rest.mask = c.mask & ~same;
-    rest.ip = &in;
-    rest.frame = c.frame;
-    c.warp->fragments.push_back(rest);
-    c.mask = same;
-    c.full = false;
+    keep_only(c, in, same);
     c.merge_ip = nullptr;
   }
   jump(c, targets[index[first]]);
@@ -133,15 +138,7 @@ void call_indirect(Context& c, const Instr& in) {
     return raise(c, in, first, FaultKind::kIllegalAddress,
                  fmt::format("calls {:#x}, which is no function of this form", address[first]));
   }
-  if (same != c.mask) {
-    Fragment rest;
-    rest.mask = c.mask & ~same;
-    rest.ip = &in;
-    rest.frame = c.frame;
-    c.warp->fragments.push_back(rest);
-    c.mask = same;
-    c.full = false;
-  }
+  if (same != c.mask) keep_only(c, in, same);
   enter_function(c, in, *functions[index]);
 }
 

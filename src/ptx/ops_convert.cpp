@@ -218,7 +218,7 @@ void float_to_integer(Context& c, const Instr& in) {
     } else if (x == x) {
       result = static_cast<I>(x);
     }
-    d[i] = static_cast<D>(result);
+    d[i] = as_register<D>(result);
   });
 }
 

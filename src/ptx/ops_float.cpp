@@ -79,11 +79,6 @@ H half_clamped(H a, H b, H e) {
   return r;
 }
 
-template <class H>
-struct Pair {
-  H low, high;
-};
-
 template <class H, FloatOp op, Clamp clamp>
 void half_single(Decode& d, bool packed) {
   const auto value = [](H a, H b, H e) { return half_clamped<H, op, clamp>(a, b, e); };

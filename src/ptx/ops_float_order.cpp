@@ -24,11 +24,6 @@ H half_extremum(H a, H b) {
   return from_float<H>(extremum<maximum, nan_wins>(to_float(a), to_float(b)));
 }
 
-template <class H>
-struct Pair {
-  H low, high;
-};
-
 template <bool maximum, bool nan_wins>
 void order(Decode& d, Type type, bool ftz) {
   const auto halves = [&]<class H>(H) {

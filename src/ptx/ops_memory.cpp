@@ -5,6 +5,7 @@
 
 #include "ptx/access.hpp"
 #include "ptx/decode.hpp"
+#include "ptx/lanes.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -50,7 +51,7 @@ Stretch stretch(const Context& c, const Instr& in, bool write) {
   } else {
     const Extent& extent = *c.extents[in.slot];
     const u64 size = write && !extent.writable ? 0 : extent.bytes;
-    return {extent.begin, size, reinterpret_cast<std::byte*>(extent.begin)};
+    return {extent.begin, size, at_address(extent.begin)};
   }
 }
 
@@ -66,7 +67,7 @@ template <class M, class R>
     for (unsigned k = 0; k < in.aux; ++k) {
       M value;
       std::memcpy(&value, from + k * sizeof(M), sizeof(M));
-      if (in.list[k] != kNone) c.target<R>(in.list[k])[i] = static_cast<R>(value);
+      if (in.list[k] != kNone) c.target<R>(in.list[k])[i] = as_register<R>(value);
     }
   }
 }
@@ -111,14 +112,14 @@ struct Load {
   static void consecutive(R* d, const std::byte* from) {
     const M* m = reinterpret_cast<const M*>(from);
 #pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = static_cast<R>(m[i]);
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = as_register<R>(m[i]);
   }
   static void uniform(Context& c, const Instr& in, const std::byte* from) {
     const M* m = reinterpret_cast<const M*>(from);
     for (unsigned k = 0; k < in.aux; ++k) {
       if (in.list[k] == kNone) continue;
       R* d = c.target<R>(in.list[k]);
-      const R value = static_cast<R>(m[k]);
+      const R value = as_register<R>(m[k]);
       for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
     }
   }
@@ -133,7 +134,7 @@ struct Load {
   template <class W>
   static void gather(R* d, const M* from, const W* at) {
 #pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = static_cast<R>(from[at[i] / sizeof(M)]);
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = as_register<R>(from[at[i] / sizeof(M)]);
   }
 };
 
@@ -210,7 +211,7 @@ void load_parameter(Context& c, const Instr& in) {
     M value;
     std::memcpy(&value, from + k * sizeof(M), sizeof(M));
     R* d = c.target<R>(in.list[k]);
-    for_lanes(c.mask, [&](unsigned i) { d[i] = static_cast<R>(value); });
+    for_lanes(c.mask, [&](unsigned i) { d[i] = as_register<R>(value); });
   }
 }
 
@@ -295,9 +296,9 @@ void decode_access(Decode& d) {
   if (d.flag("v8")) count = 8;
   const Type type = d.type();
   d.expect_operands(2, 2);
-  constexpr bool load = direction == Direction::kLoad;
-  decode_address(d, d.operand(load ? 1 : 0), space);
-  const Operand& value = d.operand(load ? 0 : 1);
+  constexpr bool kLoads = direction == Direction::kLoad;
+  decode_address(d, d.operand(kLoads ? 1 : 0), space);
+  const Operand& value = d.operand(kLoads ? 0 : 1);
   std::vector<Operand> items =
       value.kind == Operand::Kind::kVector ? value.items : std::vector<Operand>{value};
   if (items.size() != count) d.reject("the number of registers does not fit the form");
@@ -305,10 +306,9 @@ void decode_access(Decode& d) {
   unsigned register_bytes = 0;
   for (const Operand& item : items) {
     const bool literal = item.kind != Operand::Kind::kName || !d.find_register(item.name);
-    if (item.kind == Operand::Kind::kSink && load) {
+    // A literal's size is that of the registers: it is filled in below.
+    if (kLoads ? item.kind == Operand::Kind::kSink : literal) {
       list.push_back(kNone);
-    } else if (literal && !load) {
-      list.push_back(kNone);  // its size is that of the registers; filled in below
     } else {
       const Register found = d.wide_register(item, size_bytes(type));
       if (register_bytes != 0 && found.bytes != register_bytes) {
@@ -320,7 +320,7 @@ void decode_access(Decode& d) {
   }
   if (register_bytes == 0) register_bytes = std::max(size_bytes(type), 2U);
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] != kNone || load) continue;
+    if (list[i] != kNone || kLoads) continue;
     const Type as = size_bytes(type) == register_bytes ? type
                     : register_bytes == 2              ? Type::kB16
                     : register_bytes == 4              ? Type::kB32
@@ -329,7 +329,7 @@ void decode_access(Decode& d) {
   }
   d.out.aux = static_cast<std::uint8_t>(count);
   d.out.list = d.keep(list);
-  const bool fixed = !d.find_register(d.operand(load ? 1 : 0).name);
+  const bool fixed = !d.find_register(d.operand(kLoads ? 1 : 0).name);
   d.each(choose_type<direction>(d, type, register_bytes, fixed));
 }
 

@@ -179,7 +179,7 @@ void predicate_move(Context& c, const Instr& in) {
 /// the bytes of each.
 template <class Whole>
 void pack(Context& c, const Instr& in) {
-  const unsigned bytes = in.flags;
+  const std::size_t bytes = in.flags;
   auto* d = reinterpret_cast<std::byte*>(c.target<Whole>(in.d));
   for_lanes(c.mask, [&](unsigned i) {
     Whole value = 0;
@@ -193,7 +193,7 @@ void pack(Context& c, const Instr& in) {
 
 template <class Whole>
 void unpack(Context& c, const Instr& in) {
-  const unsigned bytes = in.flags;
+  const std::size_t bytes = in.flags;
   const Whole* s = c.source<Whole>(in.s[0]);
   for_lanes(c.mask, [&](unsigned i) {
     const Whole value = s[i];

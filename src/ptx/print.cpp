@@ -118,7 +118,7 @@ std::optional<std::string> format_printf(Context& c, const Instr& in, unsigned l
       if (!string) return std::nullopt;
       append(out, head + "s", string->c_str());
     } else if (pointer) {
-      append(out, head + "p", reinterpret_cast<const void*>(*value));
+      append(out, head + "p", static_cast<const void*>(at_address(*value)));
     } else if (std::strchr("diuoxXc", conversion.kind) != nullptr) {
       if (wide) {
         append(out, head + "ll" + conversion.kind, static_cast<long long>(*value));

@@ -13,7 +13,8 @@ namespace kbench::ptx {
 namespace {
 
 constexpr std::uint32_t kRecursionStack = 16 * 1024;  // bytes a lane has where calls may recur
-constexpr std::uint64_t kMaxLocal = 512 * 1024;       // bytes a lane may have, as on the device
+constexpr std::uint64_t kMaxLocal =
+    512 * std::uint64_t{1024};  // bytes a lane may have, as on the device
 
 std::uint32_t align_up(std::uint64_t x, std::uint64_t alignment) {
   return static_cast<std::uint32_t>((x + alignment - 1) / alignment * alignment);
