@@ -181,9 +181,36 @@ TEST(Float, from_integers) {
                               [](u16 a, s32, s32) { return static_cast<float>(a & 255); });
 }
 
-/// Half precision by the host's own type, which rounds once.
-float half_value(u16 h) { return static_cast<float>(std::bit_cast<_Float16>(h)); }
-u16 half_bits(_Float16 h) { return h != h ? u16{0x7fff} : std::bit_cast<u16>(h); }
+/// A format of 16 bits, by how many of them are mantissa.
+constexpr int kHalf = 10, kBfloat = 7;
+constexpr int bias_of(int mantissa) { return (1 << (14 - mantissa)) - 1; }
+
+/// The nearest value of such a format to an exact one in long double (64 bits of precision, wide
+/// exponent), so that it is rounded once.
+u16 nearest(long double x, int mantissa) {
+  if (std::isnan(x)) return 0x7fff;
+  const int bias = bias_of(mantissa);
+  const auto infinity = static_cast<u32>(2 * bias + 1) << mantissa;
+  const u16 sign = std::signbit(x) ? 0x8000 : 0;
+  const long double magnitude = std::fabs(x);
+  if (magnitude == 0) return sign;
+  if (std::isinf(magnitude)) return static_cast<u16>(sign | infinity);
+  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
+  const long double scaled = std::ldexp(magnitude, mantissa - exponent);
+  const auto whole = static_cast<u32>(std::nearbyint(scaled));
+  const u32 bits = (static_cast<u32>(exponent + bias - 1) << mantissa) + whole;
+  return static_cast<u16>(sign | std::min(bits, infinity));
+}
+u16 half_of(long double x) { return nearest(x, kHalf); }
+u16 bfloat_of(long double x) { return nearest(x, kBfloat); }
+
+float half_value(u16 h) {
+  const int exponent = (h >> kHalf) & 31, fraction = h & 0x3ff;
+  const int whole = exponent == 0 ? fraction : fraction + (1 << kHalf);
+  float magnitude = std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - 25);
+  if (exponent == 31) magnitude = fraction == 0 ? INFINITY : NAN;
+  return (h & 0x8000) != 0 ? -magnitude : magnitude;
+}
 bool same_half(u16 a, u16 b) {
   const auto nan = [](u16 h) { return (h & 0x7fff) > 0x7c00; };
   return nan(a) || nan(b) ? nan(a) && nan(b) : a == b;
@@ -194,33 +221,16 @@ bool same_bfloat(u16 a, u16 b) {
   return nan(a) || nan(b) ? nan(a) && nan(b) : a == b;
 }
 
-/// The nearest bf16 of an exact value in long double (64 bits of precision, wide exponent).
-u16 bfloat_of(long double x) {
-  if (std::isnan(x)) return 0x7fff;
-  const u16 sign = std::signbit(x) ? 0x8000 : 0;
-  const long double magnitude = std::fabs(x);
-  if (magnitude == 0) return sign;
-  if (std::isinf(magnitude)) return sign | 0x7f80;
-  const int exponent = std::max(std::ilogb(magnitude), -126);
-  const long double scaled = std::ldexp(magnitude, 7 - exponent);
-  const auto whole = static_cast<u32>(std::nearbyint(scaled));
-  const u32 bits = (static_cast<u32>(exponent + 126) << 7) + whole;
-  return static_cast<u16>(sign | std::min(bits, 0x7f80U));
-}
-
 TEST(Float, half_conversions) {
   check<float, u16, u16, u16>("cvt.f32.f16 %d, %a;", [](u16 a, u16, u16) { return half_value(a); });
   check<u16, float, u16, u16>(
-      "cvt.rn.f16.f32 %d, %a;",
-      [](float a, u16, u16) { return half_bits(static_cast<_Float16>(a)); }, &same_half);
+      "cvt.rn.f16.f32 %d, %a;", [](float a, u16, u16) { return half_of(a); }, &same_half);
   check<u16, double, u16, u16>(
-      "cvt.rn.f16.f64 %d, %a;",
-      [](double a, u16, u16) { return half_bits(static_cast<_Float16>(a)); }, &same_half);
+      "cvt.rn.f16.f64 %d, %a;", [](double a, u16, u16) { return half_of(a); }, &same_half);
   check<u16, float, u16, u16>(
-      "cvt.rn.bf16.f32 %d, %a;",
-      [](float a, u16, u16) { return bfloat_of(static_cast<long double>(a)); }, &same_bfloat);
+      "cvt.rn.bf16.f32 %d, %a;", [](float a, u16, u16) { return bfloat_of(a); }, &same_bfloat);
   check<u32, float, float, u16>("cvt.rn.f16x2.f32 %d, %a, %b;", [](float a, float b, u16) {
-    return (u32{half_bits(static_cast<_Float16>(a))} << 16) | half_bits(static_cast<_Float16>(b));
+    return (u32{half_of(a)} << 16) | half_of(b);
   });
   check<u32, float, u16, u16>("cvt.rna.tf32.f32 %d, %a;", [](float a, u16, u16) {
     const u32 bits = std::bit_cast<u32>(a);
@@ -231,21 +241,15 @@ TEST(Float, half_conversions) {
 TEST(Float, half_arithmetic) {
   check<u16, u16, u16, u16>(
       "add.f16 %d, %a, %b;",
-      [](u16 a, u16 b, u16) {
-        return half_bits(static_cast<_Float16>(half_value(a) + half_value(b)));
-      },
-      &same_half);
+      [](u16 a, u16 b, u16) { return half_of(half_value(a) + half_value(b)); }, &same_half);
   check<u16, u16, u16, u16>(
       "mul.rn.f16 %d, %a, %b;",
-      [](u16 a, u16 b, u16) {
-        return half_bits(static_cast<_Float16>(half_value(a) * half_value(b)));
-      },
-      &same_half);
+      [](u16 a, u16 b, u16) { return half_of(half_value(a) * half_value(b)); }, &same_half);
   check<u16, u16, u16, u16>(
       "fma.rn.f16 %d, %a, %b, %c;",
       [](u16 a, u16 b, u16 c) {
         const auto wide = [](u16 h) { return static_cast<long double>(half_value(h)); };
-        return half_bits(static_cast<_Float16>(wide(a) * wide(b) + wide(c)));
+        return half_of(wide(a) * wide(b) + wide(c));
       },
       &same_half);
   check<u16, u16, u16, u16>(
@@ -269,8 +273,7 @@ TEST(Float, half_arithmetic) {
       &same_bfloat);
   check<u32, u32, u32, u32>("sub.f16x2 %d, %a, %b;", [](u32 a, u32 b, u32) {
     const auto one = [](u32 x, u32 y) {
-      return half_bits(
-          static_cast<_Float16>(half_value(static_cast<u16>(x)) - half_value(static_cast<u16>(y))));
+      return half_of(half_value(static_cast<u16>(x)) - half_value(static_cast<u16>(y)));
     };
     return (u32{one(a >> 16, b >> 16)} << 16) | one(a, b);
   });
