@@ -42,6 +42,7 @@ constexpr std::string_view kSource =
 
 std::vector<std::string> keys(const std::vector<Problem>& problems) {
   std::vector<std::string> keys;
+  keys.reserve(problems.size());
   for (const Problem& problem : problems) keys.push_back(problem.key);
   return keys;
 }
@@ -265,7 +266,8 @@ TEST(ParseOverrides, TakesConstantsOfTheProblemsOnly) {
   problem.source = kSource;
   EXPECT_THAT(parse_overrides({"dim=(3, 4)", "batch_size = 1 == 1"}, {problem}),
               ElementsAre(Pair("batch_size", "1 == 1"), Pair("dim", "(3, 4)")));
-  const auto message = [&](const char* setting, std::vector<Problem> problems) -> std::string {
+  const auto message = [](const char* setting,
+                          const std::vector<Problem>& problems) -> std::string {
     try {
       parse_overrides({setting}, problems);
     } catch (const UsageError& error) {

@@ -39,6 +39,7 @@ TEST(Interned, EqualTextsAreOneAndDifferentOnesDiffer) {
 TEST(Interned, ThreadsThatMakeTheSameTextsAgree) {
   std::vector<std::vector<Interned>> made(4);
   std::vector<std::thread> threads;
+  threads.reserve(made.size());
   for (auto& texts : made) {
     threads.emplace_back([&texts] {
       for (int i = 0; i < 1000; ++i) texts.emplace_back("text " + std::to_string(i));

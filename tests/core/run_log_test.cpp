@@ -48,6 +48,7 @@ RunHeader header() {
 
 std::vector<RosterEntry> roster(int count) {
   std::vector<RosterEntry> entries;
+  entries.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     entries.push_back(
         {.problem = "level1/19_ReLU", .level = 1, .model = "alpha", .sample = i, .tags = {}});
@@ -59,7 +60,7 @@ class RunLog : public testing::Test {
  protected:
   /// A file with a run line, a roster of `planned`, `written` records and an end line.
   void write_run(int planned, int written) const {
-    RunWriter writer(path, false);
+    RunWriter writer(path_, false);
     writer.write(header());
     writer.write(roster(planned));
     for (int i = 0; i < written; ++i) {
@@ -68,13 +69,13 @@ class RunLog : public testing::Test {
     writer.write_end("the secret", planned == written);
   }
 
-  test::ScratchFolder folder;
-  std::filesystem::path path = folder.path() / "run.jsonl";
+  test::ScratchFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "run.jsonl";
 };
 
 TEST_F(RunLog, WhatIsWrittenIsRead) {
   write_run(3, 2);
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   ASSERT_THAT(run.headers, SizeIs(1));
   EXPECT_EQ(run.headers[0].run_id, "run 1");
   EXPECT_EQ(run.headers[0].options, json({{"seed", "secret"}}));
@@ -89,9 +90,9 @@ TEST_F(RunLog, WhatIsWrittenIsRead) {
 
 TEST_F(RunLog, TheRecordNamesWhereItsDetailsStand) {
   write_run(2, 2);
-  const RunFile run = read_run(path);
-  const std::string details = contents(details_path(path));
-  EXPECT_EQ(details_path(path), folder.path() / "run.details.jsonl");
+  const RunFile run = read_run(path_);
+  const std::string details = contents(details_path(path_));
+  EXPECT_EQ(details_path(path_), folder_.path() / "run.details.jsonl");
   for (const Record& record : run.records) {
     ASSERT_TRUE(record.details);
     EXPECT_EQ(details.substr(record.details->offset, record.details->length), R"({"log":"hello"})");
@@ -101,9 +102,9 @@ TEST_F(RunLog, TheRecordNamesWhereItsDetailsStand) {
 
 TEST_F(RunLog, CutOffAtEveryByteItLosesNoWholeLineAndStandsUpAgain) {
   write_run(2, 2);
-  const std::string whole = contents(path);
+  const std::string whole = contents(path_);
   const std::size_t first_line = whole.find('\n');
-  const std::filesystem::path cut = folder.path() / "cut.jsonl";
+  const std::filesystem::path cut = folder_.path() / "cut.jsonl";
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     SCOPED_TRACE(size);
     const std::string text = whole.substr(0, size);
@@ -139,63 +140,64 @@ TEST_F(RunLog, BadLinesAreNamedAndTheRestIsRead) {
   write_run(1, 1);
   json no_model = to_json(samples::correct());
   no_model.erase("model");
-  put(path,
+  put(path_,
       "{\"type\": \"rec\n\n[1]\n{\"type\":\"sonnet\"}\n" + no_model.dump() + "\n" +
           to_json(samples::correct("beta")).dump() + "\n",
       true);
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   EXPECT_THAT(run.records, SizeIs(2));
   EXPECT_THAT(
       run.bad_lines,
       ElementsAre("line 5: is not JSON (cut off or damaged)", "line 7: is not an object",
                   "line 8: has the unknown type \"sonnet\"", "line 9: field \"model\" is missing"));
-  EXPECT_THAT(read_runs({path, path}).bad_lines, testing::Contains(HasSubstr("run.jsonl, line 5")));
+  EXPECT_THAT(read_runs({path_, path_}).bad_lines,
+              testing::Contains(HasSubstr("run.jsonl, line 5")));
 }
 
 TEST_F(RunLog, ANewerMajorVersionIsRefusedAndANewerMinorOneRead) {
   json line = to_json(header());
   line["schema"] = "2.0";
-  put(path, line.dump() + "\n");
-  EXPECT_THAT([&] { read_run(path); },
+  put(path_, line.dump() + "\n");
+  EXPECT_THAT([&] { read_run(path_); },
               ThrowsMessage<UsageError>(
                   AllOf(HasSubstr("run.jsonl is of schema 2.0"), HasSubstr("newer one"))));
-  EXPECT_THROW(RunWriter(path, true), UsageError);
+  EXPECT_THROW(RunWriter(path_, true), UsageError);
 
   line["schema"] = "1.7";
   line["new_field"] = 1;
   json record = to_json(samples::correct());
   record["new_field"] = {1, 2};
-  put(path, line.dump() + "\n{\"type\":\"sonnet\"}\n" + record.dump() + "\n");
-  const RunFile run = read_run(path);
+  put(path_, line.dump() + "\n{\"type\":\"sonnet\"}\n" + record.dump() + "\n");
+  const RunFile run = read_run(path_);
   EXPECT_THAT(run.records, SizeIs(1));
   EXPECT_THAT(run.bad_lines, IsEmpty());
 }
 
 TEST_F(RunLog, WhatIsNoRunFileIsRefusedWithASentence) {
-  EXPECT_THAT([&] { read_run(path); },
+  EXPECT_THAT([&] { read_run(path_); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("cannot read"), HasSubstr("run.jsonl"))));
-  EXPECT_THAT([&] { read_run(folder.path()); },
+  EXPECT_THAT([&] { read_run(folder_.path()); },
               ThrowsMessage<UsageError>(HasSubstr("not a regular file")));
-  put(path, "");
-  EXPECT_THAT([&] { read_run(path); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
-  put(path, "Dear diary,\n");
-  EXPECT_THAT([&] { read_run(path); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
-  EXPECT_THAT([&] { RunWriter(path, true); },
+  put(path_, "");
+  EXPECT_THAT([&] { read_run(path_); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
+  put(path_, "Dear diary,\n");
+  EXPECT_THAT([&] { read_run(path_); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
+  EXPECT_THAT([&] { RunWriter(path_, true); },
               ThrowsMessage<UsageError>(HasSubstr("its first line is no run line")));
-  EXPECT_EQ(contents(path), "Dear diary,\n");
+  EXPECT_EQ(contents(path_), "Dear diary,\n");
 }
 
 TEST_F(RunLog, TheLastVerdictOfAKeyCountsUnlessItIsAHarnessFault) {
   write_run(1, 0);
   {
-    RunWriter writer(path, true);
+    RunWriter writer(path_, true);
     writer.write(samples::failed(Outcome::kHarnessFault, "judge_died", "…"), nullptr);
     writer.write(samples::failed(Outcome::kCrash, "signal", "…"), nullptr);
     writer.write(samples::correct(), nullptr);
     writer.write(samples::failed(Outcome::kHarnessFault, "judge_died", "…"), nullptr);
     writer.write(samples::failed(Outcome::kHarnessFault, "disk", "…", "beta"), nullptr);
   }
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   ASSERT_THAT(run.records, SizeIs(2));
   EXPECT_EQ(run.records[0].outcome, Outcome::kCorrect);
   EXPECT_EQ(run.records[1].outcome, Outcome::kHarnessFault);
@@ -206,41 +208,41 @@ TEST_F(RunLog, OtherCodeForTheSameSampleIsAnotherKey) {
   write_run(1, 1);
   Record changed = samples::correct();
   changed.candidate_hash = "c1";
-  RunWriter(path, true).write(changed, nullptr);
-  EXPECT_THAT(resumable_keys(read_run(path)), SizeIs(2));
+  RunWriter(path_, true).write(changed, nullptr);
+  EXPECT_THAT(resumable_keys(read_run(path_)), SizeIs(2));
 }
 
 TEST_F(RunLog, LaterRostersAddAndARepeatedEntryIsOne) {
   write_run(2, 0);
   {
-    RunWriter writer(path, true);
+    RunWriter writer(path_, true);
     writer.write(header());
     writer.write(roster(3));
   }
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   EXPECT_THAT(run.headers, SizeIs(2));
   EXPECT_THAT(run.roster, SizeIs(3));
   EXPECT_FALSE(run.ended) << "the second run line has no end line";
 }
 
 TEST_F(RunLog, ALongRosterIsSplitAndReadWhole) {
-  RunWriter writer(path, false);
+  RunWriter writer(path_, false);
   writer.write(header());
   writer.write(roster(2500));
-  EXPECT_EQ(std::ranges::count(contents(path), '\n'), 4);
-  EXPECT_THAT(read_run(path).roster, SizeIs(2500));
+  EXPECT_EQ(std::ranges::count(contents(path_), '\n'), 4);
+  EXPECT_THAT(read_run(path_).roster, SizeIs(2500));
 }
 
 TEST_F(RunLog, ShardsMerge) {
   write_run(2, 1);
-  const std::filesystem::path other = folder.path() / "other.jsonl";
+  const std::filesystem::path other = folder_.path() / "other.jsonl";
   {
     RunWriter writer(other, false);
     writer.write(header());
     writer.write(roster(2));
     writer.write(samples::mismatch("alpha", "level1/19_ReLU", 1), nullptr);
   }
-  const RunFile run = read_runs({path, other});
+  const RunFile run = read_runs({path_, other});
   EXPECT_THAT(run.roster, SizeIs(2));
   EXPECT_THAT(run.records, SizeIs(2));
   EXPECT_FALSE(run.ended);
@@ -248,7 +250,7 @@ TEST_F(RunLog, ShardsMerge) {
 
 TEST_F(RunLog, LinesAreReadWholeAcrossBlocksInTheirOrder) {
   // Lines from a few bytes to several megabytes, so that some span blocks.
-  put(path, to_json(header()).dump() + "\n");
+  put(path_, to_json(header()).dump() + "\n");
   std::string text;
   for (int i = 0; i < 400; ++i) {
     Record record = samples::failed(Outcome::kCrash, "signal", "", "alpha", "p", i % 300);
@@ -256,8 +258,8 @@ TEST_F(RunLog, LinesAreReadWholeAcrossBlocksInTheirOrder) {
     record.message = std::string(bytes, 'x') + std::to_string(i);
     text += to_json(record).dump() + "\n";
   }
-  put(path, text, true);
-  const RunFile run = read_run(path);
+  put(path_, text, true);
+  const RunFile run = read_run(path_);
   EXPECT_THAT(run.bad_lines, IsEmpty());
   ASSERT_THAT(run.records, SizeIs(300));
   for (int i = 0; i < 300; ++i) {
@@ -279,11 +281,11 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
   bad.correctness.insert(bad.correctness.begin(), TrialResult{});
   bad.correctness[1].trial = 1;
   {
-    RunWriter writer(path, true);
+    RunWriter writer(path_, true);
     writer.write(good, nullptr);
     writer.write(bad, nullptr);
   }
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   for (const Record& record : run.records) {
     ASSERT_THAT(record.correctness, SizeIs(1));
     EXPECT_EQ(record.correctness[0].trial, 1);
@@ -291,9 +293,9 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
 }
 
 TEST_F(RunLog, ASecondRunOnTheSameFileIsTurnedAway) {
-  const RunWriter first(path, false);
+  const RunWriter first(path_, false);
   for (const bool resume : {false, true}) {
-    EXPECT_THAT([&] { RunWriter(path, resume); },
+    EXPECT_THAT([&] { RunWriter(path_, resume); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr("another run is writing"),
                                                 HasSubstr("run.jsonl"), HasSubstr("--out"))));
   }
@@ -301,15 +303,15 @@ TEST_F(RunLog, ASecondRunOnTheSameFileIsTurnedAway) {
 
 TEST_F(RunLog, AFileThatIsThereIsNeverOverwritten) {
   write_run(1, 1);
-  const std::string before = contents(path);
+  const std::string before = contents(path_);
   EXPECT_THAT(
-      [&] { RunWriter(path, false); },
+      [&] { RunWriter(path_, false); },
       ThrowsMessage<UsageError>(AllOf(HasSubstr("run.jsonl exists"), HasSubstr("--resume"))));
-  EXPECT_EQ(contents(path), before);
+  EXPECT_EQ(contents(path_), before);
 }
 
 TEST_F(RunLog, WhatCannotBeWrittenIsSaid) {
-  EXPECT_THAT([&] { RunWriter(folder.path() / "none" / "run.jsonl", false); },
+  EXPECT_THAT([&] { RunWriter(folder_.path() / "none" / "run.jsonl", false); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("cannot write"), HasSubstr("--out"))));
   EXPECT_THAT([&] { RunWriter("/dev/null", false); },
               ThrowsMessage<UsageError>(HasSubstr("not a regular file")));
@@ -317,9 +319,9 @@ TEST_F(RunLog, WhatCannotBeWrittenIsSaid) {
 
 TEST_F(RunLog, TextThatIsNotUtf8IsWrittenReadably) {
   write_run(1, 0);
-  RunWriter(path, true)
+  RunWriter(path_, true)
       .write(samples::failed(Outcome::kCrash, "signal", "bad \xff byte"), {{"log", "\xfe"}});
-  const RunFile run = read_run(path);
+  const RunFile run = read_run(path_);
   ASSERT_THAT(run.records, SizeIs(1));
   EXPECT_THAT(run.records[0].message, HasSubstr("bad \xef\xbf\xbd byte"));
 }
@@ -345,10 +347,10 @@ class FileSizeLimit {
 };
 
 TEST_F(RunLog, AFullDiskIsAFaultThatKeepsWhatWasWrittenBefore) {
-  RunWriter writer(path, false);
+  RunWriter writer(path_, false);
   writer.write(header());
   writer.write(samples::correct("alpha", "p", 0), nullptr);
-  const std::size_t kept = contents(path).size();
+  const std::size_t kept = contents(path_).size();
   {
     const FileSizeLimit limit(kept + 100);
     EXPECT_THAT([&] { writer.write(samples::correct("alpha", "p", 1), nullptr); },
@@ -356,13 +358,13 @@ TEST_F(RunLog, AFullDiskIsAFaultThatKeepsWhatWasWrittenBefore) {
                                            HasSubstr("--resume"))));
     EXPECT_THROW(writer.write_end("s", false), Error);
   }
-  EXPECT_EQ(contents(path).size(), kept + 100);
-  RunFile run = read_run(path);
+  EXPECT_EQ(contents(path_).size(), kept + 100);
+  RunFile run = read_run(path_);
   EXPECT_THAT(run.records, SizeIs(1));
   EXPECT_TRUE(run.torn);
 
   writer.write(samples::correct("alpha", "p", 2), nullptr);
-  run = read_run(path);
+  run = read_run(path_);
   ASSERT_THAT(run.records, SizeIs(2));
   EXPECT_EQ(run.records[1].sample, 2);
   EXPECT_THAT(run.bad_lines, SizeIs(1));
@@ -402,8 +404,8 @@ TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
   std::string file;
   for (const char* type : {"run", "roster", "record", "end"})
     file += examples.at(type).dump() + "\n";
-  put(path, file);
-  const RunFile run = read_run(path);
+  put(path_, file);
+  const RunFile run = read_run(path_);
   EXPECT_THAT(run.bad_lines, IsEmpty());
   EXPECT_THAT(run.roster, SizeIs(4));
   EXPECT_THAT(run.records, SizeIs(1));

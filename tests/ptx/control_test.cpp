@@ -143,7 +143,7 @@ TEST(Control, last_block_sees_what_the_others_wrote) {
         if (threadIdx.x == 0) *y += all;
       }
     })");
-  Buffer<int> x("x", 50 * 32), partial("partial", 50), y("y", 1);
+  Buffer<int> x("x", std::size_t{50} * 32), partial("partial", 50), y("y", 1);
   int expected = 0;
   for (std::size_t i = 0; i < x.size(); ++i) expected += x[i] = static_cast<int>(i * i % 1000);
   for (int round = 1; round <= 3; ++round) {  // the module's variable keeps its value

@@ -52,7 +52,7 @@ TEST(Kernels, reduction_with_shared_memory_and_shuffles) {
       }
     })");
   const int rows = 37, n = 1003;
-  Buffer<int> x("input x", rows * n), y("output y", rows);
+  Buffer<int> x("input x", std::size_t{rows} * n), y("output y", rows);
   std::mt19937 engine(3);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(engine() % 2001) - 1000;
   Launch launch;
@@ -91,7 +91,8 @@ TEST(Kernels, matmul_with_shared_memory) {
   KBENCH_NEEDS_NVRTC();
   Module module = load_source(kMatmul);
   const int m = 70, n = 45, k = 83;
-  Buffer<float> a("input a", m * k), b("input b", k * n), c("output c", m * n, NAN);
+  Buffer<float> a("input a", std::size_t{m} * k), b("input b", std::size_t{k} * n),
+      c("output c", std::size_t{m} * n, NAN);
   const auto a_values = random_floats(a.size(), 4), b_values = random_floats(b.size(), 5);
   std::copy(a_values.begin(), a_values.end(), a.data());
   std::copy(b_values.begin(), b_values.end(), b.data());
@@ -124,7 +125,7 @@ TEST(Kernels, asynchronous_copies_to_shared_memory) {
       if (i < n + 1) y[i] = tile[blockDim.x - 1 - threadIdx.x];
     })");
   const int n = 127;
-  Buffer<float> x("input x", 4 * 128), y("output y", 4 * 128, -1);
+  Buffer<float> x("input x", std::size_t{4} * 128), y("output y", x.size(), -1);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
   Launch launch;
   launch.kernel = "reverse";

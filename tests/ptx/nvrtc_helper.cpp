@@ -77,6 +77,7 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   for (const auto& include : nvrtc().includes) all.push_back("-I" + include);
   all.insert(all.end(), options.begin(), options.end());
   std::vector<const char*> pointers;
+  pointers.reserve(all.size());
   for (const auto& option : all) pointers.push_back(option.c_str());
   void* program = nullptr;
   nvrtc().create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
