@@ -30,10 +30,11 @@ LaneDevice lane_of(const GpuInfo& gpu) {
 std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbers,
                                  const std::vector<GpuInfo>& gpus) {
   std::vector<LaneDevice> devices;
-  while (!numbers.empty()) {
+  for (bool more = true; more;) {
     const auto comma = std::min(numbers.find(','), numbers.size());
     const auto word = numbers.substr(0, comma);
-    numbers.remove_prefix(std::min(comma + 1, numbers.size()));
+    more = comma < numbers.size();
+    numbers.remove_prefix(more ? comma + 1 : comma);
     int index = -1;
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), index);
     if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size())
@@ -42,7 +43,10 @@ std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbe
     if (found == gpus.end())
       throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
                                    index, gpus.size()));
-    devices.push_back(lane_of(*found));
+    LaneDevice device = lane_of(*found);
+    if (std::ranges::find(devices, device.name, &LaneDevice::name) != devices.end())
+      throw UsageError(fmt::format("--device {}: GPU {} is named twice", option, index));
+    devices.push_back(std::move(device));
   }
   return devices;
 }
