@@ -14,10 +14,6 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// A problem may import much and draw gigabytes.
-constexpr auto kProblemLimit = std::chrono::seconds(600);
-constexpr auto kHealthLimit = std::chrono::seconds(20);
-
 }  // namespace
 
 JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {
@@ -61,16 +57,24 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem) {
-  wait_warm(kHealthLimit);
+  wait_warm(host_.limits().health);
   if (warming_) throw_dead("did not open its device");
   channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace));
   protocol::Message message;
-  if (!next_event(message, protocol::Clock::now() + kProblemLimit))
+  if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
     throw_dead("took too long over a problem");
-  const json body = json::parse(message.body);
-  if (message.type == MessageType::kProblemFailure)
-    return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
-  return signature_from_json(type == MessageType::kDescribe ? body : body.at("signature"));
+  const bool describing = type == MessageType::kDescribe;
+  const auto expected = describing ? MessageType::kDescribed : MessageType::kProblemReady;
+  try {
+    const json body = json::parse(message.body);
+    if (message.type == MessageType::kProblemFailure)
+      return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
+    if (message.type == expected)
+      return signature_from_json(describing ? body : body.at("signature"));
+  } catch (const json::exception&) {
+    throw_dead("sent an answer that is none");
+  }
+  throw_dead("answered out of turn");
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem) {
@@ -99,7 +103,7 @@ void JudgeClient::go() { channel_.send(MessageType::kGo, {}); }
 bool JudgeClient::healthy() {
   channel_.send(MessageType::kProbe, {});
   protocol::Message message;
-  return next_event(message, protocol::Clock::now() + kHealthLimit) &&
+  return next_event(message, protocol::Clock::now() + host_.limits().health) &&
          message.type == MessageType::kHealthy;
 }
 

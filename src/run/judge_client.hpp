@@ -12,9 +12,6 @@
 
 namespace kbench::run {
 
-/// The run was cancelled: unwinds to the lane's end.
-struct Cancelled {};
-
 /// A problem's own failure, as the judge tells it.
 struct ProblemFault {
   std::string cause, message, log;

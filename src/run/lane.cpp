@@ -15,11 +15,23 @@ using nlohmann::json;
 using protocol::MessageType;
 
 constexpr auto kExitGrace = std::chrono::milliseconds(500);
-/// A candidate started ahead has this long to load before timing of the current one begins.
-constexpr auto kSettleLimit = std::chrono::seconds(10);
-/// Longest that judging one candidate may take, its own limits aside: drawing and comparing.
-constexpr auto kVerdictLimit = std::chrono::seconds(900);
 constexpr int kJudgeAttempts = 2;
+
+struct Verdict {
+  Record record;
+  json raw_ms;
+};
+
+/// Throws kbench::Error where the message is no verdict.
+Verdict read_verdict(const protocol::Message& message) {
+  if (message.type != MessageType::kVerdict) throw Error("the judge answered out of turn");
+  try {
+    const json body = json::parse(message.body);
+    return {record_from_json(body.at("record")), body.at("raw_ms")};
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
+  }
+}
 
 }  // namespace
 
@@ -40,7 +52,7 @@ void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
   if (ahead_for_ == &prepared)
     code = std::move(ahead_code_);
   else
-    code = finish_compile(prepared, setup_.cancel_fd);
+    code = ready_code(prepared);
   if (code) evaluate(prepared, *code, next, details);
   if (ahead_for_ == &prepared) {
     ahead_for_ = nullptr;
@@ -49,6 +61,17 @@ void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   prepared.record.seconds = elapsed.count();
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
+}
+
+/// The candidate's code; a compiler that cannot run is a fault on this candidate's record, no
+/// other.
+std::optional<ReadyCode> Lane::ready_code(Prepared& prepared) const {
+  try {
+    return finish_compile(prepared, setup_.cancel_fd);
+  } catch (const Error& error) {
+    decide(prepared, Outcome::kHarnessFault, Stage::kCompile, "compiler_failed", error.what());
+    return std::nullopt;
+  }
 }
 
 std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool sources_writable) {
@@ -66,7 +89,7 @@ void Lane::start_ahead(Prepared* next) {
                      next->compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   if (!ready || !setup_.device.gpu) return;
   ahead_for_ = next;
-  ahead_code_ = finish_compile(*next, setup_.cancel_fd);
+  ahead_code_ = ready_code(*next);
   if (ahead_code_) ahead_ = start(*ahead_code_, false);
 }
 
@@ -111,10 +134,11 @@ void Lane::prepare_spare() {
 
 /// Nothing starts or initialises on the device while a time is taken.
 void Lane::wait_until_quiet() {
-  if (ahead_) ahead_->wait_settled(kSettleLimit, setup_.cancel_fd);
+  const auto limit = setup_.host->limits().settle;
+  if (ahead_) ahead_->wait_settled(limit, setup_.cancel_fd);
   if (!spare_) return;
   try {
-    spare_->wait_warm(kSettleLimit);
+    spare_->wait_warm(limit);
   } catch (const Error&) {
     spare_.reset();  // the next problem starts one of its own
   }
@@ -137,14 +161,8 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
       if (attempt == 1 && ahead_for_ != next) start_ahead(next);
       run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
       candidate.reset();
-      const bool wild = prepared.record.outcome == Outcome::kCrash &&
-                        prepared.record.cause == "illegal_address" && setup_.device.gpu;
-      // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
-      if (wild) {
-        auto again = start(code, true);
-        run_evaluation(prepared, code, *opened.judge, *again, true, details);
-      }
-      const bool healthy = prepared.record.outcome == Outcome::kCorrect || opened.judge->healthy();
+      const bool healthy = prepared.record.outcome == Outcome::kCorrect ||
+                           look_closer(prepared, code, *opened.judge, details);
       if (!healthy) drop(opened.key);
       return;
     } catch (const Error& error) {
@@ -157,6 +175,24 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
   }
 }
 
+/// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
+/// can go on.
+bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+                       json& details) {
+  const bool wild = prepared.record.outcome == Outcome::kCrash &&
+                    prepared.record.cause == "illegal_address" && setup_.device.gpu;
+  try {
+    // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
+    if (wild) {
+      auto again = start(code, true);
+      run_evaluation(prepared, code, judge, *again, true, details);
+    }
+    return judge.healthy();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                           StartedCandidate& candidate, bool find_written_source, json& details) {
   const json request{{"plan", to_json(code.plan)},
@@ -166,16 +202,17 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"call_limit_s", prepared.call_limit_s},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());
-  const auto deadline = protocol::Clock::now() + kVerdictLimit;
+  const WorkerLimits& limits = setup_.host->limits();
+  auto deadline = protocol::Clock::now() + limits.verdict;
   bool killed = false;
   while (true) {
     protocol::Message message;
-    if (!judge.next_event(message,
-                          killed ? protocol::Clock::now() + std::chrono::seconds(60) : deadline)) {
+    if (!judge.next_event(message, deadline)) {
       if (killed) throw Error("the judge does not answer");
       // Without its candidate the judge has nothing left to wait for.
       candidate.finish(std::chrono::milliseconds(0));
       killed = true;
+      deadline = protocol::Clock::now() + limits.answer;
       continue;
     }
     if (message.type == MessageType::kPhase) {
@@ -184,17 +221,22 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       continue;
     }
     if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
-      const auto verdict = record_from_json(json::parse(message.body).at("record"));
-      if (verdict.outcome != Outcome::kIllegalWrite) return;
+      if (read_verdict(message).record.outcome != Outcome::kIllegalWrite) return;
     }
-    return take_verdict(prepared, message, candidate, details);
+    take_verdict(prepared, message, candidate, details);
+    if (killed && prepared.record.outcome == Outcome::kCrash) {
+      // It died because it was killed.
+      prepared.record.outcome = Outcome::kTimeout;
+      prepared.record.cause = "verdict_limit";
+      prepared.record.message = "judging took too long, and the candidate was killed";
+    }
+    return;
   }
 }
 
 void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                         StartedCandidate& candidate, json& details) {
-  const json body = json::parse(message.body);
-  Record verdict = record_from_json(body.at("record"));
+  auto [verdict, raw_ms] = read_verdict(message);
   Record& record = prepared.record;
   record.outcome = verdict.outcome;
   record.stage = verdict.stage;
@@ -207,7 +249,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   record.launches = verdict.launches;
   record.flags.insert(record.flags.end(), verdict.flags.begin(), verdict.flags.end());
   record.kernel_class = verdict.kernel_class;
-  details["raw_ms"] = body.at("raw_ms");
+  details["raw_ms"] = std::move(raw_ms);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   const ExitStatus status = candidate.finish(died ? kExitGrace : std::chrono::milliseconds(0));
   if (died && candidate.over_memory()) {

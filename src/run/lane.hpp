@@ -48,9 +48,12 @@ class Lane {
   void drop(const std::string& key);
   void prepare_spare();
   void wait_until_quiet();
+  std::optional<ReadyCode> ready_code(Prepared& prepared) const;
   std::unique_ptr<StartedCandidate> start(const ReadyCode& code, bool sources_writable);
   void start_ahead(Prepared* next);
   void evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, nlohmann::json& details);
+  bool look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+                   nlohmann::json& details);
   void run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                       StartedCandidate& candidate, bool find_written_source,
                       nlohmann::json& details);

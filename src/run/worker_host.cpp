@@ -22,10 +22,8 @@ using protocol::MessageType;
 
 /// What a candidate may print.
 constexpr std::size_t kLogBytes = 1u << 20;
-constexpr auto kStartLimit = std::chrono::seconds(180);
-constexpr auto kForkLimit = std::chrono::seconds(60);
-constexpr auto kExitLimit = std::chrono::seconds(60);
-constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);
+/// How often memory and cancelling are looked at.
+constexpr auto kPeriod = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -44,7 +42,8 @@ std::string ChildLog::text() const {
   return text;
 }
 
-WorkerHost::WorkerHost(const Installation& installation, int cancel_fd) : cancel_fd_(cancel_fd) {
+WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits)
+    : cancel_fd_(cancel_fd), limits_(limits) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
   SpawnOptions spawn;
@@ -68,17 +67,20 @@ WorkerHost::~WorkerHost() {
 void WorkerHost::read_messages() {
   while (true) {
     protocol::Message message;
-    const auto status =
-        channel_.receive(message, protocol::Clock::now() + kMemoryPeriod, stop_read_.value());
-    if (status == protocol::ReceiveStatus::kOk) {
-      handle(message);
-    } else if (status != protocol::ReceiveStatus::kTimeout) {
+    auto status = channel_.receive(message, protocol::Clock::now() + kPeriod, stop_read_.value());
+    try {
+      if (status == protocol::ReceiveStatus::kOk) handle(message);
+    } catch (const json::exception&) {
+      status = protocol::ReceiveStatus::kMalformed;
+    }
+    if (status != protocol::ReceiveStatus::kOk && status != protocol::ReceiveStatus::kTimeout) {
       const std::lock_guard lock(mutex_);
       dead_ = true;
       changed_.notify_all();
       return;
     }
     check_memory();
+    check_cancel();
   }
 }
 
@@ -110,6 +112,14 @@ void WorkerHost::check_memory() {
   }
 }
 
+void WorkerHost::check_cancel() {
+  pollfd cancel{cancel_fd_, POLLIN, 0};
+  if (poll(&cancel, 1, 0) <= 0) return;
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  changed_.notify_all();
+}
+
 void WorkerHost::throw_dead() {
   const std::string log = log_.text();
   throw Error(fmt::format("kbench-worker is not running{}{}; kbench doctor tells what is missing",
@@ -118,11 +128,12 @@ void WorkerHost::throw_dead() {
 
 const std::string& WorkerHost::torch_version() {
   std::unique_lock lock(mutex_);
-  const bool ready =
-      changed_.wait_for(lock, kStartLimit, [this] { return dead_ || !torch_.empty(); });
+  const bool ready = changed_.wait_for(lock, limits_.start,
+                                       [this] { return dead_ || cancelled_ || !torch_.empty(); });
   if (!ready) throw Error("kbench-worker did not import torch in time; kbench doctor tells more");
-  if (torch_.empty()) throw_dead();
-  return torch_;
+  if (!torch_.empty()) return torch_;
+  if (cancelled_) throw Cancelled{};
+  throw_dead();
 }
 
 pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds) {
@@ -136,11 +147,15 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
     channel_.send(MessageType::kFork, body.dump(), fds);
   }
   lock.lock();
-  changed_.wait_for(lock, kForkLimit, [&] { return dead_ || forked_.contains(id); });
+  const bool answered = changed_.wait_for(
+      lock, limits_.fork, [&] { return dead_ || cancelled_ || forked_.contains(id); });
+  if (!answered) throw Error("kbench-worker does not answer; kbench doctor tells more");
+  if (!forked_.contains(id) && cancelled_) throw Cancelled{};
   if (!forked_.contains(id)) throw_dead();
   const pid_t pid = forked_.at(id);
   forked_.erase(id);
-  if (pid < 0) throw Error("kbench-worker cannot fork: too many processes or too little memory");
+  // Not 0 or 1 either: a signal to their groups would reach everybody.
+  if (pid <= 1) throw Error("kbench-worker cannot fork: too many processes or too little memory");
   return pid;
 }
 
@@ -158,7 +173,7 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
     // A child that has been reaped may have left its number to somebody else.
     if (!exited_.contains(pid)) kill(-pid, SIGKILL);
   }
-  const auto status = wait_exit(pid, protocol::Clock::now() + kExitLimit);
+  const auto status = wait_exit(pid, protocol::Clock::now() + limits_.exit);
   if (!status)
     throw Error(
         fmt::format("process {} does not die; the driver may be stuck: look into dmesg", pid));

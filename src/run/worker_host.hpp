@@ -16,6 +16,22 @@
 
 namespace kbench::run {
 
+/// The run was cancelled: unwinds to the lane's end.
+struct Cancelled {};
+
+/// How long the driver waits for kbench's own processes before it calls them dead.
+struct WorkerLimits {
+  using Limit = std::chrono::milliseconds;
+  Limit start = std::chrono::seconds(180);  ///< importing torch
+  Limit fork = std::chrono::seconds(60);
+  Limit exit = std::chrono::seconds(60);      ///< a killed child's end
+  Limit problem = std::chrono::seconds(600);  ///< it may import much and draw gigabytes
+  Limit health = std::chrono::seconds(20);
+  Limit settle = std::chrono::seconds(10);    ///< what was started ahead, before a time is taken
+  Limit verdict = std::chrono::seconds(900);  ///< one candidate: drawing and comparing included
+  Limit answer = std::chrono::seconds(60);    ///< a verdict, once the candidate has been killed
+};
+
 /// Standard output and error of a child: a fixed amount of memory that the child writes into and
 /// cannot outgrow, so that nothing has to drain it while it runs.
 class ChildLog {
@@ -33,14 +49,17 @@ class ChildLog {
 /// Thread-safe.
 class WorkerHost {
  public:
-  /// Starts kbench-worker and returns at once. A readable `cancel_fd` ends every wait.
-  WorkerHost(const Installation& installation, int cancel_fd);
+  /// Starts kbench-worker and returns at once. A readable `cancel_fd` ends the waits for torch and
+  /// for forks, which throw Cancelled; those for a child's end are short and go on.
+  WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits = {});
   ~WorkerHost();
 
-  /// Version of torch; waits until the zygote has imported it. Throws kbench::Error.
+  const WorkerLimits& limits() const { return limits_; }
+  /// Version of torch; waits until the zygote has imported it. Throws kbench::Error or Cancelled.
   const std::string& torch_version();
 
-  /// Forks a "judge" or a "candidate" with its descriptors (channel, log[, job]).
+  /// Forks a "judge" or a "candidate" with its descriptors (channel, log[, job]). Throws
+  /// kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds);
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
@@ -55,9 +74,11 @@ class WorkerHost {
   void read_messages();
   void handle(const protocol::Message& message);
   void check_memory();
+  void check_cancel();
   [[noreturn]] void throw_dead();
 
   int cancel_fd_;
+  WorkerLimits limits_;
   ChildLog log_;
   Child zygote_;
   protocol::Channel channel_;
@@ -66,6 +87,7 @@ class WorkerHost {
   std::mutex send_mutex_;
   std::condition_variable changed_;
   bool dead_ = false;
+  bool cancelled_ = false;
   std::string torch_;
   std::uint64_t next_id_ = 0;
   std::map<std::uint64_t, pid_t> forked_;
