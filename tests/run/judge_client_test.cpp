@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "run/judge_client.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "kbench/error.hpp"
+#include "run/fake_host.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// A judge of one behaviour behind a zygote that behaves.
+struct Bench {
+  explicit Bench(const std::string& judge_mode, int cancel_fd = -1)
+      : host(fake_installation("ok", judge_mode), cancel_fd, short_limits()),
+        judge(std::make_unique<JudgeClient>(host, cancel_fd)) {}
+  WorkerHost host;
+  std::unique_ptr<JudgeClient> judge;
+};
+
+TEST(JudgeClient, DescribesAndOpens) {
+  Bench bench("ok");
+  EXPECT_EQ(std::get<Signature>(bench.judge->describe(json::object())).problem, "level1/1_Fake");
+  EXPECT_EQ(std::get<Signature>(bench.judge->open(json::object())).inputs.size(), 1u);
+  EXPECT_TRUE(bench.judge->healthy());
+}
+
+TEST(JudgeClient, AProblemsOwnFailureIsAnAnswer) {
+  Bench bench("fails_problem");
+  const auto answer = bench.judge->open(json::object());
+  const auto& fault = std::get<ProblemFault>(answer);
+  EXPECT_EQ(fault.cause, "import_failed");
+  EXPECT_EQ(fault.message, "no module");
+  EXPECT_EQ(fault.log, "line 1");
+}
+
+TEST(JudgeClient, ASourceThatIsNoUtf8IsSentAllTheSame) {
+  Bench bench("ok");
+  EXPECT_TRUE(std::holds_alternative<Signature>(bench.judge->open({{"source", "\xff\xfe"}})));
+}
+
+class BadAnswer : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadAnswer, IsAnErrorForBothQuestions) {
+  const Stopwatch watch;
+  for (const bool describing : {true, false}) {
+    Bench bench(GetParam());
+    error_of([&] {
+      if (describing)
+        bench.judge->describe(json::object());
+      else
+        bench.judge->open(json::object());
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Judges, BadAnswer,
+                         testing::Values("dies_on_problem", "hangs_up_on_problem", "never_answers",
+                                         "answers_no_json", "answers_another_json", "answers_half",
+                                         "answers_out_of_turn", "fails_problem_halfway",
+                                         "speaks_garbage"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(JudgeClient, ADeadJudgesErrorHoldsItsEndAndItsLastWords) {
+  Bench bench("dies_on_problem");
+  const auto said = error_of([&] { bench.judge->open(json::object()); });
+  EXPECT_THAT(said, HasSubstr("signal 6"));
+  EXPECT_THAT(said, HasSubstr("the reference went up in smoke"));
+  // And it stays dead.
+  EXPECT_THROW(bench.judge->healthy(), Error);
+  EXPECT_THROW(bench.judge->open(json::object()), Error);
+}
+
+TEST(JudgeClient, ASilentJudgesErrorSaysThatItStillRuns) {
+  Bench bench("never_answers");
+  EXPECT_THAT(error_of([&] { bench.judge->open(json::object()); }), HasSubstr("still running"));
+}
+
+TEST(JudgeClient, OneThatDoesNotAnswerAProbeIsNotHealthy) {
+  Bench silent("crash_then_silence");
+  EXPECT_FALSE(silent.judge->healthy());
+  Bench confused("crash_then_nonsense");
+  EXPECT_FALSE(confused.judge->healthy());
+  Bench dying("crash_then_dies");
+  EXPECT_THROW(dying.judge->healthy(), Error);
+}
+
+TEST(JudgeClient, CancellingEndsTheWaitForAnAnswer) {
+  const Stopwatch watch;
+  const CancelSwitch cancel;
+  Bench bench("never_answers", cancel.fd());
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(200));
+    cancel.pull();
+  });
+  EXPECT_THROW(bench.judge->open(json::object()), Cancelled);
+  later.join();
+}
+
+TEST(JudgeClient, OutlivesItsZygote) {
+  const Stopwatch watch;
+  WorkerHost host(fake_installation("dies_after_judge"), -1, short_limits());
+  JudgeClient judge(host, -1);
+  EXPECT_TRUE(judge.healthy());
+  EXPECT_THROW(StartedCandidate(host, {}, 1u << 30), Error);
+  EXPECT_THROW(JudgeClient(host, -1), Error);
+}
+
+TEST(JudgeClient, AWarmOneAnswersInTurn) {
+  Bench bench("ok");
+  bench.judge->warm("cuda:0");
+  EXPECT_TRUE(std::holds_alternative<Signature>(bench.judge->open(json::object())));
+  EXPECT_TRUE(bench.judge->healthy());
+}
+
+}  // namespace
+}  // namespace kbench::run

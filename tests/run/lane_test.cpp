@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// A lane against workers that misbehave: each candidate gets a record, and nothing hangs.
+#include "run/lane.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "kbench/error.hpp"
+#include "run/fake_host.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A lane behind a fake worker, with candidates whose code is ready.
+class LaneBench {
+ public:
+  LaneBench(const std::string& zygote, const std::string& judge,
+            const std::string& candidate = "ok", bool gpu = false, int cancel_fd = -1,
+            std::size_t memory = std::size_t{1} << 30)
+      : host_(fake_installation(zygote, judge, candidate), cancel_fd, short_limits()) {
+    problem_.key = "level1/1_Fake";
+    problem_.source = "class Model: pass\n";
+    options_.device = gpu ? "cuda:0" : "cpu";
+    LaneSetup setup;
+    setup.host = &host_;
+    setup.device = {options_.device, "fake", gpu ? std::optional(GpuInfo{}) : std::nullopt};
+    setup.options = &options_;
+    setup.secret = "s";
+    setup.memory_limit_bytes = memory;
+    setup.cancel_fd = cancel_fd;
+    lane_.emplace(std::move(setup));
+  }
+
+  Prepared prepared(const std::string& problem_hash = "1") const {
+    Prepared prepared;
+    prepared.candidate = &candidate_;
+    prepared.problem = &problem_;
+    prepared.record.model = "me";
+    prepared.record.problem_hash = problem_hash;
+    prepared.record.flags = {"public_seed"};
+    prepared.bound.emplace();
+    std::promise<CompileResult> compiled;
+    compiled.set_value(Artifact{});
+    prepared.compiled = compiled.get_future().share();
+    return prepared;
+  }
+  /// Judges one candidate within limits of time.
+  Record judge(Prepared& item, Prepared* next = nullptr) {
+    const Stopwatch watch;
+    details = json::object();
+    lane_->judge(item, next, details);
+    return item.record;
+  }
+  Record judge() {
+    Prepared item = prepared();
+    return judge(item);
+  }
+
+  json details;
+
+ private:
+  WorkerHost host_;
+  Problem problem_;
+  Candidate candidate_;
+  EvalOptions options_;
+  std::optional<Lane> lane_;
+};
+
+void expect_correct(const Record& record) {
+  EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+}
+
+void expect_judge_died(const Record& record) {
+  EXPECT_EQ(record.outcome, Outcome::kHarnessFault);
+  EXPECT_EQ(record.cause, "judge_died");
+  EXPECT_EQ(record.stage, Stage::kCorrectness);
+  EXPECT_FALSE(record.message.empty());
+  EXPECT_FALSE(record.timing);
+}
+
+TEST(Lane, TakesTheJudgesVerdict) {
+  LaneBench bench("ok", "ok");
+  const Record record = bench.judge();
+  expect_correct(record);
+  EXPECT_EQ(record.stage, Stage::kDone);
+  EXPECT_THAT(record.flags, ElementsAre("public_seed"));
+  EXPECT_GT(record.seconds, 0);
+  EXPECT_EQ(bench.details.at("raw_ms").at("candidate").size(), 2u);
+  EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
+}
+
+TEST(Lane, JudgesOneCandidateAfterAnother) {
+  LaneBench bench("ok", "ok");
+  for (int i = 0; i < 5; ++i) expect_correct(bench.judge());
+  Prepared other = bench.prepared("2");
+  expect_correct(bench.judge(other));
+}
+
+TEST(Lane, AProblemsFailureIsNotTheCandidates) {
+  LaneBench bench("ok", "fails_problem");
+  for (int i = 0; i < 2; ++i) {
+    const Record record = bench.judge();
+    EXPECT_EQ(record.outcome, Outcome::kProblemFailure);
+    EXPECT_EQ(record.cause, "import_failed");
+    EXPECT_EQ(bench.details.at("problem_log"), "line 1");
+  }
+}
+
+class BadJudge : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadJudge, IsAHarnessFaultAndTheLaneGoesOn) {
+  LaneBench bench("ok", GetParam());
+  expect_judge_died(bench.judge());
+  expect_judge_died(bench.judge());
+}
+
+INSTANTIATE_TEST_SUITE_P(Judges, BadJudge,
+                         testing::Values("dies_on_problem", "hangs_up_on_problem", "never_answers",
+                                         "answers_no_json", "answers_half", "dies_on_evaluate",
+                                         "verdict_no_json", "verdict_empty", "verdict_out_of_turn",
+                                         "verdict_unknown_outcome", "verdict_without_times",
+                                         "verdict_mismatch_with_times", "verdict_of_garbage"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(Lane, AJudgeThatNeverAnswersAgainIsAHarnessFault) {
+  LaneBench bench("ok", "never_answers_again");
+  const Record record = bench.judge();
+  expect_judge_died(record);
+  EXPECT_THAT(record.message, HasSubstr("does not answer"));
+}
+
+TEST(Lane, AJudgeThatDiesOnceIsReplaced) {
+  LaneBench bench("ok", "dies_once");
+  expect_correct(bench.judge());
+}
+
+TEST(Lane, AZygoteThatDiesIsAHarnessFaultForAllThatFollow) {
+  LaneBench bench("dies_on_fork", "ok");
+  for (int i = 0; i < 3; ++i) expect_judge_died(bench.judge());
+}
+
+TEST(Lane, AVerdictStandsWhateverBecomesOfTheJudge) {
+  for (const char* mode : {"crash_then_dies", "crash_then_silence", "crash_then_nonsense"}) {
+    for (const bool gpu : {false, true}) {
+      LaneBench bench("ok", mode, "ok", gpu);
+      for (int i = 0; i < 2; ++i) {
+        const Record record = bench.judge();
+        EXPECT_EQ(record.outcome, Outcome::kCrash) << mode;
+        EXPECT_EQ(record.cause, "illegal_address") << mode;
+      }
+    }
+  }
+}
+
+TEST(Lane, ACandidateThatDiesGetsItsSignalNamed) {
+  LaneBench bench("ok", "ok", "aborts");
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kCrash);
+  EXPECT_EQ(record.cause, "signal");
+  EXPECT_THAT(record.message, HasSubstr("Aborted"));
+}
+
+TEST(Lane, ACandidateThatExitsIsACrash) {
+  LaneBench bench("ok", "ok", "exits");
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kCrash);
+  EXPECT_EQ(record.cause, "process_died");
+}
+
+TEST(Lane, ACandidateOverItsMemoryIsOutOfMemory) {
+  LaneBench bench("ok", "ok", "eats_memory", false, -1, std::size_t{100} << 20);
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kOutOfMemory);
+  EXPECT_EQ(record.cause, "resident_limit");
+}
+
+TEST(Lane, ACandidateThatFloodsItsLogIsJudgedAllTheSame) {
+  LaneBench bench("ok", "ok", "floods");
+  expect_correct(bench.judge());
+  const auto log = bench.details.at("log").get<std::string>();
+  EXPECT_LE(log.size(), 1u << 20);
+  EXPECT_THAT(log, StartsWith("xxxx"));
+}
+
+TEST(Lane, ACandidateThatKeepsTheJudgeWaitingIsKilledInTheEnd) {
+  LaneBench bench("ok", "never_gives_a_verdict");
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kTimeout);
+  EXPECT_EQ(record.cause, "verdict_limit");
+}
+
+TEST(Lane, CancellingEndsJudging) {
+  for (const char* mode : {"never_answers", "never_answers_again"}) {
+    const CancelSwitch cancel;
+    LaneBench bench("ok", mode, "ok", false, cancel.fd());
+    std::thread later([&] {
+      std::this_thread::sleep_for(milliseconds(300));
+      cancel.pull();
+    });
+    EXPECT_THROW(bench.judge(), Cancelled) << mode;
+    later.join();
+  }
+}
+
+/// A candidate whose compiler could not be run.
+Prepared without_compiler(const LaneBench& bench) {
+  Prepared item = bench.prepared();
+  std::promise<CompileResult> compiled;
+  compiled.set_exception(std::make_exception_ptr(Error("kbench-cc cannot be started")));
+  item.compiled = compiled.get_future().share();
+  return item;
+}
+
+TEST(Lane, ACompilerThatCannotRunIsAHarnessFaultOfThatCandidateAlone) {
+  LaneBench bench("ok", "ok");
+  Prepared item = without_compiler(bench);
+  const Record record = bench.judge(item);
+  EXPECT_EQ(record.outcome, Outcome::kHarnessFault);
+  EXPECT_EQ(record.stage, Stage::kCompile);
+  EXPECT_EQ(record.cause, "compiler_failed");
+  EXPECT_EQ(record.message, "kbench-cc cannot be started");
+  expect_correct(bench.judge());
+}
+
+TEST(Lane, WhatIsDecidedIsNotRun) {
+  LaneBench bench("never_ready", "ok");
+  Prepared item = bench.prepared();
+  decide(item, Outcome::kRejected, Stage::kRoster, "empty", "no code");
+  EXPECT_EQ(bench.judge(item).outcome, Outcome::kRejected);
+}
+
+TEST(GpuLane, StartsTheNextCandidateAhead) {
+  LaneBench bench("ok", "ok", "ok", true);
+  std::vector<Prepared> items;
+  for (const char* hash : {"1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    expect_correct(bench.judge(items[i], i + 1 < items.size() ? &items[i + 1] : nullptr));
+}
+
+TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
+  LaneBench bench("ok", "ok", "ok", true);
+  Prepared current = bench.prepared();
+  Prepared next = without_compiler(bench);
+  expect_correct(bench.judge(current, &next));
+  EXPECT_EQ(bench.judge(next).cause, "compiler_failed");
+  expect_correct(bench.judge());
+}
+
+TEST(GpuLane, ASpareJudgeThatFailsDelaysOnlyItself) {
+  for (const char* mode : {"spare_dies", "spare_never_warms"}) {
+    LaneBench bench("ok", mode, "ok", true);
+    Prepared item = bench.prepared();
+    expect_correct(bench.judge(item));
+  }
+}
+
+}  // namespace
+}  // namespace kbench::run
