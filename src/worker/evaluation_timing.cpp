@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "worker/evaluation.hpp"
+#include "worker/timing.hpp"
+
+// The half of an evaluation that comes after correctness: both sides timed, timed outputs checked.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+/// Timed outputs that are compared, of those that lie in memory when timing ends.
+constexpr std::size_t kCheckedTimedSets = 2;
+
+}  // namespace
+
+void Evaluation::freeze(bool frozen) {
+  if (frozen == frozen_ || request_.pid <= 0) return;
+  frozen_ = frozen;
+  kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
+}
+
+std::vector<double> Evaluation::time_candidate(int calls) {
+  freeze(false);
+  std::string body(sizeof(protocol::TimeBody), '\0');
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
+                                problem_.options().cold_cache ? 1u : 0u};
+  std::memcpy(body.data(), &head, sizeof head);
+  for (int i = 0; i < calls; ++i) {
+    const auto set = static_cast<std::uint32_t>(next_set_["candidate"]++ % sets_.size());
+    body.append(reinterpret_cast<const char*>(&set), sizeof set);
+  }
+  channel_.send(MessageType::kTime, body);
+  protocol::Message message;
+  wait_for(MessageType::kTimes, message, call_limit_s() * calls, "being timed");
+  freeze(true);
+  std::vector<double> times(message.body.size() / sizeof(double));
+  std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
+  if (times.size() != static_cast<std::size_t>(calls))
+    throw CandidateFailure{Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+  return times;
+}
+
+std::vector<double> Evaluation::time_baseline(const std::string& baseline, int calls) {
+  auto& device = problem_.device();
+  std::vector<double> times;
+  for (int i = 0; i < calls; ++i) {
+    const std::size_t slot = next_set_[baseline]++ % sets_.size();
+    InputSet& set = problem_.slot_set(slot);
+    auto& model = baseline_models_[{baseline, slot}];
+    if (!model) model = problem_.baseline_model(baseline, set);
+    set.restore();
+    if (problem_.options().cold_cache) device.flush_cache();
+    times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }));
+  }
+  device.synchronize();
+  return times;
+}
+
+void Evaluation::run_timing() {
+  for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
+  std::vector<TimedSide> sides;
+  for (const auto& baseline : problem_.options().baselines)
+    sides.push_back(
+        {baseline, [&, baseline](int calls) { return time_baseline(baseline, calls); }});
+  sides.push_back({"candidate", [&](int calls) { return time_candidate(calls); }});
+  TimingLimits limits;
+  limits.budget_s = problem_.options().timing_budget_s;
+  auto& device = problem_.device();
+  // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
+  if (device.timing_method() == "wall") limits.min_measurements = 3;
+  const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
+  freeze(false);
+  Timing timing;
+  timing.method = device.timing_method();
+  timing.trust = "own_code";
+  const auto& candidate = run.measurements.at("candidate");
+  for (const auto& side : sides) {
+    const auto& measurements = run.measurements.at(side.name);
+    auto& summary = timing.sides[side.name] = summarize(measurements);
+    const double clock = median(run.clocks_mhz.at(side.name));
+    if (clock > 0) summary.clock_mhz = clock;
+    if (side.name != "candidate" && device.timing_method() != "wall")
+      verdict_.record.speedup.push_back(speedup_of(side.name, measurements, candidate));
+  }
+  verdict_.record.timing = std::move(timing);
+  verdict_.raw_ms = run.measurements;
+}
+
+void Evaluation::check_timed_outputs() {
+  // Chosen when all timed calls are over, so that no call can know whether it counts.
+  std::vector<std::size_t> slots(sets_.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
+  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i) {
+    const std::size_t slot = slots[i];
+    check_red_zones(slot);
+    const auto result = judge_outputs(slot, problem_.slot_set(slot));
+    if (result.wrong_elements == 0) continue;
+    throw CandidateFailure{
+        Outcome::kMismatch, "timed_output",
+        fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
+  }
+}
+
+}  // namespace kbench::worker
