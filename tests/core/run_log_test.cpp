@@ -3,75 +3,29 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
-#include <sstream>
+
 
 #include "core/run_lines.hpp"
-#include "core/run_samples.hpp"
-#include "core/scratch_folder.hpp"
+#include "core/run_log_fixture.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
 namespace {
 
 using nlohmann::json;
+using test::contents;
+using test::header;
+using test::put;
+using test::roster;
+using test::RunLog;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void put(const std::filesystem::path& path, std::string_view text, bool append = false) {
-  std::ofstream out(path, append ? std::ios::app | std::ios::binary : std::ios::binary);
-  out << text;
-}
-
-RunHeader header() {
-  RunHeader run;
-  run.run_id = "run 1";
-  run.started = "2026-01-31T09:30:00Z";
-  run.kbench_version = "0.1.0";
-  run.options = {{"seed", "secret"}};
-  return run;
-}
-
-std::vector<RosterEntry> roster(int count) {
-  std::vector<RosterEntry> entries;
-  entries.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    entries.push_back(
-        {.problem = "level1/19_ReLU", .level = 1, .model = "alpha", .sample = i, .tags = {}});
-  }
-  return entries;
-}
-
-class RunLog : public testing::Test {
- protected:
-  /// A file with a run line, a roster of `planned`, `written` records and an end line.
-  void write_run(int planned, int written) const {
-    RunWriter writer(path_, false);
-    writer.write(header());
-    writer.write(roster(planned));
-    for (int i = 0; i < written; ++i) {
-      writer.write(samples::correct("alpha", "level1/19_ReLU", i), {{"log", "hello"}});
-    }
-    writer.write_end("the secret", planned == written);
-  }
-
-  test::ScratchFolder folder_;
-  std::filesystem::path path_ = folder_.path() / "run.jsonl";
-};
 
 TEST_F(RunLog, WhatIsWrittenIsRead) {
   write_run(3, 2);
@@ -290,84 +244,6 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
     ASSERT_THAT(record.correctness, SizeIs(1));
     EXPECT_EQ(record.correctness[0].trial, 1);
   }
-}
-
-TEST_F(RunLog, ASecondRunOnTheSameFileIsTurnedAway) {
-  const RunWriter first(path_, false);
-  for (const bool resume : {false, true}) {
-    EXPECT_THAT([&] { RunWriter(path_, resume); },
-                ThrowsMessage<UsageError>(AllOf(HasSubstr("another run is writing"),
-                                                HasSubstr("run.jsonl"), HasSubstr("--out"))));
-  }
-}
-
-TEST_F(RunLog, AFileThatIsThereIsNeverOverwritten) {
-  write_run(1, 1);
-  const std::string before = contents(path_);
-  EXPECT_THAT(
-      [&] { RunWriter(path_, false); },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("run.jsonl exists"), HasSubstr("--resume"))));
-  EXPECT_EQ(contents(path_), before);
-}
-
-TEST_F(RunLog, WhatCannotBeWrittenIsSaid) {
-  EXPECT_THAT([&] { RunWriter(folder_.path() / "none" / "run.jsonl", false); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("cannot write"), HasSubstr("--out"))));
-  EXPECT_THAT([&] { RunWriter("/dev/null", false); },
-              ThrowsMessage<UsageError>(HasSubstr("not a regular file")));
-}
-
-TEST_F(RunLog, TextThatIsNotUtf8IsWrittenReadably) {
-  write_run(1, 0);
-  RunWriter(path_, true)
-      .write(samples::failed(Outcome::kCrash, "signal", "bad \xff byte"), {{"log", "\xfe"}});
-  const RunFile run = read_run(path_);
-  ASSERT_THAT(run.records, SizeIs(1));
-  EXPECT_THAT(run.records[0].message, HasSubstr("bad \xef\xbf\xbd byte"));
-}
-
-/// Makes the disk look full at `bytes` of each file, for the life of the object.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
-
-TEST_F(RunLog, AFullDiskIsAFaultThatKeepsWhatWasWrittenBefore) {
-  RunWriter writer(path_, false);
-  writer.write(header());
-  writer.write(samples::correct("alpha", "p", 0), nullptr);
-  const std::size_t kept = contents(path_).size();
-  {
-    const FileSizeLimit limit(kept + 100);
-    EXPECT_THAT([&] { writer.write(samples::correct("alpha", "p", 1), nullptr); },
-                ThrowsMessage<Error>(AllOf(HasSubstr("run.jsonl"), HasSubstr("the 1 records"),
-                                           HasSubstr("--resume"))));
-    EXPECT_THROW(writer.write_end("s", false), Error);
-  }
-  EXPECT_EQ(contents(path_).size(), kept + 100);
-  RunFile run = read_run(path_);
-  EXPECT_THAT(run.records, SizeIs(1));
-  EXPECT_TRUE(run.torn);
-
-  writer.write(samples::correct("alpha", "p", 2), nullptr);
-  run = read_run(path_);
-  ASSERT_THAT(run.records, SizeIs(2));
-  EXPECT_EQ(run.records[1].sample, 2);
-  EXPECT_THAT(run.bad_lines, SizeIs(1));
 }
 
 /// The examples of RUN_FILE.md by their type.
