@@ -24,6 +24,7 @@ constexpr int kUsage = 2;
 void check_command(std::string_view word, const std::vector<kbench::cli::Subcommand>& commands) {
   if (word.empty() || word.front() == '-') return;
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const auto& command : commands) names.push_back(command.app->get_name());
   if (std::ranges::find(names, word) != names.end()) return;
   throw kbench::UsageError(
