@@ -41,8 +41,8 @@ struct Confinement {
 
 // Leaked, since NVRTC's threads may open files up to the very end.
 Confinement& confinement() {
-  static auto* const instance = new Confinement;
-  return *instance;
+  static auto* const kInstance = new Confinement;
+  return *kInstance;
 }
 
 bool is_below(const std::string& path, const std::string& root) {

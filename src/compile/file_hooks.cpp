@@ -43,29 +43,29 @@ __attribute__((visibility("default"))) void* kbench_dlopen(const char* path,
 
 // Variadic in C; on every ABI that CUDA runs on the third argument arrives as a named one does.
 int kbench_open(const char* path, int flags, unsigned mode) {
-  static Open* const next = real<Open>("open");
-  return refuse(path) ? -1 : next(path, flags, mode);
+  static Open* const kNext = real<Open>("open");
+  return refuse(path) ? -1 : kNext(path, flags, mode);
 }
 
 int kbench_open64(const char* path, int flags, unsigned mode) {
-  static Open* const next = real<Open>("open64");
-  return refuse(path) ? -1 : next(path, flags, mode);
+  static Open* const kNext = real<Open>("open64");
+  return refuse(path) ? -1 : kNext(path, flags, mode);
 }
 
 std::FILE* kbench_fopen(const char* path, const char* mode) {
-  static OpenFile* const next = real<OpenFile>("fopen");
-  return refuse(path) ? nullptr : next(path, mode);
+  static OpenFile* const kNext = real<OpenFile>("fopen");
+  return refuse(path) ? nullptr : kNext(path, mode);
 }
 
 std::FILE* kbench_fopen64(const char* path, const char* mode) {
-  static OpenFile* const next = real<OpenFile>("fopen64");
-  return refuse(path) ? nullptr : next(path, mode);
+  static OpenFile* const kNext = real<OpenFile>("fopen64");
+  return refuse(path) ? nullptr : kNext(path, mode);
 }
 
 // NVRTC asks for the driver while it compiles, which would cost time and can be of no use here:
 // once confined, only what is already loaded is given.
 void* kbench_dlopen(const char* path, int flags) {
-  static OpenLibrary* const next = real<OpenLibrary>("dlopen");
-  return next(path, kbench::is_confined() ? flags | RTLD_NOLOAD : flags);
+  static OpenLibrary* const kNext = real<OpenLibrary>("dlopen");
+  return kNext(path, kbench::is_confined() ? flags | RTLD_NOLOAD : flags);
 }
 }
