@@ -6,7 +6,6 @@
 
 #include <fstream>
 
-
 #include "core/run_lines.hpp"
 #include "core/run_log_fixture.hpp"
 #include "kbench/error.hpp"
