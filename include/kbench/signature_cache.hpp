@@ -24,7 +24,7 @@ using SignatureResult = std::variant<Signature, std::string>;
 class SignatureCache {
  public:
   /// Entries live in `folder`, which need not exist. Nothing is read before the first look-up.
-  SignatureCache(std::filesystem::path folder, std::string torch_version);
+  SignatureCache(const std::filesystem::path& folder, std::string torch_version);
 
   /// Hash of all that a signature follows from: the problem's key and source, the sizes it runs
   /// with, the precision row, the torch version and the form of the entries.

@@ -64,9 +64,8 @@ void replace_file(const fs::path& file, std::string_view content) {
 
 }  // namespace
 
-SignatureCache::SignatureCache(fs::path folder, std::string torch_version)
-    : file_(std::move(folder) / file_name(torch_version)),
-      torch_version_(std::move(torch_version)) {}
+SignatureCache::SignatureCache(const fs::path& folder, std::string torch_version)
+    : file_(folder / file_name(torch_version)), torch_version_(std::move(torch_version)) {}
 
 std::string SignatureCache::key(const Problem& problem, const Sizes& sizes,
                                 std::string_view precision) const {

@@ -59,7 +59,9 @@ Prepared prepare(const SpawnOptions& options) {
   Prepared ready;
   for (const auto& word : options.command) ready.argv.push_back(const_cast<char*>(word.c_str()));
   ready.argv.push_back(nullptr);
-  for (const auto& [name, value] : options.env) ready.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.env) {
+    ready.environment.push_back(fmt::format("{}={}", name, value));
+  }
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
@@ -198,7 +200,9 @@ std::pair<Fd, Fd> socket_pair() {
 
 Child::Child(const SpawnOptions& options) {
   Prepared ready = prepare(options);
-  auto [report, report_end] = pipe_pair();
+  auto ends = pipe_pair();
+  const Fd report = std::move(ends.first);
+  Fd report_end = std::move(ends.second);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) fail(fmt::format("cannot start {}", options.command.front()));
