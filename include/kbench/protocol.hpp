@@ -122,11 +122,14 @@ class Channel {
   ReceiveStatus receive(Message& message, Clock::time_point deadline, int cancel_fd = -1);
 
  private:
-  ReceiveStatus fill(char* data, std::size_t size, std::vector<Fd>* fds, Clock::time_point deadline,
+  ReceiveStatus fill(std::size_t size, std::vector<Fd>* fds, Clock::time_point deadline,
                      int cancel_fd);
   Fd socket_;
   std::uint64_t nonce_ = 0;
   std::uint64_t sent_ = 0, received_ = 0;
+  std::string partial_;  ///< of the frame that is arriving; its first `filled_` bytes are there
+  std::size_t filled_ = 0;
+  std::vector<Fd> partial_fds_;
   std::uint32_t max_body_ = kMaxBody;
 };
 

@@ -94,6 +94,19 @@ void check_words(const EvalArguments& arguments) {
   for (const auto& argument : arguments.gates) parse_gate(argument);
 }
 
+/// A gate that can never be met here is told before hours are spent.
+void check_gates(const EvalArguments& arguments, const EvalRun& run) {
+  if (run.devices().front().gpu) return;
+  for (const auto& argument : arguments.gates) {
+    const Metric metric = parse_gate(argument).metric;
+    if (metric.needs_speedup())
+      throw UsageError(fmt::format(
+          "--fail-under {}: {} needs the times of a GPU, and this run is on the CPU: gate on "
+          "fast_0 or pass@1",
+          argument, metric.name()));
+  }
+}
+
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   const EvalInput input = find_eval_input(arguments.input, installation);
   for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
@@ -102,6 +115,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   const auto out = choose_out(arguments);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
+  check_gates(arguments, run);
   std::unordered_set<std::string> known;
   if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
   RunWriter writer(out, arguments.resume);

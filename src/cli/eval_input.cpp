@@ -92,7 +92,10 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
       input.notes.push_back(fmt::format("{} candidates belong to problems that were not named",
                                         found.of_other_problems));
     if (input.candidates.empty())
-      throw UsageError("no candidates for these problems; --candidates names where they are");
+      throw UsageError(fmt::format(
+          "no candidates for {}; {} candidates belong to other problems: name the problem set as "
+          "well, as in kbench eval SET --candidates FOLDER",
+          named ? "the problems named" : "the shipped problems", found.of_other_problems));
     std::set<std::string> with_code;
     for (const auto& candidate : input.candidates) with_code.insert(candidate.problem);
     if (!named)

@@ -18,6 +18,9 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
+/// Whoever closed stderr does not want to know; the run goes on.
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 std::string clock_text(double seconds) {
   const auto whole = std::llround(seconds);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
@@ -31,12 +34,12 @@ Progress::Progress(bool quiet)
       start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
-  if (line_open_) fmt::print(stderr, "\r\x1b[K");
+  if (line_open_) tell("\r\x1b[K");
 }
 
 void Progress::rewrite(const std::string& line) {
   // A line that wraps cannot be rewritten.
-  fmt::print(stderr, "\r{}\x1b[K", line.substr(0, terminal_width() - 1));
+  tell(fmt::format("\r{}\x1b[K", line.substr(0, terminal_width() - 1)));
   std::fflush(stderr);
   line_open_ = true;
 }
@@ -46,7 +49,7 @@ void Progress::planned(std::size_t total, std::size_t resumed) {
   total_ = total;
   start_ = std::chrono::steady_clock::now();
   if (quiet_ || resumed == 0) return;
-  fmt::print(stderr, "{} candidates have their verdict already; {} are left\n", resumed, total);
+  tell(fmt::format("{} candidates have their verdict already; {} are left\n", resumed, total));
 }
 
 std::string Progress::rate_and_rest() const {
@@ -68,16 +71,16 @@ void Progress::finished(const Record& record) {
     return rewrite(fmt::format("[{}] {}, {} failed · {} {} #{}: {}", count, rate_and_rest(),
                                failures_, record.problem.str(), record.model.str(), record.sample,
                                to_string(record.outcome)));
-  fmt::print(stderr, "[{}] {} {} #{}: {} ({:.2f} s; {}, {} failed)\n", count, record.problem.str(),
-             record.model.str(), record.sample, to_string(record.outcome), record.seconds,
-             rate_and_rest(), failures_);
+  tell(fmt::format("[{}] {} {} #{}: {} ({:.2f} s; {}, {} failed)\n", count, record.problem.str(),
+                   record.model.str(), record.sample, to_string(record.outcome), record.seconds,
+                   rate_and_rest(), failures_));
 }
 
 void Progress::note(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (quiet_) return;
   if (terminal_) return rewrite(std::string(text));
-  fmt::print(stderr, "{}\n", text);
+  tell(fmt::format("{}\n", text));
 }
 
 }  // namespace kbench::cli

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "kbench/error.hpp"
 
@@ -115,10 +116,11 @@ bool Channel::send(MessageType type, std::string_view body, const std::vector<in
          send_all(socket_.value(), body.data(), body.size());
 }
 
-ReceiveStatus Channel::fill(char* data, std::size_t size, std::vector<Fd>* fds,
-                            Clock::time_point deadline, int cancel_fd) {
+ReceiveStatus Channel::fill(std::size_t size, std::vector<Fd>* fds, Clock::time_point deadline,
+                            int cancel_fd) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxFds)> control;
-  while (size > 0) {
+  partial_.resize(size);
+  while (filled_ < size) {
     std::array<pollfd, 2> polls{pollfd{socket_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -130,7 +132,7 @@ ReceiveStatus Channel::fill(char* data, std::size_t size, std::vector<Fd>* fds,
       if (Clock::now() < deadline) continue;
       return ReceiveStatus::kTimeout;
     }
-    iovec iov{data, size};
+    iovec iov{partial_.data() + filled_, size - filled_};
     msghdr msg{};
     msg.msg_iov = &iov;
     msg.msg_iovlen = 1;
@@ -140,25 +142,30 @@ ReceiveStatus Channel::fill(char* data, std::size_t size, std::vector<Fd>* fds,
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) return ReceiveStatus::kClosed;
     take_fds(msg, fds);
-    data += got;
-    size -= static_cast<std::size_t>(got);
+    filled_ += static_cast<std::size_t>(got);
   }
   return ReceiveStatus::kOk;
 }
 
 ReceiveStatus Channel::receive(Message& message, Clock::time_point deadline, int cancel_fd) {
+  // A frame that a time-out cuts in two goes on with the next call: what came of it is kept.
+  if (filled_ < sizeof(Header)) {
+    const auto status = fill(sizeof(Header), &partial_fds_, deadline, cancel_fd);
+    if (status != ReceiveStatus::kOk) return status;
+  }
   Header header{};
-  message.fds.clear();
-  auto status =
-      fill(reinterpret_cast<char*>(&header), sizeof header, &message.fds, deadline, cancel_fd);
-  if (status != ReceiveStatus::kOk) return status;
+  std::memcpy(&header, partial_.data(), sizeof header);
   if (header.magic != kMagic || header.reserved != 0 || header.nonce != nonce_ + received_ ||
-      header.length > max_body_ || header.fds != message.fds.size())
+      header.length > max_body_ || header.fds != partial_fds_.size())
     return ReceiveStatus::kMalformed;
+  const auto status = fill(sizeof header + header.length, nullptr, deadline, cancel_fd);
+  if (status != ReceiveStatus::kOk) return status;
   ++received_;
   message.type = static_cast<MessageType>(header.type);
-  message.body.resize(header.length);
-  return fill(message.body.data(), header.length, nullptr, deadline, cancel_fd);
+  message.body.assign(partial_, sizeof header);
+  message.fds = std::exchange(partial_fds_, {});
+  filled_ = 0;
+  return ReceiveStatus::kOk;
 }
 
 }  // namespace kbench::protocol

@@ -86,18 +86,18 @@ std::string problems(const Report& report) {
 
 std::string excluded(const Report& report) {
   std::map<std::pair<Interned, Outcome>, std::int64_t> samples;
-  std::vector<std::pair<Interned, Outcome>> order;
+  std::vector<const Record*> firsts;
   for (const std::size_t index : report.exclusions) {
     const Record& record = report.run.records[index];
-    const std::pair key(record.problem, record.outcome);
-    if (samples[key]++ == 0) order.push_back(key);
+    if (samples[{record.problem, record.outcome}]++ == 0) firsts.push_back(&record);
   }
   std::string text;
-  for (const auto& key : order) {
+  for (const Record* record : firsts) {
     add_part(text, "",
-             fmt::format("{} ({}, {})", printable(key.first.str()),
-                         outcomes()[static_cast<std::size_t>(key.second)].label,
-                         counted(samples[key], "sample")));
+             fmt::format("{} ({}, {}{}{})", printable(record->problem.str()),
+                         outcomes()[static_cast<std::size_t>(record->outcome)].label,
+                         counted(samples[{record->problem, record->outcome}], "sample"),
+                         record->message.empty() ? "" : ": ", printable(record->message)));
   }
   return text.empty() ? "nothing" : text;
 }

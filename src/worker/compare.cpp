@@ -38,6 +38,8 @@ std::string print_element(const at::Tensor& flat, std::int64_t index) {
   const auto element = flat.slice(0, index, index + 1).cpu();
   if (element.scalar_type() == at::kBool) return element.item<bool>() ? "true" : "false";
   if (!element.is_floating_point()) return fmt::format("{}", element.item<std::int64_t>());
+  // The sign of a NaN says nothing.
+  if (element.isnan().item<bool>()) return "nan";
   if (element.scalar_type() == at::kDouble) return fmt::format("{}", element.item<double>());
   return fmt::format("{}", element.to(at::kFloat).item<float>());
 }

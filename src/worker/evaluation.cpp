@@ -37,6 +37,12 @@ at::ScalarType scalar_type(DType dtype) {
   throw Error("an element type without a torch counterpart");
 }
 
+std::string_view dtype_name(at::ScalarType scalar) {
+  for (const auto& row : kScalarTypes)
+    if (row.scalar == scalar) return dtype_row(row.dtype).name;
+  return at::toString(scalar);
+}
+
 /// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
 constexpr Outcome kClaimable[] = {Outcome::kLoadFailure, Outcome::kUnsupported,  Outcome::kCrash,
                                   Outcome::kOutOfMemory, Outcome::kIllegalWrite, Outcome::kTimeout};
@@ -119,7 +125,7 @@ void Evaluation::check_structure() const {
       throw CandidateFailure{
           Outcome::kWrongDtype, "dtype",
           fmt::format("output {} is {}, but the reference returns {}", info.name,
-                      dtype_row(info.dtype).name, at::toString(expected[i].scalar_type()))};
+                      dtype_row(info.dtype).name, dtype_name(expected[i].scalar_type()))};
   }
 }
 
@@ -328,14 +334,9 @@ void Evaluation::decide_mismatch() {
     verdict_.record.correct_at = std::string(row.name);
     break;
   }
-  std::string where;
-  if (first->first_wrong)
-    where = fmt::format("; first at output {} [{}]: expected {}, got {}",
-                        first->first_wrong->output, fmt::join(first->first_wrong->index, ", "),
-                        first->first_wrong->expected, first->first_wrong->got);
-  throw CandidateFailure{Outcome::kMismatch, "wrong_values",
-                         fmt::format("{} elements are wrong in trial {}{}", first->wrong_elements,
-                                     first->trial, where)};
+  throw CandidateFailure{
+      Outcome::kMismatch, "wrong_values",
+      fmt::format("{} elements are wrong in trial {}", first->wrong_elements, first->trial)};
 }
 
 }  // namespace kbench::worker

@@ -57,6 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoSuchGpu", {"eval", "--device", "cuda:97", "--out", "DIR/o.jsonl"}, "cuda:97"},
         Mistake{"UnknownFormat", {"eval", "--report", "pdf"}, "pdf"},
         Mistake{"UnknownMetric", {"eval", "--fail-under", "glory=1"}, "glory"},
+        Mistake{"SpeedGateOnTheCpu",
+                {"eval", "--device", "cpu", "--fail-under", "fast_1=0.5", "--out", "DIR/o.jsonl"},
+                "needs the times of a GPU"},
         Mistake{"UnknownBaseline", {"eval", "--baseline", "numpy"}, "numpy"},
         Mistake{"UnknownPrecision", {"eval", "--precision", "fp4"}, "fp4"},
         Mistake{
