@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
+#include "kbench/error.hpp"
 #include "kbench/installation.hpp"
 #include "run/worker_host.hpp"
 
