@@ -123,9 +123,10 @@ TEST(KernelJob, EveryTruncationIsAnErrorOfKbench) {
 }
 
 TEST(KernelJob, WhatIsNoJobIsAnErrorOfKbench) {
-  for (const char* text : {"\n", "{}\n", "[]\nimage", "null\n", "{\"device\": 3}\n",
-                           "{\"device\": \"cpu\", \"plan\": [], \"sources_writable\": false, "
-                           "\"nonce\": 1, \"image_bytes\": 0}\n"}) {
+  constexpr const char* kNoPlan =
+      R"({"device": "cpu", "plan": [], "sources_writable": false, "nonce": 1, "image_bytes": 0})"
+      "\n";
+  for (const char* text : {"\n", "{}\n", "[]\nimage", "null\n", "{\"device\": 3}\n", kNoPlan}) {
     const Fd fd = holding(text, true);
     EXPECT_THROW(unpack_job(fd.value()), Error) << text;
   }
