@@ -48,10 +48,17 @@ def digest_of(path, command):
     return digest.hexdigest()
 
 
+def stamp_of(path, command, build):
+    """Two targets may compile one source, each with flags of its own."""
+    flags = hashlib.sha256(command.encode()).hexdigest()[:8]
+    name = str(path.relative_to(ROOT)).replace("/", "_")
+    return build / "tidy" / f"{name}.{flags}"
+
+
 def check(path, command, build):
     """The findings in one source; empty where it is clean."""
     digest = digest_of(path, command)
-    stamp = build / "tidy" / (str(path.relative_to(ROOT)).replace("/", "_") + ".sha256")
+    stamp = stamp_of(path, command, build)
     if stamp.exists() and stamp.read_text() == digest:
         return ""
     # Compiler warnings are the build's business, with the compiler that it is built with.
