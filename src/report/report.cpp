@@ -123,8 +123,8 @@ Report build_report(RunFile run, ReportOptions options) {
   report.metrics = metrics_for(report.options.p, report.options.k);
   if (report.on_cpu) {
     // Without a GPU only these have values, so they stand first.
-    std::ranges::stable_partition(report.metrics,
-                                  [](const Metric& metric) { return !metric.needs_speedup(); });
+    std::stable_partition(report.metrics.begin(), report.metrics.end(),
+                          [](const Metric& metric) { return !metric.needs_speedup(); });
   }
   const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
   count(report, groups);
