@@ -74,34 +74,34 @@ TEST(OpenDevice, RefusesNamesThatAreNone) {
 class CpuDevice : public testing::Test {
  protected:
   BufferLayout layout(std::size_t bytes, bool red = true) const {
-    return buffer_layout(bytes, device->granularity(), red);
+    return buffer_layout(bytes, device_->granularity(), red);
   }
-  std::unique_ptr<Device> device = open_device("cpu");
+  std::unique_ptr<Device> device_ = open_device("cpu");
 };
 
 TEST_F(CpuDevice, CreatesMemoryThatAnotherMappingSees) {
-  SharedBuffer ours = device->create(layout(1000));
+  SharedBuffer ours = device_->create(layout(1000));
   struct stat info {};
   ASSERT_EQ(fstat(ours.fd(), &info), 0);
   EXPECT_EQ(static_cast<std::size_t>(info.st_size), ours.layout().mapped_bytes);
-  const SharedBuffer theirs = device->map(Fd(dup(ours.fd())), ours.layout(), true);
+  const SharedBuffer theirs = device_->map(Fd(dup(ours.fd())), ours.layout(), true);
   ASSERT_NE(ours.data(), theirs.data());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(theirs.data()) % kDataAlignment, 0u);
-  device->fill(ours.data(), 0x5a, 1000);
+  device_->fill(ours.data(), 0x5a, 1000);
   EXPECT_EQ(theirs.data()[999], std::byte{0x5a});
   theirs.data()[0] = std::byte{0x11};
   EXPECT_EQ(ours.data()[0], std::byte{0x11});
 }
 
 TEST_F(CpuDevice, MemoryOfItsOwnIsNoFile) {
-  const SharedBuffer buffer = device->allocate(layout(100));
+  const SharedBuffer buffer = device_->allocate(layout(100));
   EXPECT_LT(buffer.fd(), 0);
   EXPECT_EQ(buffer.data()[0], std::byte{0});
 }
 
 TEST_F(CpuDevice, WhatCannotFitIsTheCandidatesFailureInAllocate) {
   try {
-    device->allocate(layout(std::size_t{1} << 50));
+    device_->allocate(layout(std::size_t{1} << 50));
     FAIL() << "a pebibyte was to be had";
   } catch (const CandidateFailure& failure) {
     EXPECT_EQ(failure.outcome, Outcome::kOutOfMemory);
@@ -112,7 +112,7 @@ TEST_F(CpuDevice, WhatCannotFitIsTheCandidatesFailureInAllocate) {
 using CpuDeviceDeathTest = CpuDevice;
 
 TEST_F(CpuDeviceDeathTest, BeyondTheMappingIsASegmentationFault) {
-  const SharedBuffer buffer = device->create(layout(1000));
+  const SharedBuffer buffer = device_->create(layout(1000));
   volatile std::byte* end = buffer.base() + buffer.layout().mapped_bytes;
   end[-1] = std::byte{1};
   EXPECT_EXIT({ [[maybe_unused]] const std::byte b = end[0]; }, testing::KilledBySignal(SIGSEGV),
@@ -122,34 +122,34 @@ TEST_F(CpuDeviceDeathTest, BeyondTheMappingIsASegmentationFault) {
 }
 
 TEST_F(CpuDeviceDeathTest, AReadOnlyMappingCannotBeWritten) {
-  const SharedBuffer ours = device->create(layout(1000, false));
+  const SharedBuffer ours = device_->create(layout(1000, false));
   ours.data()[0] = std::byte{42};
-  const SharedBuffer theirs = device->map(Fd(dup(ours.fd())), ours.layout(), false);
+  const SharedBuffer theirs = device_->map(Fd(dup(ours.fd())), ours.layout(), false);
   volatile std::byte* data = theirs.data();
   EXPECT_EQ(theirs.data()[0], std::byte{42});
   EXPECT_EXIT(data[0] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(CpuDeviceDeathTest, AfterItsEndTheMemoryIsGone) {
-  auto buffer = std::make_unique<SharedBuffer>(device->create(layout(1000)));
+  auto buffer = std::make_unique<SharedBuffer>(device_->create(layout(1000)));
   volatile std::byte* data = buffer->data();
   SharedBuffer moved = std::move(*buffer);
   buffer.reset();
   data[0] = std::byte{1};  // moving kept the mapping
-  moved = device->create(layout(10));
+  moved = device_->create(layout(10));
   EXPECT_EXIT(data[0] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(CpuDevice, RedZonesTellWhichSideWasHit) {
-  const SharedBuffer buffer = device->create(layout(1000));
-  fill_red_zones(*device, buffer);
-  EXPECT_EQ(broken_red_zone(*device, buffer), "");
-  device->fill(buffer.data(), 0x77, 1000);
-  EXPECT_EQ(broken_red_zone(*device, buffer), "");
+  const SharedBuffer buffer = device_->create(layout(1000));
+  fill_red_zones(*device_, buffer);
+  EXPECT_EQ(broken_red_zone(*device_, buffer), "");
+  device_->fill(buffer.data(), 0x77, 1000);
+  EXPECT_EQ(broken_red_zone(*device_, buffer), "");
   const auto hit = [&](std::ptrdiff_t at) {
-    fill_red_zones(*device, buffer);
+    fill_red_zones(*device_, buffer);
     buffer.data()[at] = std::byte{0};
-    return broken_red_zone(*device, buffer);
+    return broken_red_zone(*device_, buffer);
   };
   const auto before = static_cast<std::ptrdiff_t>(buffer.layout().red_before);
   const auto after = static_cast<std::ptrdiff_t>(buffer.layout().red_after);
@@ -162,33 +162,33 @@ TEST_F(CpuDevice, RedZonesTellWhichSideWasHit) {
 }
 
 TEST_F(CpuDevice, FillsPatternsOfEveryWidth) {
-  const SharedBuffer buffer = device->create(layout(64));
+  const SharedBuffer buffer = device_->create(layout(64));
   const std::uint64_t bits = 0x1122334455667788;
   for (const std::size_t width : {1u, 2u, 4u, 8u}) {
-    device->fill(buffer.data(), 0, 64);
-    device->fill_pattern(buffer.data(), bits, width, 3);
+    device_->fill(buffer.data(), 0, 64);
+    device_->fill_pattern(buffer.data(), bits, width, 3);
     std::vector<std::byte> got(64), expected(64);
-    device->read(got.data(), buffer.data(), 64);
+    device_->read(got.data(), buffer.data(), 64);
     for (std::size_t i = 0; i < 3; ++i) std::memcpy(expected.data() + i * width, &bits, width);
     EXPECT_EQ(got, expected) << width;
   }
 }
 
 TEST_F(CpuDevice, ThePoisonIsANaNInEveryFloatingType) {
-  const SharedBuffer buffer = device->create(layout(8));
-  device->fill(buffer.data(), kPoison, 8);
+  const SharedBuffer buffer = device_->create(layout(8));
+  device_->fill(buffer.data(), kPoison, 8);
   float single = 0;
   double twice = 0;
-  device->read(reinterpret_cast<std::byte*>(&single), buffer.data(), sizeof single);
-  device->read(reinterpret_cast<std::byte*>(&twice), buffer.data(), sizeof twice);
+  device_->read(reinterpret_cast<std::byte*>(&single), buffer.data(), sizeof single);
+  device_->read(reinterpret_cast<std::byte*>(&twice), buffer.data(), sizeof twice);
   EXPECT_TRUE(std::isnan(single));
   EXPECT_TRUE(std::isnan(twice));
 }
 
 TEST_F(CpuDevice, TimesACallByTheWallClock) {
-  EXPECT_EQ(device->timing_method(), "wall");
+  EXPECT_EQ(device_->timing_method(), "wall");
   const double ms =
-      device->time_ms([] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); });
+      device_->time_ms([] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); });
   EXPECT_GE(ms, 30);
   EXPECT_LT(ms, 3000);
 }
@@ -201,14 +201,14 @@ class CpuKernel : public CpuDevice {
                                       int threads = 4) {
     const std::string source =
         "extern \"C\" __global__ void k(int* x, int n) { int i = threadIdx.x; " + body + " }";
-    device->load(ptx::testing::compile(source), {});
-    buffer_ = device->create(layout(4 * sizeof(int)));
-    device->fill(buffer_.data(), 0, 4 * sizeof(int));
-    fill_red_zones(*device, buffer_);
+    device_->load(ptx::testing::compile(source), {});
+    buffer_ = device_->create(layout(4 * sizeof(int)));
+    device_->fill(buffer_.data(), 0, 4 * sizeof(int));
+    fill_red_zones(*device_, buffer_);
     const auto& at = buffer_.layout();
     const std::vector<KernelTensor> tensors{
         {"output y", buffer_.data(), buffer_.size_bytes(), at.red_before, at.red_after, writable}};
-    device->use_tensors(tensors);
+    device_->use_tensors(tensors);
     LaunchPlan::Launch launch;
     launch.symbol = launch.kernel = "k";
     launch.block = {static_cast<std::uint32_t>(threads), 1, 1};
@@ -218,8 +218,8 @@ class CpuKernel : public CpuDevice {
     n.size = 4;
     launch.arguments = {x, n};
     try {
-      device->launch(launch);
-      device->synchronize();
+      device_->launch(launch);
+      device_->synchronize();
     } catch (const CandidateFailure& failure) {
       return failure;
     }
@@ -239,7 +239,7 @@ TEST_F(CpuKernel, GetsTensorsAndScalars) {
   ASSERT_FALSE(failure) << failure->message;
   EXPECT_EQ(element(0), 263);
   EXPECT_EQ(element(3), 266);
-  EXPECT_EQ(broken_red_zone(*device, buffer_), "");
+  EXPECT_EQ(broken_red_zone(*device_, buffer_), "");
 }
 
 /// What a kernel does wrong, and the outcome that it is to have.
@@ -275,7 +275,7 @@ TEST_F(CpuKernel, FaultsBecomeTheOutcomesOfADevice) {
 }
 
 TEST_F(CpuDevice, WhatIsNoPtxIsNoCandidatesImage) {
-  EXPECT_THROW(device->load("\x7f ELF, say", {}), Error);
+  EXPECT_THROW(device_->load("\x7f ELF, say", {}), Error);
 }
 
 }  // namespace
