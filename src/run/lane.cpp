@@ -47,6 +47,7 @@ Lane::Lane(LaneSetup setup) : setup_(std::move(setup)) {}
 Lane::~Lane() = default;
 
 void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
+  if (!prepared.decided) wait_for_worker();
   const auto start = std::chrono::steady_clock::now();
   std::optional<ReadyCode> code;
   if (ahead_for_ == &prepared)
@@ -61,6 +62,15 @@ void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   prepared.record.seconds = elapsed.count();
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
+}
+
+/// The import of torch belongs to the run, not to the time of its first candidate.
+void Lane::wait_for_worker() {
+  try {
+    setup_.host->torch_version();
+  } catch (const Error&) {
+    // Judging will meet it again, and write it down.
+  }
 }
 
 /// The candidate's code; a compiler that cannot run is a fault on this candidate's record, no

@@ -46,6 +46,7 @@ class Lane {
 
   OpenProblem& open(const Prepared& prepared);
   void drop(const std::string& key);
+  void wait_for_worker();
   void prepare_spare();
   void wait_until_quiet();
   std::optional<ReadyCode> ready_code(Prepared& prepared) const;

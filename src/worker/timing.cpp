@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kResamples = 1000;
 /// A side slower than this gets shorter blocks, so that a slow candidate does not cost minutes.
-constexpr double kBlockTarget_ms = 200;
+constexpr double kBlockTarget_ms = 100;
 
 struct BlockShape {
   int calls, discarded;
