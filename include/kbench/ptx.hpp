@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "kbench/counters.hpp"
+
 /// PTX on the CPU: parse what NVRTC emits and run it, warps as vectors, blocks over the cores.
 namespace kbench::ptx {
 
@@ -45,6 +47,35 @@ class Module {
 /// Parses and decodes a module. Throws kbench::Error where the text is no PTX.
 std::variant<Module, Unsupported> load(std::string_view ptx);
 
+/// Which 2-byte words of a region have been written since its caller filled it with 0xFF bytes.
+///
+/// A word that reads as anything but 0xFFFF has been written: a bit is needed only where 0xFFFF
+/// itself was stored. So a store costs nothing beyond a look at its value, and the memory is 1/16.
+class Written {
+ public:
+  explicit Written(std::size_t size_bytes)
+      : words_((size_bytes + 127) / 128), bits_(new std::atomic<std::uint64_t>[words_]) {
+    clear();
+  }
+  /// Forgets all writes: to be called when the region has been filled anew.
+  void clear() {
+    for (std::size_t i = 0; i < words_; ++i) bits_[i].store(0, std::memory_order_relaxed);
+  }
+  /// Offsets are bytes from the region's begin.
+  void mark(std::size_t offset) {
+    bits_[offset / 128].fetch_or(bit(offset), std::memory_order_relaxed);
+  }
+  bool marked(std::size_t offset) const {
+    return (bits_[offset / 128].load(std::memory_order_relaxed) & bit(offset)) != 0;
+  }
+
+ private:
+  static std::uint64_t bit(std::size_t offset) { return std::uint64_t{1} << (offset / 2 % 64); }
+
+  std::size_t words_;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> bits_;
+};
+
 /// Memory that kernels may touch: global-space addresses are host addresses inside these regions.
 struct Region {
   std::string name;  ///< "input x", "output y", for messages
@@ -54,6 +85,9 @@ struct Region {
   /// that lands there is FaultKind::kIllegalWrite, not a wild address.
   std::size_t red_zone_before = 0, red_zone_after = 0;
   bool writable = true;
+  /// Of a region that the caller has filled with 0xFF bytes, aligned to 2; null: all of it counts
+  /// as written. Outlives the launches of one call, since one kernel reads what another wrote.
+  Written* written = nullptr;
 };
 
 enum class FaultKind : std::uint8_t {
@@ -66,12 +100,11 @@ enum class FaultKind : std::uint8_t {
   kBadLaunch,       ///< too many threads, too much shared memory, cooperative grid too large
   kUnsupported,     ///< an instruction met at run time that cannot be executed
   kCancelled,       ///< the caller's cancel flag was set
+  kBudget,          ///< Options::max_instructions are used up
 };
 
-/// Why a launch ended early: this thread, this line, this buffer.
-struct Fault {
-  FaultKind kind = FaultKind::kTrap;
-  std::string message;  ///< one sentence: kernel, thread, buffer, offset, source line
+/// Which thread did something, where in the code, and to which buffer.
+struct Site {
   std::string kernel;
   std::array<std::uint32_t, 3> block{}, thread{};
   std::string region;             ///< nearest buffer, where an address is at fault
@@ -79,6 +112,34 @@ struct Fault {
   std::string instruction;
   std::string file;
   int line = 0;
+};
+
+/// Why a launch ended early.
+struct Fault : Site {
+  FaultKind kind = FaultKind::kTrap;
+  std::string message;  ///< one sentence: kernel, thread, buffer, offset, source line
+};
+
+/// What the sanitizers look for, beyond the faults that end a launch.
+enum class Sanitize : std::uint8_t {
+  kNone,    ///< bounds and alignment alone
+  kMemory,  ///< also reads of undefined memory, and barriers that a warp meets divided
+  kAll,     ///< also races on shared memory, and on global memory between blocks
+};
+
+enum class FindingKind : std::uint8_t {
+  kFault,              ///< the access or the barrier that ended the launch
+  kUninitialized,      ///< a read of memory that nobody has written
+  kBarrierDivergence,  ///< lanes of one warp arrived at a barrier by different instructions
+  kSharedRace,         ///< two threads of a block, at least one writes, no barrier in between
+  kGlobalRace,         ///< two blocks, at least one writes, nothing that orders them
+};
+
+/// One thing that a sanitizer saw at one instruction. A launch goes on after all but a fault.
+struct Finding : Site {
+  FindingKind kind = FindingKind::kFault;
+  std::string message;      ///< one sentence; what is allowed is in it
+  std::uint64_t count = 1;  ///< threads that did the same at this instruction
 };
 
 /// Limits of the device that the executor stands for.
@@ -105,15 +166,28 @@ struct Options {
   const std::atomic<bool>* cancel = nullptr;    ///< polled at least every few milliseconds
   std::function<void(std::string_view)> print;  ///< text of the kernels' printf
   DeviceModel device;
+  Sanitize sanitize = Sanitize::kNone;
+  std::size_t max_findings = 20;
+  bool count = false;                  ///< fills Statistics::counters; several times slower
+  std::uint64_t max_instructions = 0;  ///< warp instructions of the launch; 0: no bound
 };
 
 /// What a launch did.
 struct Statistics {
   std::uint64_t warp_instructions = 0;
+  bool read_clock = false;           ///< a kernel looked at clock or globaltimer
+  std::optional<Counters> counters;  ///< with Options::count
+};
+
+struct Result {
+  Statistics statistics;
+  std::optional<Fault> fault;     ///< why the launch ended early
+  std::vector<Finding> findings;  ///< at most Options::max_findings, by first occurrence
+  std::uint64_t findings_left_out = 0;
 };
 
 /// Runs one kernel to its end. Global variables of the module keep their values between launches.
-std::variant<Statistics, Fault> launch(Module& module, std::span<const Region> regions,
-                                       const Launch& launch, const Options& options);
+Result launch(Module& module, std::span<const Region> regions, const Launch& launch,
+              const Options& options);
 
 }  // namespace kbench::ptx

@@ -56,15 +56,12 @@ std::string verb(std::uint64_t bytes, bool write) {
   return nullptr;
 }
 
-}  // namespace
-
-std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
-                   std::uint64_t bytes, bool write) {
-  const std::uint64_t whole = address;
-  if (space == Space::kGeneric) space = space_of_window(address);
+/// Host address of an access that is allowed; `space` is no longer generic.
+std::byte* locate(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
+                  std::uint64_t bytes, bool write) {
   if ((address & (bytes - 1)) != 0) {
     raise(c, in, lane, FaultKind::kMisaligned,
-          fmt::format("{} at {:#x}, which is not a multiple of {}", verb(bytes, write), whole,
+          fmt::format("{} at {:#x}, which is not a multiple of {}", verb(bytes, write), address,
                       bytes));
     return nullptr;
   }
@@ -96,6 +93,18 @@ std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std:
   if (!lookup.allowed) return refuse(c, in, lane, lookup, address, bytes, write);
   c.extents[in.slot] = lookup.extent;
   return at_address(address);
+}
+
+}  // namespace
+
+std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
+                   std::uint64_t bytes, Access access) {
+  if (space == Space::kGeneric) space = space_of_window(address);
+  std::byte* host = locate(c, in, lane, space, address, bytes, access != Access::kRead);
+  if (c.observer != nullptr && host != nullptr) {
+    c.observer->access(c, in, lane, space, address, bytes, access);
+  }
+  return host;
 }
 
 Space take_space(Decode& d) {

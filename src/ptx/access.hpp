@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptx/decode.hpp"
+#include "ptx/observer.hpp"
 
 /// Addresses of memory instructions, and what may be accessed.
 namespace kbench::ptx {
@@ -38,9 +39,10 @@ inline void addresses(const Context& c, const Instr& in, Addresses& out) {
   }
 }
 
-/// Host address of an access of one lane; null after a fault has been raised.
+/// Host address of an access of one lane; null after a fault has been raised. Whatever an
+/// instruction touches outside the fast ways of ld and st goes through here: checks look on.
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
-                   std::uint64_t bytes, bool write);
+                   std::uint64_t bytes, Access access);
 
 /// Sets address, space and slot of `out` from an operand "[…]".
 void decode_address(Decode& d, const Operand& operand, Space space);

@@ -263,19 +263,25 @@ Bytes pack_parameters(const Function& kernel, const Launch& launch) {
   return buffer;
 }
 
+Result failed(Fault fault) {
+  Result result;
+  result.fault = std::move(fault);
+  return result;
+}
+
 }  // namespace
 
-std::variant<Statistics, Fault> launch(Module& module, std::span<const Region> regions,
-                                       const Launch& launch, const Options& options) {
+Result launch(Module& module, std::span<const Region> regions, const Launch& launch,
+              const Options& options) {
   const Program& program = *module.impl->program;
   const Function* kernel = find_kernel(program, launch.kernel);
-  if (kernel == nullptr) return bad_launch(launch, "the module has no kernel of this name");
+  if (kernel == nullptr) return failed(bad_launch(launch, "the module has no kernel of this name"));
   if (product(launch.cluster) > 1) {
     Fault fault = bad_launch(launch, "thread block clusters are not supported");
     fault.kind = FaultKind::kUnsupported;
-    return fault;
+    return failed(std::move(fault));
   }
-  if (auto fault = check_launch(*kernel, launch, options.device)) return std::move(*fault);
+  if (auto fault = check_launch(*kernel, launch, options.device)) return failed(std::move(*fault));
   Grid grid;
   grid.program = &program;
   grid.kernel = kernel;
@@ -298,8 +304,11 @@ std::variant<Statistics, Fault> launch(Module& module, std::span<const Region> r
   schedule.work(executed[0]);
   for (std::thread& thread : threads) thread.join();
   schedule.finish();
-  if (grid.fault) return std::move(*grid.fault);
-  return Statistics{std::accumulate(executed.begin(), executed.end(), std::uint64_t{0})};
+  Result result;
+  result.statistics.warp_instructions =
+      std::accumulate(executed.begin(), executed.end(), std::uint64_t{0});
+  result.fault = std::move(grid.fault);
+  return result;
 }
 
 }  // namespace kbench::ptx

@@ -25,6 +25,7 @@ constexpr std::uint32_t kAllLanes = 0xffffffffU;
 
 struct Context;
 struct Instr;
+class Observer;
 using Execute = void (*)(Context&, const Instr&);
 
 /// Operands with this bit lie in the function's constants, the others in the frame's registers.
@@ -202,6 +203,7 @@ struct Context {
   Warp* warp = nullptr;
   Block* block = nullptr;
   Grid* grid = nullptr;
+  Observer* observer = nullptr;           ///< null: nobody looks on
   std::vector<const Extent*> extents;  ///< last one used, by slot
   std::uint64_t executed = 0;
 

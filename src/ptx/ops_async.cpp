@@ -25,7 +25,7 @@ void copy_async(Context& c, const Instr& in) {
     const u64 from = address(in.s[1], false, i) + u64{in.list[0]};
     u64 wanted = in.s[2] == kNone ? bytes : std::min<u64>(c.source<u32>(in.s[2])[i], bytes);
     if (in.extra != kNone && ((c.predicate_source(in.extra) >> i) & 1U) != 0) wanted = 0;
-    std::byte* target = resolve(c, in, i, Space::kShared, to, bytes, true);
+    std::byte* target = resolve(c, in, i, Space::kShared, to, bytes, Access::kWrite);
     if (target == nullptr) return;
     std::memset(target, 0, bytes);
     if (wanted == 0) continue;
@@ -33,7 +33,7 @@ void copy_async(Context& c, const Instr& in) {
     const bool whole = wanted == bytes;
     for (u64 k = 0; k < wanted; k += whole ? bytes : 1) {
       const std::byte* source =
-          resolve(c, in, i, Space::kGlobal, from + k, whole ? bytes : 1, false);
+          resolve(c, in, i, Space::kGlobal, from + k, whole ? bytes : 1, Access::kRead);
       if (source == nullptr) return;
       std::memcpy(target + k, source, whole ? bytes : 1);
     }

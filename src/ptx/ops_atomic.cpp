@@ -98,7 +98,7 @@ void atomic(Context& c, const Instr& in) {
   const T* b = in.s[2] == kNone ? a : c.source<T>(in.s[2]);
   for (u32 left = c.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
-    std::byte* to = resolve(c, in, i, space, at[i], sizeof(T), true);
+    std::byte* to = resolve(c, in, i, space, at[i], sizeof(T), Access::kAtomic);
     if (to == nullptr) return;
     T old{};
     if constexpr (std::is_same_v<T, float>) {

@@ -62,7 +62,7 @@ template <class M, class R>
   const Space space = space_of(in);
   for (u32 left = c.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
-    const std::byte* from = resolve(c, in, i, space, at[i], bytes, false);
+    const std::byte* from = resolve(c, in, i, space, at[i], bytes, Access::kRead);
     if (from == nullptr) return;
     for (unsigned k = 0; k < in.aux; ++k) {
       M value;
@@ -75,6 +75,7 @@ template <class M, class R>
 template <class M, class R, Space space>
 struct Load {
   static void run(Context& c, const Instr& in) {
+    if (c.observer != nullptr) return observed(c, in);
     if constexpr (space == Space::kShared) {
       if ((in.flags & (kAddress32 | kPolls)) != kAddress32) return general(c, in);
       alignas(64) std::array<u32, kLanes> near;
@@ -92,6 +93,12 @@ struct Load {
   }
 
  private:
+  [[gnu::noinline]] static void observed(Context& c, const Instr& in) {
+    alignas(64) Addresses at;
+    addresses(c, in, at);
+    if ((in.flags & kPolls) != 0) c.polled = true;
+    load_slow<M, R>(c, in, at);
+  }
   static void general(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
@@ -144,7 +151,7 @@ template <class M, class R>
   const Space space = space_of(in);
   for (u32 left = c.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
-    std::byte* to = resolve(c, in, i, space, at[i], bytes, true);
+    std::byte* to = resolve(c, in, i, space, at[i], bytes, Access::kWrite);
     if (to == nullptr) return;
     for (unsigned k = 0; k < in.aux; ++k) {
       const M value = static_cast<M>(c.source<R>(in.list[k])[i]);
@@ -156,6 +163,7 @@ template <class M, class R>
 template <class M, class R, Space space>
 struct Store {
   static void run(Context& c, const Instr& in) {
+    if (c.observer != nullptr) return observed(c, in);
     if constexpr (space == Space::kShared) {
       if ((in.flags & kAddress32) == 0) return general(c, in);
       alignas(64) std::array<u32, kLanes> near;
@@ -172,6 +180,11 @@ struct Store {
   }
 
  private:
+  [[gnu::noinline]] static void observed(Context& c, const Instr& in) {
+    alignas(64) Addresses at;
+    addresses(c, in, at);
+    store_slow<M, R>(c, in, at);
+  }
   static void general(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);

@@ -40,7 +40,7 @@ class Arguments {
   /// The next argument of 4 or 8 bytes; nothing after a fault.
   std::optional<std::uint64_t> next(unsigned bytes) {
     at_ = (at_ + bytes - 1) / bytes * bytes;
-    const std::byte* from = resolve(c_, in_, lane_, Space::kGeneric, at_, bytes, false);
+    const std::byte* from = resolve(c_, in_, lane_, Space::kGeneric, at_, bytes, Access::kRead);
     at_ += bytes;
     if (from == nullptr) return std::nullopt;
     std::uint64_t value = 0;
@@ -73,7 +73,7 @@ std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lan
                                        std::uint64_t address) {
   std::string text;
   while (text.size() < kLongestText) {
-    const std::byte* from = resolve(c, in, lane, Space::kGeneric, address + text.size(), 1, false);
+    const std::byte* from = resolve(c, in, lane, Space::kGeneric, address + text.size(), 1, Access::kRead);
     if (from == nullptr) return std::nullopt;
     if (*from == std::byte{0}) break;
     text += static_cast<char>(*from);

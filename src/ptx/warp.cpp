@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ptx/exec.hpp"
+#include "ptx/observer.hpp"
 
 // Scheduling inside a warp. The fragment at the deepest call and lowest address runs first, so that
 // lanes meet again where a branch ends; a fragment that keeps the others waiting gives way after a
@@ -98,6 +99,19 @@ bool leave(Context& c, Warp& warp, std::size_t current) {
   return false;
 }
 
+/// Runs instructions until the fragment's turn ends; gives what is left of `budget`.
+template <bool observed>
+std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
+  while (budget > 0) {
+    --budget;
+    const Instr& in = *c.ip++;
+    if constexpr (observed) c.observer->instruction(c, in);
+    (c.full ? in.full : in.masked)(c, in);
+    if (c.ip >= c.merge_ip) break;
+  }
+  return budget;
+}
+
 }  // namespace
 
 SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
@@ -108,13 +122,8 @@ SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
     enter(c, warp, current);
     const bool alone = warp.fragments.size() == 1;
     const std::uint64_t turn = alone ? budget : std::min(budget, kTurn);
-    std::uint64_t left = turn;
-    while (left > 0) {
-      --left;
-      const Instr& in = *c.ip++;
-      (c.full ? in.full : in.masked)(c, in);
-      if (c.ip >= c.merge_ip) break;
-    }
+    const std::uint64_t left =
+        c.observer != nullptr ? run_fragment<true>(c, turn) : run_fragment<false>(c, turn);
     c.executed += turn - left;
     budget -= turn - left;
     const bool spun = c.spins >= kSpinsPerTurn;

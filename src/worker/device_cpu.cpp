@@ -38,6 +38,7 @@ constexpr FaultRow kFaults[] = {
     {ptx::FaultKind::kBadLaunch, Outcome::kCrash, "invalid_launch"},
     {ptx::FaultKind::kUnsupported, Outcome::kUnsupported, "unsupported_instruction"},
     {ptx::FaultKind::kCancelled, Outcome::kTimeout, "execution_limit"},
+    {ptx::FaultKind::kBudget, Outcome::kTimeout, "instruction_limit"},
 };
 
 [[noreturn]] void fail(const ptx::Fault& fault, std::span<const KernelTensor> tensors) {
@@ -150,8 +151,8 @@ class CpuDevice final : public Device {
     options.print = [](std::string_view text) {
       [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
     };
-    auto result = ptx::launch(*module_, regions_, run, options);
-    if (auto* fault = std::get_if<ptx::Fault>(&result)) fail(*fault, tensors_);
+    const auto result = ptx::launch(*module_, regions_, run, options);
+    if (result.fault) fail(*result.fault, tensors_);
   }
 
   void flush_cache() override {

@@ -63,18 +63,15 @@ std::vector<std::vector<std::byte>> arguments(const T&... values) {
 inline Statistics run(Module& module, const Launch& launch, const std::vector<Region>& regions,
                       const Options& options = {}) {
   auto result = kbench::ptx::launch(module, regions, launch, options);
-  if (const auto* fault = std::get_if<Fault>(&result)) {
-    ADD_FAILURE() << fault->message;
-    return {};
-  }
-  return std::get<Statistics>(result);
+  if (result.fault) ADD_FAILURE() << result.fault->message;
+  return result.statistics;
 }
 
 /// Launches and gives the fault; fails the test where there is none.
 inline Fault run_to_fault(Module& module, const Launch& launch, const std::vector<Region>& regions,
                           const Options& options = {}) {
   auto result = kbench::ptx::launch(module, regions, launch, options);
-  if (const auto* fault = std::get_if<Fault>(&result)) return *fault;
+  if (result.fault) return *result.fault;
   ADD_FAILURE() << "the launch ended without a fault";
   return {};
 }

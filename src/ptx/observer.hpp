@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/types.hpp"
+
+/// What looks on while a launch runs: counters and race checks. A launch without one pays nothing
+/// beyond a test of a pointer at memory instructions; one with it takes the slow way through each
+/// access, which is resolve().
+namespace kbench::ptx {
+
+struct Context;
+struct Instr;
+
+enum class Access : std::uint8_t { kRead, kWrite, kAtomic };
+
+/// Sees the part of a launch that one host thread runs.
+class Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer() = default;
+  /// Before an instruction runs, for the lanes of c.mask; its guard is not yet looked at.
+  virtual void instruction(Context& c, const Instr& in) = 0;
+  /// An allowed access of one lane. `address` is an offset in shared and local memory, and the
+  /// host's own in global memory.
+  virtual void access(Context& c, const Instr& in, unsigned lane, Space space,
+                      std::uint64_t address, std::uint64_t bytes, Access kind) = 0;
+};
+
+}  // namespace kbench::ptx
