@@ -26,7 +26,10 @@ struct OpcodeRow {
 
 /// The tables, by kind of instruction.
 std::span<const OpcodeRow> integer_opcodes();
+std::span<const OpcodeRow> packed_opcodes();
+std::span<const OpcodeRow> carry_opcodes();
 std::span<const OpcodeRow> bit_opcodes();
+std::span<const OpcodeRow> field_opcodes();
 std::span<const OpcodeRow> float_opcodes();
 std::span<const OpcodeRow> compare_opcodes();
 std::span<const OpcodeRow> convert_opcodes();

@@ -45,6 +45,8 @@ struct Format {
 };
 
 Format format_of(Type type) {
+  if (type == Type::kE4m3x2) return {4, -6, 448.0};
+  if (type == Type::kE5m2x2) return {3, -14, 57344.0};
   if (type == Type::kF16) return {11, -14, 65504.0};
   if (type == Type::kBf16) return {8, -126, 0x1.fep127};
   return {24, -126, static_cast<double>(std::numeric_limits<float>::max())};
@@ -73,6 +75,43 @@ double narrow(double x, Type to, Rounding rounding) {
                      (rounding == Rounding::kUp && x < 0);
   const double beyond = stays ? format.largest : std::numeric_limits<double>::infinity();
   return std::copysign(beyond, x);
+}
+
+double finite(double x, Type type) {
+  const double largest = format_of(type).largest;
+  return std::fabs(x) > largest ? std::copysign(largest, x) : x;
+}
+
+std::uint8_t to_fp8(double x, Type type) {
+  if (std::isnan(x)) return 0x7f;
+  const Format format = format_of(type);
+  const double value =
+      round_to_format(finite(x, type), format.precision, format.least, Rounding::kNearest);
+  const int fraction_bits = format.precision - 1;
+  const double magnitude = std::min(std::fabs(value), format.largest);
+  const int exponent =
+      magnitude == 0 ? format.least : std::max(std::ilogb(magnitude), format.least);
+  // A subnormal has a significand below 2^fraction_bits, which leaves the exponent field at zero.
+  const auto significand = static_cast<u32>(std::ldexp(magnitude, fraction_bits - exponent));
+  const u32 bits = (static_cast<u32>(exponent - format.least) << fraction_bits) + significand;
+  return static_cast<std::uint8_t>(bits | (std::signbit(x) ? 0x80U : 0U));
+}
+
+Half from_fp8(std::uint8_t bits, Type type) {
+  const Format format = format_of(type);
+  const u32 magnitude = bits & 0x7fU;
+  const auto sign = static_cast<u32>(bits & 0x80U) << 8;
+  const u32 least_nan = type == Type::kE4m3x2 ? 0x7fU : 0x7dU;
+  if (magnitude >= least_nan) return {0x7fff};
+  if (type == Type::kE5m2x2) return {static_cast<std::uint16_t>(sign | (magnitude << 8))};
+  const int fraction_bits = format.precision - 1;
+  const int exponent = static_cast<int>(magnitude >> fraction_bits);
+  const u32 fraction = magnitude & ((1U << fraction_bits) - 1);
+  const u32 significand = exponent == 0 ? fraction : fraction | (1U << fraction_bits);
+  const double value = std::ldexp(static_cast<double>(significand),
+                                  std::max(exponent, 1) - 1 + format.least - fraction_bits);
+  const Half half = to_half(static_cast<float>(value));
+  return {static_cast<std::uint16_t>(sign | half.bits)};
 }
 
 void store_float(Context& c, Type type, u32 operand, unsigned lane, double value) {

@@ -15,6 +15,14 @@ void store_float(Context& c, Type type, std::uint32_t operand, unsigned lane, do
 /// The value of f16, bf16 or f32 that x is rounded to; overflow goes where the rounding says.
 double narrow(double x, Type to, Rounding rounding);
 
+/// x, or the largest finite value of f16 or bf16 with its sign where x lies beyond; NaN stays.
+double finite(double x, Type type);
+
+/// e4m3 or e5m2 (as the packed types name them), to nearest even, clamped to the finite values.
+std::uint8_t to_fp8(double x, Type format);
+/// The f16 of the same value; NaN is canonical.
+Half from_fp8(std::uint8_t bits, Type format);
+
 /// The integer that x is rounded to.
 double round_to_integer(double x, Rounding rounding);
 

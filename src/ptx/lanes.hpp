@@ -116,6 +116,13 @@ T saturate(T x) {
   return low < T{1} ? low : T{1};
 }
 
+/// NaN becomes the canonical NaN, everything below zero becomes zero.
+template <class H>
+H half_relu(H h) {
+  const float f = to_float(h);
+  return f > 0 ? h : (f != f ? H{0x7fff} : H{0});
+}
+
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 

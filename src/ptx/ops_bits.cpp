@@ -134,90 +134,6 @@ void decode_shf(Decode& d) {
   return wrap ? choose(No{}, Yes{}) : choose(No{}, No{});
 }
 
-u32 permute(u32 a, u32 b, u32 selectors) {
-  const u64 bytes = (u64{b} << 32) | a;
-  u32 result = 0;
-  for (unsigned k = 0; k < 4; ++k) {
-    const u32 selector = (selectors >> (4 * k)) & 15U;
-    u32 byte = static_cast<u32>(bytes >> (8 * (selector & 7U))) & 255U;
-    if ((selector & 8U) != 0) byte = (byte & 128U) != 0 ? 255U : 0U;
-    result |= byte << (8 * k);
-  }
-  return result;
-}
-
-/// Selectors of the modes f4e, b4e, rc8, ecl, ecr, rc16 for the low two bits of the control.
-u32 mode_selectors(u32 mode, u32 control) {
-  static constexpr u32 kModes[6][4] = {
-      {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
-      {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
-      {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
-  return kModes[mode][control & 3U];
-}
-
-void permute_mode(Context& c, const Instr& in) {
-  u32* d = c.target<u32>(in.d);
-  const u32* a = c.source<u32>(in.s[0]);
-  const u32* b = c.source<u32>(in.s[1]);
-  const u32* control = c.source<u32>(in.s[2]);
-  for_lanes(c.mask,
-            [&](unsigned i) { d[i] = permute(a[i], b[i], mode_selectors(in.aux, control[i])); });
-}
-
-void decode_prmt(Decode& d) {
-  if (d.type() != Type::kB32) d.reject("the type is not supported");
-  d.plain_operands(Type::kB32, {Type::kB32, Type::kB32, Type::kB32});
-  std::uint8_t mode = 0;
-  for (const std::string_view name : {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}) {
-    d.out.aux = mode++;
-    if (d.flag(name)) return d.each(&permute_mode);
-  }
-  d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 s) { return permute(a, b, s); });
-}
-
-template <class T>
-T extract(T a, u32 position, u32 length, bool sign) {
-  constexpr u32 kBits = 8 * sizeof(T);
-  position &= 255U;
-  length &= 255U;
-  if (length == 0) return 0;
-  const u32 last = std::min(position + length - 1, kBits - 1);
-  const bool fill = sign && ((a >> last) & 1U) != 0;
-  T field = position < kBits ? static_cast<T>(a >> position) : T{0};
-  const u32 held = position < kBits ? std::min(length, kBits - position) : 0;
-  const T ones = held >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << held) - 1);
-  field &= ones;
-  return fill ? static_cast<T>(field | ~ones) : field;
-}
-
-void decode_bfe(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type, Type::kU32, Type::kU32});
-  with_bits(d, type, [&]<class T>(T) {
-    if (is_signed(type)) {
-      d.lanes<T, T, u32, u32>([](T a, u32 p, u32 n) { return extract(a, p, n, true); });
-    } else {
-      d.lanes<T, T, u32, u32>([](T a, u32 p, u32 n) { return extract(a, p, n, false); });
-    }
-  });
-}
-
-void decode_bfi(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type, type, Type::kU32, Type::kU32});
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<T, T, T, u32, u32>([](T a, T b, u32 position, u32 length) {
-      constexpr u32 kBits = 8 * sizeof(T);
-      position &= 255U;
-      length &= 255U;
-      if (position >= kBits || length == 0) return b;
-      const T ones = length >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
-      const T field = static_cast<T>(ones << position);
-      return static_cast<T>((b & ~field) | (static_cast<T>(a << position) & field));
-    });
-  });
-}
-
 void decode_popc(Decode& d) {
   const Type type = d.type();
   d.plain_operands(Type::kU32, {type});
@@ -289,30 +205,38 @@ struct Lop3 {
   }
 };
 
+/// p = (d != 0) combined with q, which in.s[3] names; in.flags holds the combination.
+void lop3_predicate(Context& c, const Instr& in) {
+  static const Execute kCompute = pick<Lop3>();
+  kCompute(c, in);
+  const u32* d = c.source<u32>(in.d);
+  u32 any = 0;
+  for (unsigned i = 0; i < kLanes; ++i) any |= static_cast<u32>(d[i] != 0) << i;
+  const u32 other = c.predicate_source(in.s[3]) ^ (in.imm != 0 ? kAllLanes : 0U);
+  const u32 value = in.flags != 0 ? any & other : any | other;
+  u32& p = c.predicate(in.extra);
+  p = (p & ~c.mask) | (value & c.mask);
+}
+
 void decode_lop3(Decode& d) {
-  if (d.flag("or") || d.flag("and")) d.reject("lop3 with a predicate is not supported");
+  const bool both = d.flag("and");
+  const bool combined = both || d.flag("or");
   if (d.type() != Type::kB32) d.reject("the type is not supported");
-  d.expect_operands(5, 5);
-  d.out.d = d.destination(d.operand(0), Type::kB32);
+  d.expect_operands(combined ? 6 : 5, combined ? 6 : 5);
+  const Operand& target = d.operand(0);
+  d.out.d = d.destination(target, Type::kB32);
   for (std::size_t i = 0; i < 3; ++i) d.out.s[i] = d.source(d.operand(i + 1), Type::kB32);
   if (d.operand(4).kind != Operand::Kind::kInteger) d.reject("the table must be a literal");
   d.out.aux = static_cast<std::uint8_t>(d.operand(4).bits);
-  d.each(pick<Lop3>());
-}
-
-void decode_bmsk(Decode& d) {
-  const bool wrap = d.flag("wrap");
-  if (!wrap && !d.flag("clamp")) d.reject("one of .wrap, .clamp is missing");
-  if (d.type() != Type::kB32) d.reject("the type is not supported");
-  d.plain_operands(Type::kB32, {Type::kB32, Type::kB32});
-  if (wrap) {
-    return d.lanes<u32, u32, u32>(
-        [](u32 a, u32 b) { return ((1U << (b & 31U)) - 1U) << (a & 31U); });
-  }
-  d.lanes<u32, u32, u32>([](u32 a, u32 b) {
-    const u32 ones = b < 32 ? (1U << b) - 1U : ~0U;
-    return a < 32 ? ones << a : 0U;
-  });
+  if (!combined) return d.each(pick<Lop3>());
+  Operand second;
+  second.name = target.second;
+  d.out.extra = d.predicate(second);
+  bool negated = false;
+  d.out.s[3] = d.predicate_source(d.operand(5), negated);
+  d.out.imm = negated ? 1 : 0;
+  d.out.flags = both ? 1 : 0;
+  d.each(&lop3_predicate);
 }
 
 constexpr OpcodeRow kRows[] = {
@@ -324,15 +248,11 @@ constexpr OpcodeRow kRows[] = {
     {"shl", decode_shl},
     {"shr", decode_shr},
     {"shf", decode_shf},
-    {"prmt", decode_prmt},
-    {"bfe", decode_bfe},
-    {"bfi", decode_bfi},
     {"popc", decode_popc},
     {"clz", decode_clz},
     {"brev", decode_brev},
     {"bfind", decode_bfind},
     {"lop3", decode_lop3},
-    {"bmsk", decode_bmsk},
 };
 
 }  // namespace

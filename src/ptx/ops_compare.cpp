@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <type_traits>
 
+#include "ptx/arithmetic.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/lanes.hpp"
 
@@ -59,6 +60,15 @@ bool holds(T a, T b) {
   return a != a || b != b;
 }
 
+/// Outcomes (less, equal, greater, unordered) in which a relation holds.
+unsigned outcomes(Relation relation) {
+  static constexpr unsigned kHolds[] = {2, 5, 1, 3, 4, 6, 10, 13, 9, 11, 12, 14, 7, 8};
+  return kHolds[static_cast<std::size_t>(relation)];
+}
+
+bool is_half(Type type) { return type >= Type::kF16 && type <= Type::kBf16x2; }
+bool is_packed(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2; }
+
 Relation take_relation(Decode& d) {
   for (const RelationRow& row : kRelations) {
     if (d.flag(row.name)) return row.relation;
@@ -91,6 +101,9 @@ T comparable(T x) {
 inline float comparable(Half x) { return to_float(x); }
 inline float comparable(Bfloat x) { return to_float(x); }
 inline float comparable(Flushed<float> x) { return flush(x.value); }
+inline float comparable(Flushed<Half> x) {
+  return to_float((x.value.bits & 0x7c00U) == 0 ? Half{0} : x.value);
+}
 
 template <class F>
 void with_comparable(Decode& d, Type type, F&& f) {
@@ -115,26 +128,12 @@ void with_comparable(Decode& d, Type type, F&& f) {
     case Type::kF64:
       return f(double{});
     case Type::kF16:
-      return f(Half{});
+      return d.flag("ftz") ? f(Flushed<Half>{}) : f(Half{});
     case Type::kBf16:
       return f(Bfloat{});
     default:
       d.reject("the type is not supported");
   }
-}
-
-void take_combination(Decode& d, std::size_t operand) {
-  const bool wanted = d.operands() > operand;
-  Combine combine = Combine::kPlain;
-  if (d.flag("and")) combine = Combine::kAnd;
-  if (d.flag("or")) combine = Combine::kOr;
-  if (d.flag("xor")) combine = Combine::kXor;
-  if (wanted != (combine != Combine::kPlain)) d.reject("the operands do not fit the form");
-  d.out.flags = static_cast<std::uint16_t>(combine);
-  if (!wanted) return;
-  bool negated = false;
-  d.out.s[3] = d.predicate_source(d.operand(operand), negated);
-  d.out.aux = negated ? 1 : 0;
 }
 
 template <class T, class F>
@@ -163,6 +162,7 @@ void decode_setp(Decode& d) {
   }
   d.out.s[0] = d.source(d.operand(1), type);
   d.out.s[1] = d.source(d.operand(2), type);
+  if (is_packed(type)) return packed_setp(d, outcomes(relation), type);
   with_comparable(d, type, [&]<class T>(T) {
     const Execute execute =
         comparison<T>(relation, []<class F>(F) { return pick<Test<F, T, T>>(); });
@@ -172,14 +172,17 @@ void decode_setp(Decode& d) {
 }
 
 void decode_set(Decode& d) {
-  d.expect_operands(3, 3);
+  d.expect_operands(3, 4);
   const Relation relation = take_relation(d);
+  take_combination(d, 3);
   const Type result = d.type();
   const Type type = d.type();
-  if (size_bytes(result) != 4) d.reject("the type of the result is not supported");
   d.out.d = d.destination(d.operand(0), result);
   d.out.s[0] = d.source(d.operand(1), type);
   d.out.s[1] = d.source(d.operand(2), type);
+  if (d.operands() == 4 || size_bytes(result) != 4 || is_half(type) || is_half(result)) {
+    return unusual_set(d, outcomes(relation), result, type);
+  }
   d.out.s[2] = d.constant(result == Type::kF32 ? 0x3f800000U : 0xffffffffU, 4);
   with_comparable(d, type, [&]<class T>(T) {
     const auto full = comparison<T>(relation, []<class F>(F) {
@@ -231,19 +234,31 @@ void decode_selp(Decode& d) {
   }
 }
 
-template <class T>
+template <class T, class C>
 void select_by_sign(Decode& d) {
-  d.lanes<u32, u32, u32, T>([](u32 a, u32 b, T e) { return e >= 0 ? a : b; });
+  d.lanes<T, T, T, C>([](T a, T b, C e) { return comparable(e) >= 0 ? a : b; });
 }
 
 void decode_slct(Decode& d) {
   const Type type = d.type();
   const Type by = d.type();
-  if (size_bytes(type) != 4) d.reject("the type is not supported");
   d.plain_operands(type, {type, type, by});
-  if (by == Type::kS32) return select_by_sign<std::int32_t>(d);
-  if (by != Type::kF32) d.reject("the type is not supported");
-  select_by_sign<float>(d);
+  const auto choose = [&]<class T>(T) {
+    if (by == Type::kS32) return select_by_sign<T, std::int32_t>(d);
+    if (by != Type::kF32) d.reject("the type is not supported");
+    // Flushing makes −0 of small negative values, which is no less than zero.
+    d.flag("ftz") ? select_by_sign<T, Flushed<float>>(d) : select_by_sign<T, float>(d);
+  };
+  switch (size_bytes(type)) {
+    case 2:
+      return choose(u16{});
+    case 4:
+      return choose(u32{});
+    case 8:
+      return choose(u64{});
+    default:
+      d.reject("the type is not supported");
+  }
 }
 
 template <class T>

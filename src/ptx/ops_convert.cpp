@@ -109,7 +109,7 @@ void decode_integers(Decode& d, Type to, Type from) {
   });
 }
 
-constexpr std::uint16_t kFlush = 1, kSaturate = 2, kRelu = 4, kIntegral = 8;
+constexpr std::uint16_t kFlush = 1, kSaturate = 2, kRelu = 4, kIntegral = 8, kFinite = 16;
 constexpr unsigned kRoundingShift = 8;
 
 double clamp_float(const Instr& in, double x) {
@@ -131,6 +131,7 @@ void float_to_float(Context& c, const Instr& in) {
     if ((in.flags & kIntegral) != 0) x = round_to_integer(x, rounding);
     if (size_bytes(to) < size_bytes(from) || from != to) {
       if (to != Type::kF64) x = narrow(x, to, rounding);
+      if ((in.flags & kFinite) != 0) x = finite(x, to);
     }
     x = clamp_float(in, x);
     if (ftz && to == Type::kF32) x = flush_float(x);
@@ -189,6 +190,7 @@ void decode_floats(Decode& d, Type to, Type from) {
   if (d.flag("ftz")) flags |= kFlush;
   if (d.flag("sat")) flags |= kSaturate;
   if (d.flag("relu")) flags |= kRelu;
+  if (size_bytes(to) == 2 && d.flag("satfinite")) flags |= kFinite;
   d.out.flags = static_cast<std::uint16_t>(flags);
   d.out.imm = static_cast<s64>(from) | (static_cast<s64>(to) << 8);
   if (!fast_floats(d, to, from)) d.each(&float_to_float);
@@ -326,47 +328,13 @@ void decode_from_integer(Decode& d, Type to, Type from) {
   });
 }
 
-/// cvt.rn.f16x2.f32 d, a, b: a goes into the upper half.
-template <class H, bool relu>
-void pack_pair(Decode& d) {
-  d.lanes<u32, float, float>([](float a, float b) {
-    if (relu) {
-      a = a > 0 || a != a ? a : 0.0F;
-      b = b > 0 || b != b ? b : 0.0F;
-    }
-    return (static_cast<u32>(from_float<H>(a).bits) << 16) | from_float<H>(b).bits;
-  });
-}
-
-void decode_pack(Decode& d, Type to, Type from) {
-  if (from != Type::kF32) d.reject("the types are not supported");
-  if (!d.flag("rn")) d.reject("only the rounding .rn is supported here");
-  d.plain_operands(to, {Type::kF32, Type::kF32});
-  const bool relu = d.flag("relu");
-  if (to == Type::kF16x2) return relu ? pack_pair<Half, true>(d) : pack_pair<Half, false>(d);
-  relu ? pack_pair<Bfloat, true>(d) : pack_pair<Bfloat, false>(d);
-}
-
-/// To tf32: a float whose low 13 bits are zero.
-void decode_tf32(Decode& d, Type from) {
-  if (from != Type::kF32) d.reject("the types are not supported");
-  d.plain_operands(Type::kB32, {Type::kF32});
-  const bool away = d.flag("rna");
-  if (!away && !d.flag("rn")) d.reject("this rounding is not supported");
-  const auto rounded = [](u32 x, u32 bias) {
-    const u32 magnitude = x & 0x7fffffffU;
-    return magnitude >= 0x7f800000U ? x : (x + bias) & 0xffffe000U;
-  };
-  using F = decltype(rounded);
-  if (away) return d.lanes<u32, u32>([](u32 x) { return F{}(x, 0x1000U); });
-  d.lanes<u32, u32>([](u32 x) { return F{}(x, 0xfffU + ((x >> 13) & 1U)); });
-}
-
 void decode_cvt(Decode& d) {
+  if (d.flag("pack")) return convert_pack(d);
   const Type to = d.type();
   const Type from = d.type();
-  if (to == Type::kF16x2 || to == Type::kBf16x2) return decode_pack(d, to, from);
-  if (to == Type::kTf32) return decode_tf32(d, from);
+  if (to == Type::kF16x2 || to == Type::kBf16x2) return convert_pair(d, to, from);
+  if (to == Type::kE4m3x2 || to == Type::kE5m2x2) return convert_fp8(d, to, from);
+  if (to == Type::kTf32) return convert_tf32(d, from);
   if (is_float(to) && is_float(from)) return decode_floats(d, to, from);
   if (is_float(from)) return decode_to_integer(d, to, from);
   if (is_float(to)) return decode_from_integer(d, to, from);

@@ -62,13 +62,6 @@ H half_saturate(H h) {
   return from_float<H>(saturate(to_float(h)));
 }
 
-/// NaN becomes the canonical NaN, everything below zero becomes zero.
-template <class H>
-H half_relu(H h) {
-  const float f = to_float(h);
-  return f > 0 ? h : (f != f ? H{0x7fff} : H{0});
-}
-
 enum class Clamp : std::uint8_t { kOff, kSaturate, kRelu };
 
 template <class H, FloatOp op, Clamp clamp>
@@ -99,9 +92,8 @@ void half_single(Decode& d, bool packed) {
 
 template <FloatOp op>
 void half(Decode& d, Type type) {
-  // Flushing has no effect on the results here: it is refused, not ignored.
-  if (d.flag("ftz")) d.reject("the form .ftz of half precision is not supported");
   d.flag("rn");
+  if (d.flag("ftz")) return flushed_half(d, op, type);
   const bool packed = type == Type::kF16x2 || type == Type::kBf16x2;
   const bool bf = type == Type::kBf16 || type == Type::kBf16x2;
   const bool sat = d.flag("sat");

@@ -27,7 +27,6 @@ H half_extremum(H a, H b) {
 template <bool maximum, bool nan_wins>
 void order(Decode& d, Type type, bool ftz) {
   const auto halves = [&]<class H>(H) {
-    if (ftz) d.reject("the form .ftz of half precision is not supported");
     const auto one = [](H a, H b) { return half_extremum<maximum, nan_wins>(a, b); };
     using F = decltype(one);
     using P = Pair<H>;
@@ -72,6 +71,11 @@ void float_min_max(Decode& d, bool maximum, Type type) {
   d.plain_operands(type, {type, type});
   const bool ftz = d.flag("ftz");
   const bool nan = d.flag("NaN");
+  const bool xorsign = d.flag("xorsign");
+  if (xorsign && !d.flag("abs")) d.reject("the form .abs is missing");
+  if (xorsign || (ftz && type != Type::kF32)) {
+    return unusual_min_max(d, maximum, type, ftz, nan, xorsign);
+  }
   if (maximum) return nan ? order<true, true>(d, type, ftz) : order<true, false>(d, type, ftz);
   return nan ? order<false, true>(d, type, ftz) : order<false, false>(d, type, ftz);
 }
@@ -82,6 +86,7 @@ void float_sign(Decode& d, bool absolute, Type type) {
     if (absolute) return d.lanes<float, float>([](float a) { return std::fabs(flush(a)); });
     return d.lanes<float, float>([](float a) { return -flush(a); });
   }
+  if (size_bytes(type) < 8 && d.flag("ftz")) return flushed_half_sign(d, absolute, type);
   const bool packed = type == Type::kF16x2 || type == Type::kBf16x2;
   const unsigned bytes = size_bytes(type);
   const u64 signs = packed ? 0x80008000U : u64{1} << (8 * bytes - 1);

@@ -80,38 +80,7 @@ s32 clamp32(s64 x) {
       std::clamp<s64>(x, std::numeric_limits<s32>::min(), std::numeric_limits<s32>::max()));
 }
 
-enum class Carry { kAdd, kSub };
-
-/// a ± b ± carry with carry in and out as in.flags says; the carry lives in the register in.extra.
-template <class T, Carry kind>
-void with_carry(Context& c, const Instr& in) {
-  T* d = c.target<T>(in.d);
-  const T* a = c.source<T>(in.s[0]);
-  const T* b = c.source<T>(in.s[1]);
-  u32& carries = c.predicate(in.extra);
-  const u32 before = in.flags != 0 ? carries : 0U;
-  u32 after = 0;
-  for_lanes(c.mask, [&](unsigned i) {
-    const T carry = static_cast<T>((before >> i) & 1U);
-    const T x = a[i], y = b[i];
-    const T sum = kind == Carry::kAdd ? static_cast<T>(x + y) : static_cast<T>(x - y);
-    const T result =
-        kind == Carry::kAdd ? static_cast<T>(sum + carry) : static_cast<T>(sum - carry);
-    const bool out = kind == Carry::kAdd ? sum < x || result < sum : x < y || sum < carry;
-    after |= static_cast<u32>(out) << i;
-    d[i] = result;
-  });
-  if (in.aux != 0) carries = (carries & ~c.mask) | after;
-}
-
-template <Carry kind>
-void decode_carry(Decode& d, Type type, bool carry_in) {
-  d.plain_operands(type, {type, type});
-  d.out.flags = carry_in ? 1 : 0;
-  d.out.aux = d.flag("cc") ? 1 : 0;
-  d.out.extra = d.find_register("%cc")->offset;
-  d.each(size_bytes(type) == 8 ? &with_carry<u64, kind> : &with_carry<u32, kind>);
-}
+bool is_packed(Type type) { return type == Type::kU16x2 || type == Type::kS16x2; }
 
 bool wants_carry(const Decode& d) {
   const auto& modifiers = d.statement().modifiers;
@@ -121,7 +90,8 @@ bool wants_carry(const Decode& d) {
 void decode_add(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_arithmetic(d, FloatOp::kAdd, type);
-  if (wants_carry(d)) return decode_carry<Carry::kAdd>(d, type, false);
+  if (wants_carry(d)) return carry_add(d, false, type, false);
+  if (is_packed(type)) return packed_integers(d, PackedOp::kAdd, type);
   d.plain_operands(type, {type, type});
   if (d.flag("sat")) {
     if (type != Type::kS32) d.reject("saturation is for s32 alone");
@@ -134,7 +104,7 @@ void decode_add(Decode& d) {
 void decode_sub(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_arithmetic(d, FloatOp::kSub, type);
-  if (wants_carry(d)) return decode_carry<Carry::kSub>(d, type, false);
+  if (wants_carry(d)) return carry_add(d, true, type, false);
   d.plain_operands(type, {type, type});
   if (d.flag("sat")) {
     if (type != Type::kS32) d.reject("saturation is for s32 alone");
@@ -179,40 +149,10 @@ void decode_mul(Decode& d) {
             [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return multiply_low(a, b); }); });
 }
 
-/// mad with carries: the product is formed here, the addition is that of addc.
-template <bool high>
-void mad_carry(Context& c, const Instr& in) {
-  u32* d = c.target<u32>(in.d);
-  const u32* a = c.source<u32>(in.s[0]);
-  const u32* b = c.source<u32>(in.s[1]);
-  const u32* e = c.source<u32>(in.s[2]);
-  u32& carries = c.predicate(in.extra);
-  const u32 before = in.flags != 0 ? carries : 0U;
-  u32 after = 0;
-  for_lanes(c.mask, [&](unsigned i) {
-    const u64 product = u64{a[i]} * b[i];
-    const u64 sum = (high ? product >> 32 : product & 0xffffffffU) + e[i] + ((before >> i) & 1U);
-    after |= static_cast<u32>((sum >> 32) & 1U) << i;
-    d[i] = static_cast<u32>(sum);
-  });
-  if (in.aux != 0) carries = (carries & ~c.mask) | after;
-}
-
-void decode_mad_carry(Decode& d, Type type, bool carry_in) {
-  if (type != Type::kU32 && type != Type::kB32) d.reject("only u32 is supported with a carry");
-  d.plain_operands(type, {type, type, type});
-  d.out.flags = carry_in ? 1 : 0;
-  d.out.aux = d.flag("cc") ? 1 : 0;
-  d.out.extra = d.find_register("%cc")->offset;
-  if (d.flag("hi")) return d.each(&mad_carry<true>);
-  if (!d.flag("lo")) d.reject("one of .lo, .hi is missing");
-  d.each(&mad_carry<false>);
-}
-
 void decode_mad(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_arithmetic(d, FloatOp::kFma, type);
-  if (wants_carry(d)) return decode_mad_carry(d, type, false);
+  if (wants_carry(d)) return carry_mad(d, type, false);
   if (d.flag("wide")) {
     const Type wide = wider(d, type);
     d.plain_operands(wide, {type, type, wide});
@@ -259,6 +199,10 @@ void decode_24(Decode& d) {
   } else {
     d.plain_operands(type, {type, type});
     d.out.s[2] = d.constant(0, 4);
+  }
+  if (add && high && type == Type::kS32 && d.flag("sat")) {
+    return d.lanes<s32, s32, s32, s32>(
+        [](s32 a, s32 b, s32 e) { return clamp32(((low24(a) * low24(b)) >> 16) + s64{e}); });
   }
   with_integer(d, type, [&]<class T>(T) {
     if constexpr (sizeof(T) == 4) {
@@ -314,8 +258,14 @@ template <bool maximum>
 void decode_min_max(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_min_max(d, maximum, type);
-  if (type == Type::kU16x2 || type == Type::kS16x2) d.reject("packed integers are not supported");
+  if (is_packed(type)) {
+    return packed_integers(d, maximum ? PackedOp::kMax : PackedOp::kMin, type);
+  }
   d.plain_operands(type, {type, type});
+  if (type == Type::kS32 && d.flag("relu")) {
+    return d.lanes<s32, s32, s32>(
+        [](s32 a, s32 b) { return std::max(maximum ? std::max(a, b) : std::min(a, b), 0); });
+  }
   with_integer(d, type, [&]<class T>(T) {
     d.lanes<T, T, T>([](T a, T b) { return maximum ? (a > b ? a : b) : (a < b ? a : b); });
   });
@@ -352,45 +302,12 @@ void decode_sad(Decode& d) {
   });
 }
 
-void decode_dp4a(Decode& d) {
-  const Type a_type = d.type();
-  const Type b_type = d.type();
-  const auto four = [](Type t) { return t == Type::kU32 || t == Type::kS32; };
-  if (!four(a_type) || !four(b_type)) d.reject("the types are not supported");
-  d.plain_operands(Type::kB32, {Type::kB32, Type::kB32, Type::kB32});
-  const auto choose = [&]<class A, class B>(A, B) {
-    d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 e) {
-      s32 sum = 0;
-      for (unsigned k = 0; k < 32; k += 8) {
-        sum += static_cast<s32>(static_cast<A>(a >> k)) * static_cast<s32>(static_cast<B>(b >> k));
-      }
-      return e + static_cast<u32>(sum);
-    });
-  };
-  using S = std::int8_t;
-  using U = std::uint8_t;
-  if (is_signed(a_type)) return is_signed(b_type) ? choose(S{}, S{}) : choose(S{}, U{});
-  return is_signed(b_type) ? choose(U{}, S{}) : choose(U{}, U{});
-}
-
 constexpr OpcodeRow kRows[] = {
-    {"add", decode_add},
-    {"sub", decode_sub},
-    {"mul", decode_mul},
-    {"mad", decode_mad},
-    {"mul24", decode_24<false>},
-    {"mad24", decode_24<true>},
-    {"div", decode_div},
-    {"rem", decode_rem},
-    {"min", decode_min_max<false>},
-    {"max", decode_min_max<true>},
-    {"abs", decode_abs},
-    {"neg", decode_neg},
+    {"add", decode_add},           {"sub", decode_sub},         {"mul", decode_mul},
+    {"mad", decode_mad},           {"mul24", decode_24<false>}, {"mad24", decode_24<true>},
+    {"div", decode_div},           {"rem", decode_rem},         {"min", decode_min_max<false>},
+    {"max", decode_min_max<true>}, {"abs", decode_abs},         {"neg", decode_neg},
     {"sad", decode_sad},
-    {"dp4a", decode_dp4a},
-    {"addc", [](Decode& d) { decode_carry<Carry::kAdd>(d, d.type(), true); }},
-    {"subc", [](Decode& d) { decode_carry<Carry::kSub>(d, d.type(), true); }},
-    {"madc", [](Decode& d) { decode_mad_carry(d, d.type(), true); }},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -176,16 +177,16 @@ void predicate_move(Context& c, const Instr& in) {
 }
 
 /// Several registers into one, or one into several: in.list holds them, in.aux how many, in.flags
-/// the bytes of each.
+/// the bytes of each. A lane of a register has at least two bytes.
 template <class Whole>
 void pack(Context& c, const Instr& in) {
-  const std::size_t bytes = in.flags;
+  const std::size_t bytes = in.flags, stride = std::max<std::size_t>(bytes, 2);
   auto* d = reinterpret_cast<std::byte*>(c.target<Whole>(in.d));
   for_lanes(c.mask, [&](unsigned i) {
     Whole value = 0;
     for (unsigned k = 0; k < in.aux; ++k) {
       std::memcpy(reinterpret_cast<std::byte*>(&value) + k * bytes,
-                  c.source<std::byte>(in.list[k]) + i * bytes, bytes);
+                  c.source<std::byte>(in.list[k]) + i * stride, bytes);
     }
     std::memcpy(d + i * sizeof(Whole), &value, sizeof(Whole));
   });
@@ -193,45 +194,63 @@ void pack(Context& c, const Instr& in) {
 
 template <class Whole>
 void unpack(Context& c, const Instr& in) {
-  const std::size_t bytes = in.flags;
-  const Whole* s = c.source<Whole>(in.s[0]);
+  const std::size_t bytes = in.flags, stride = std::max<std::size_t>(bytes, 2);
+  const auto* s = c.source<std::byte>(in.s[0]);
   for_lanes(c.mask, [&](unsigned i) {
-    const Whole value = s[i];
+    Whole value = 0;
+    std::memcpy(&value, s + i * sizeof(Whole), sizeof(Whole));
     for (unsigned k = 0; k < in.aux; ++k) {
       if (in.list[k] == kNone) continue;
-      std::memcpy(c.target<std::byte>(in.list[k]) + i * bytes,
+      std::memcpy(c.target<std::byte>(in.list[k]) + i * stride,
                   reinterpret_cast<const std::byte*>(&value) + k * bytes, bytes);
     }
   });
+}
+
+/// What packs or unpacks a whole of this many bytes.
+template <bool packs>
+Execute vector_move(unsigned whole) {
+  switch (whole) {
+    case 2:
+      return packs ? &pack<u16> : &unpack<u16>;
+    case 4:
+      return packs ? &pack<u32> : &unpack<u32>;
+    case 8:
+      return packs ? &pack<u64> : &unpack<u64>;
+    default:
+      return packs ? &pack<unsigned __int128> : &unpack<unsigned __int128>;
+  }
+}
+
+/// A register or literal of the part's size; registers of 8 bits are held as 16.
+u32 part_of(Decode& d, const Operand& item, Type part, bool source) {
+  if (!source && item.kind == Operand::Kind::kSink) return kNone;
+  if (size_bytes(part) == 1) return d.wide_register(item, 1).offset;
+  return source ? d.source(item, part) : d.destination(item, part);
 }
 
 void decode_vector_move(Decode& d, Type type) {
   const bool packs = d.operand(1).kind == Operand::Kind::kVector;
   const auto& items = d.operand(packs ? 1 : 0).items;
   const unsigned whole = size_bytes(type);
-  if (items.empty() || whole > 8 || whole / items.size() < 2) {
-    d.reject("the types are not supported");
-  }
+  if (items.size() != 2 && items.size() != 4) d.reject("vectors have two or four parts");
   const auto bytes = static_cast<unsigned>(whole / items.size());
-  const Type part = bytes == 2 ? Type::kB16 : Type::kB32;
+  if (bytes == 0 || (whole == 16 && bytes != 8)) d.reject("the types are not supported");
+  const Type part = bytes == 1   ? Type::kB8
+                    : bytes == 2 ? Type::kB16
+                    : bytes == 4 ? Type::kB32
+                                 : Type::kB64;
   std::vector<u32> list;
-  for (const Operand& item : items) {
-    if (item.kind == Operand::Kind::kSink && !packs) {
-      list.push_back(kNone);
-    } else {
-      list.push_back(packs ? d.source(item, part) : d.destination(item, part));
-    }
-  }
+  for (const Operand& item : items) list.push_back(part_of(d, item, part, packs));
   d.out.list = d.keep(list);
   d.out.aux = static_cast<std::uint8_t>(list.size());
   d.out.flags = static_cast<std::uint16_t>(bytes);
   if (packs) {
     d.out.d = d.destination(d.operand(0), type);
-    d.each(whole == 8 ? &pack<u64> : &pack<u32>);
-  } else {
-    d.out.s[0] = d.source(d.operand(1), type);
-    d.each(whole == 8 ? &unpack<u64> : &unpack<u32>);
+    return d.each(vector_move<true>(whole));
   }
+  d.out.s[0] = d.source(d.operand(1), type);
+  d.each(vector_move<false>(whole));
 }
 
 void decode_mov(Decode& d) {
@@ -269,6 +288,8 @@ void decode_mov(Decode& d) {
       return d.lanes<u32, u32>([](u32 a) { return a; });
     case 8:
       return d.lanes<u64, u64>([](u64 a) { return a; });
+    case 16:
+      return d.lanes<unsigned __int128, unsigned __int128>([](unsigned __int128 a) { return a; });
     default:
       d.reject("the type is not supported");
   }

@@ -164,7 +164,7 @@ class Builder {
     const auto used = used_registers(text);
     for (const RegisterDeclaration& declaration : text.registers) {
       const auto type = parse_type(declaration.type);
-      if (!type || size_bytes(*type) > 8) {
+      if (!type) {
         reject(".reg ." + declaration.type, "registers of this type are not supported",
                text.ptx_line);
       }
