@@ -44,6 +44,12 @@ Execute pick() {
   }
 }
 
+/// The same where AVX-512 has a body of its own.
+template <class Body, class Wide>
+Execute pick() {
+  return host_isa() == Isa::kAvx512 ? &Variants<Wide>::avx512 : pick<Body>();
+}
+
 /// d[i] = F(s[i]…) for all lanes. Lanes that have exited get values that nobody reads.
 template <class F, class D, class... S>
 struct Full {

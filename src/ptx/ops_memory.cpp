@@ -5,39 +5,13 @@
 
 #include "ptx/access.hpp"
 #include "ptx/decode.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/lane_memory.hpp"
 
 namespace kbench::ptx {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-/// How the lanes' addresses lie, as far as there is a fast way.
-enum class Pattern : std::uint8_t { kSlow, kScattered, kConsecutive, kUniform };
-
-/// All 32 lanes checked at once against one stretch [begin, begin + size). W is the width that the
-/// addresses need: shared memory fits 32 bits, which are twice as many lanes in a vector.
-template <class W>
-Pattern classify(const W* at, u32 mask, W begin, u64 size, u64 bytes) {
-  if (mask != kAllLanes || size < bytes) return Pattern::kSlow;
-  const W last = static_cast<W>(size - bytes), low = static_cast<W>(bytes - 1);
-  W bad = 0, step = 0, spread = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    bad |= static_cast<W>(at[i] - begin > last) | (at[i] & low);
-    step |= at[i] - static_cast<W>(at[0] + i * bytes);
-    spread |= at[i] - at[0];
-  }
-  if (bad != 0) return Pattern::kSlow;
-  return step == 0 ? Pattern::kConsecutive : spread == 0 ? Pattern::kUniform : Pattern::kScattered;
-}
-
-/// Addresses in shared memory, where the register has 32 bits.
-inline void near_addresses(const Context& c, const Instr& in, std::array<u32, kLanes>& out) {
-  const u32* base = c.source<u32>(in.s[0]);
-  const u32 displacement = static_cast<u32>(in.imm);
-  for (unsigned i = 0; i < kLanes; ++i) out[i] = base[i] + displacement;
-}
 
 struct Stretch {
   u64 begin = 0, size = 0;
@@ -72,76 +46,51 @@ template <class M, class R>
   }
 }
 
-template <class M, class R, Space space>
+/// Whether a warp whose addresses have that shape may access them, and where the lowest one lies;
+/// null where it must be found out lane by lane.
+template <Space space, class W>
+std::byte* check(const Context& c, const Instr& in, const Shape& shape, u64 bytes, bool write) {
+  if (shape.kind == Shape::Kind::kFar) return nullptr;
+  const W lowest = static_cast<W>(shape.lowest) + static_cast<W>(in.imm);
+  const Stretch s = stretch<space>(c, in, write);
+  const u64 offset = lowest - s.begin;
+  const u64 length = shape.span + bytes;
+  const bool inside = s.size >= length && offset <= s.size - length;
+  if (!inside || ((lowest | shape.mixed) & (bytes - 1)) != 0) return nullptr;
+  return s.host + offset;
+}
+
+/// Finds the shape of an instruction's addresses and checks them; null as above.
+template <Space space>
+std::byte* approach(const Context& c, const Instr& in, u64 bytes, bool write, Shape& shape) {
+  if ((in.flags & kAddress32) != 0) {
+    find_shape(c.source<u32>(in.s[0]), c.mask, shape);
+    return check<space, u32>(c, in, shape, bytes, write);
+  }
+  if ((in.flags & kFrameRelative) != 0) return nullptr;
+  find_shape(c.source<u64>(in.s[0]), c.mask, shape);
+  return check<space, u64>(c, in, shape, bytes, write);
+}
+
+template <class M, class R, Space space, bool kWide>
 struct Load {
   static void run(Context& c, const Instr& in) {
-    if (c.observer != nullptr) return observed(c, in);
-    if constexpr (space == Space::kShared) {
-      if ((in.flags & (kAddress32 | kPolls)) != kAddress32) return general(c, in);
-      alignas(64) std::array<u32, kLanes> near;
-      near_addresses(c, in, near);
-      const Pattern pattern =
-          classify<u32>(near.data(), c.mask, 0, c.grid->shared_bytes, sizeof(M) * in.aux);
-      const std::byte* host = c.block->shared.data();
-      if (pattern == Pattern::kConsecutive && in.aux == 1) {
-        return consecutive(c.target<R>(in.list[0]), host + near[0]);
-      }
-      if (pattern == Pattern::kUniform) return uniform(c, in, host + near[0]);
-      if (pattern != Pattern::kSlow) return scattered(c, in, host, near.data());
+    if ((in.flags & kPolls) != 0) c.polled = true;
+    if constexpr (space != Space::kGeneric) {
+      Shape shape;
+      const std::byte* from = c.observer != nullptr
+                                  ? nullptr
+                                  : approach<space>(c, in, sizeof(M) * in.aux, false, shape);
+      if (from != nullptr) return LaneLoad<M, R, kWide>::run(c, in, shape, from);
     }
-    general(c, in);
+    slow(c, in);
   }
 
  private:
-  [[gnu::noinline]] static void observed(Context& c, const Instr& in) {
+  [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
-    if ((in.flags & kPolls) != 0) c.polled = true;
     load_slow<M, R>(c, in, at);
-  }
-  static void general(Context& c, const Instr& in) {
-    alignas(64) Addresses at;
-    addresses(c, in, at);
-    if ((in.flags & kPolls) != 0) c.polled = true;
-    if constexpr (space != Space::kGeneric) {
-      const u64 bytes = sizeof(M) * in.aux;
-      const Stretch s = stretch<space>(c, in, false);
-      const Pattern pattern = classify<u64>(at.data(), c.mask, s.begin, s.size, bytes);
-      if (pattern == Pattern::kConsecutive && in.aux == 1) {
-        return consecutive(c.target<R>(in.list[0]), s.host + (at[0] - s.begin));
-      }
-      if (pattern == Pattern::kUniform) return uniform(c, in, s.host + (at[0] - s.begin));
-      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at.data());
-    }
-    load_slow<M, R>(c, in, at);
-  }
-
-  static void consecutive(R* d, const std::byte* from) {
-    const M* m = reinterpret_cast<const M*>(from);
-#pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = as_register<R>(m[i]);
-  }
-  static void uniform(Context& c, const Instr& in, const std::byte* from) {
-    const M* m = reinterpret_cast<const M*>(from);
-    for (unsigned k = 0; k < in.aux; ++k) {
-      if (in.list[k] == kNone) continue;
-      R* d = c.target<R>(in.list[k]);
-      const R value = as_register<R>(m[k]);
-      for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
-    }
-  }
-  template <class W>
-  static void scattered(Context& c, const Instr& in, const std::byte* host, const W* at) {
-    for (unsigned k = 0; k < in.aux; ++k) {
-      if (in.list[k] == kNone) continue;
-      gather(c.target<R>(in.list[k]), reinterpret_cast<const M*>(host) + k, at);
-    }
-  }
-  // As an index and not a pointer, so that the compiler can use gathers.
-  template <class W>
-  static void gather(R* d, const M* from, const W* at) {
-#pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = as_register<R>(from[at[i] / sizeof(M)]);
   }
 };
 
@@ -160,58 +109,23 @@ template <class M, class R>
   }
 }
 
-template <class M, class R, Space space>
+template <class M, class R, Space space, bool kWide>
 struct Store {
   static void run(Context& c, const Instr& in) {
-    if (c.observer != nullptr) return observed(c, in);
-    if constexpr (space == Space::kShared) {
-      if ((in.flags & kAddress32) == 0) return general(c, in);
-      alignas(64) std::array<u32, kLanes> near;
-      near_addresses(c, in, near);
-      const Pattern pattern =
-          classify<u32>(near.data(), c.mask, 0, c.grid->shared_bytes, sizeof(M) * in.aux);
-      std::byte* host = c.block->shared.data();
-      if (pattern == Pattern::kConsecutive && in.aux == 1) {
-        return consecutive(host + near[0], c.source<R>(in.list[0]));
-      }
-      if (pattern != Pattern::kSlow) return scattered(c, in, host, near.data());
+    if constexpr (space != Space::kGeneric) {
+      Shape shape;
+      std::byte* to =
+          c.observer != nullptr ? nullptr : approach<space>(c, in, sizeof(M) * in.aux, true, shape);
+      if (to != nullptr) return LaneStore<M, R, kWide>::run(c, in, shape, to);
     }
-    general(c, in);
+    slow(c, in);
   }
 
  private:
-  [[gnu::noinline]] static void observed(Context& c, const Instr& in) {
+  [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
     store_slow<M, R>(c, in, at);
-  }
-  static void general(Context& c, const Instr& in) {
-    alignas(64) Addresses at;
-    addresses(c, in, at);
-    if constexpr (space != Space::kGeneric) {
-      const Stretch s = stretch<space>(c, in, true);
-      const Pattern pattern = classify<u64>(at.data(), c.mask, s.begin, s.size, sizeof(M) * in.aux);
-      if (pattern == Pattern::kConsecutive && in.aux == 1) {
-        return consecutive(s.host + (at[0] - s.begin), c.source<R>(in.list[0]));
-      }
-      if (pattern != Pattern::kSlow) return scattered(c, in, s.host - s.begin, at.data());
-    }
-    store_slow<M, R>(c, in, at);
-  }
-
-  static void consecutive(std::byte* to, const R* s) {
-    M* m = reinterpret_cast<M*>(to);
-#pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) m[i] = static_cast<M>(s[i]);
-  }
-  template <class W>
-  static void scattered(Context& c, const Instr& in, std::byte* host, const W* at) {
-    for (unsigned k = 0; k < in.aux; ++k) {
-      const R* s = c.source<R>(in.list[k]);
-      for (unsigned i = 0; i < kLanes; ++i) {
-        reinterpret_cast<M*>(host + at[i])[k] = static_cast<M>(s[i]);
-      }
-    }
   }
 };
 
@@ -236,13 +150,16 @@ Execute choose_space(const Instr& in, bool fixed) {
   const bool global = space == Space::kGlobal || space == Space::kConst;
   if constexpr (direction == Direction::kLoad) {
     if (space == Space::kParam && fixed) return &load_parameter<M, R>;
-    if (space == Space::kShared) return pick<Load<M, R, Space::kShared>>();
-    if (global) return pick<Load<M, R, Space::kGlobal>>();
-    return pick<Load<M, R, Space::kGeneric>>();
+    if (space == Space::kShared)
+      return pick<Load<M, R, Space::kShared, false>, Load<M, R, Space::kShared, true>>();
+    if (global) return pick<Load<M, R, Space::kGlobal, false>, Load<M, R, Space::kGlobal, true>>();
+    return pick<Load<M, R, Space::kGeneric, false>, Load<M, R, Space::kGeneric, true>>();
   } else {
-    if (space == Space::kShared) return pick<Store<M, R, Space::kShared>>();
-    if (global) return pick<Store<M, R, Space::kGlobal>>();
-    return pick<Store<M, R, Space::kGeneric>>();
+    if (space == Space::kShared)
+      return pick<Store<M, R, Space::kShared, false>, Store<M, R, Space::kShared, true>>();
+    if (global)
+      return pick<Store<M, R, Space::kGlobal, false>, Store<M, R, Space::kGlobal, true>>();
+    return pick<Store<M, R, Space::kGeneric, false>, Store<M, R, Space::kGeneric, true>>();
   }
 }
 
