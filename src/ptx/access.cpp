@@ -95,11 +95,35 @@ std::byte* locate(Context& c, const Instr& in, unsigned lane, Space space, std::
   return at_address(address);
 }
 
+/// An address in the shared memory of a block of the cluster, which is not this one.
+[[gnu::noinline]] std::byte* locate_remote(Context& c, const Instr& in, unsigned lane,
+                                           std::uint64_t address, std::uint64_t bytes, bool write) {
+  const auto& blocks = c.block->cluster->blocks;
+  const std::uint64_t rank = (address >> kRankShift) - 1;
+  const std::uint64_t offset = address & ((std::uint64_t{1} << kRankShift) - 1);
+  const std::uint64_t size = c.grid->shared_bytes;
+  if (rank >= blocks.size() || size < bytes || offset > size - bytes) {
+    return outside_window(c, in, lane, "shared memory", address, bytes, size, write);
+  }
+  if ((offset & (bytes - 1)) == 0) return blocks[rank]->shared.data() + offset;
+  raise(c, in, lane, FaultKind::kMisaligned,
+        fmt::format("{} at {:#x}, which is not a multiple of {}", verb(bytes, write), address,
+                    bytes));
+  return nullptr;
+}
+
 }  // namespace
 
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                    std::uint64_t bytes, Access access) {
   if (space == Space::kGeneric) space = space_of_window(address);
+  if (space == Space::kShared && address >> kRankShift != 0) {
+    const std::uint64_t own = (std::uint64_t{c.block->rank} + 1) << kRankShift;
+    if (address >> kRankShift != own >> kRankShift) {
+      return locate_remote(c, in, lane, address, bytes, access != Access::kRead);
+    }
+    address -= own;
+  }
   std::byte* host = locate(c, in, lane, space, address, bytes, access != Access::kRead);
   if (c.observer != nullptr && host != nullptr) {
     c.observer->access(c, in, lane, space, address, bytes, access);
@@ -109,7 +133,7 @@ std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std:
 
 Space take_space(Decode& d) {
   if (d.flag("global")) return Space::kGlobal;
-  if (d.flag("shared") || d.flag("shared::cta")) return Space::kShared;
+  if (d.flag("shared") || d.flag("shared::cta") || d.flag("shared::cluster")) return Space::kShared;
   if (d.flag("local")) return Space::kLocal;
   if (d.flag("const")) return Space::kConst;
   if (d.flag("param") || d.flag("param::entry") || d.flag("param::func")) return Space::kParam;

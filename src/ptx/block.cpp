@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "ptx/async.hpp"
 #include "ptx/exec.hpp"
 
 namespace kbench::ptx {
@@ -55,18 +56,23 @@ void stop(Context& c, const Block& block, FaultKind kind, const std::string& mes
   grid.stop.store(true);
 }
 
-void deadlock(Context& c, Block& block) {
-  for (Warp& warp : block.warps) {
-    if (warp.fragments.empty()) continue;
-    const Fragment& fragment = warp.fragments[0];
-    c.warp = &warp;
-    c.block = &block;
-    c.frame = fragment.frame;
-    const bool at_instruction = fragment.wait == Wait::kConverge;
-    raise(c, at_instruction ? *fragment.ip : fragment.ip[-1],
-          static_cast<unsigned>(std::countr_zero(fragment.mask)), FaultKind::kDeadlock,
-          "waits for threads that never come: no thread of the block can go on");
-    return;
+void deadlock(Context& c, Cluster& cluster) {
+  for (const auto& block : cluster.blocks) {
+    for (Warp& warp : block->warps) {
+      if (warp.fragments.empty()) continue;
+      const Fragment& fragment = warp.fragments[0];
+      c.warp = &warp;
+      c.block = block.get();
+      c.frame = fragment.frame;
+      const bool at_instruction = fragment.wait == Wait::kConverge;
+      const bool mbarrier = fragment.wait == Wait::kMbarrier;
+      raise(c, at_instruction ? *fragment.ip : fragment.ip[-1],
+            static_cast<unsigned>(std::countr_zero(fragment.mask)), FaultKind::kDeadlock,
+            mbarrier ? "waits for an mbarrier whose phase never completes: no thread of the block "
+                       "can go on"
+                     : "waits for threads that never come: no thread of the block can go on");
+      return;
+    }
   }
 }
 
@@ -75,15 +81,10 @@ bool cancelled(const Grid& grid) {
   return cancel != nullptr && cancel->load(std::memory_order_relaxed);
 }
 
-}  // namespace
-
-std::unique_ptr<Block> make_block(Grid& grid, std::uint64_t linear) {
+std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>& index) {
   auto block = std::make_unique<Block>();
-  const auto& extents = grid.launch->grid;
   block->grid = &grid;
-  block->index = {static_cast<std::uint32_t>(linear % extents[0]),
-                  static_cast<std::uint32_t>(linear / extents[0] % extents[1]),
-                  static_cast<std::uint32_t>(linear / extents[0] / extents[1])};
+  block->index = index;
   const auto& shape = grid.launch->block;
   const std::uint64_t threads = std::uint64_t{shape[0]} * shape[1] * shape[2];
   block->live_threads = static_cast<std::uint32_t>(threads);
@@ -97,31 +98,76 @@ std::unique_ptr<Block> make_block(Grid& grid, std::uint64_t linear) {
   return block;
 }
 
-BlockEnd run_block(Context& c, Block& block) {
+/// What became of the warps in one round of turns.
+struct Round {
+  bool done = true;
+  bool only_spins = true;
+  bool spins = false;
+};
+
+/// Gives each warp of the block its turn; false where the launch ends.
+bool run_round(Context& c, Block& block, Round& round) {
+  for (Warp& warp : block.warps) {
+    if (warp.fragments.empty()) continue;
+    const std::uint64_t before = c.executed;
+    const SliceEnd end = run_warp(c, warp, kSlice);
+    if (end == SliceEnd::kStopped) return false;
+    round.done = round.done && end == SliceEnd::kDone;
+    const bool idle = end == SliceEnd::kWaiting && c.executed == before;
+    round.spins = round.spins || end == SliceEnd::kSpinning;
+    round.only_spins = round.only_spins && (end == SliceEnd::kSpinning || idle);
+    if (cancelled(*c.grid)) {
+      stop(c, block, FaultKind::kCancelled, fmt::format("{}: cancelled", c.grid->launch->kernel));
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Cluster> make_cluster(Grid& grid, std::uint64_t linear) {
+  auto cluster = std::make_unique<Cluster>();
+  const auto& extents = grid.cluster;
+  std::array<std::uint32_t, 3> clusters{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    clusters[axis] = grid.launch->grid[axis] / extents[axis];
+  }
+  cluster->index = {static_cast<std::uint32_t>(linear % clusters[0]),
+                    static_cast<std::uint32_t>(linear / clusters[0] % clusters[1]),
+                    static_cast<std::uint32_t>(linear / clusters[0] / clusters[1])};
+  const std::uint32_t blocks = extents[0] * extents[1] * extents[2];
+  for (std::uint32_t rank = 0; rank < blocks; ++rank) {
+    const std::array<std::uint32_t, 3> within{rank % extents[0], rank / extents[0] % extents[1],
+                                              rank / extents[0] / extents[1]};
+    std::array<std::uint32_t, 3> index{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      index[axis] = cluster->index[axis] * extents[axis] + within[axis];
+    }
+    cluster->blocks.push_back(make_block(grid, index));
+    cluster->blocks.back()->cluster = cluster.get();
+    cluster->blocks.back()->rank = rank;
+  }
+  return cluster;
+}
+
+BlockEnd run_cluster(Context& c, Cluster& cluster) {
   const std::uint64_t begin = c.executed;
   unsigned spinning_rounds = 0;
   while (true) {
     const std::uint64_t before = c.executed;
-    bool done = true, only_spins = true;
-    for (Warp& warp : block.warps) {
-      if (warp.fragments.empty()) continue;
-      const std::uint64_t warp_before = c.executed;
-      const SliceEnd end = run_warp(c, warp, kSlice);
-      if (end == SliceEnd::kStopped) return BlockEnd::kStopped;
-      done = done && end == SliceEnd::kDone;
-      const bool idle = end == SliceEnd::kWaiting && c.executed == warp_before;
-      only_spins = only_spins && (end == SliceEnd::kSpinning || idle);
-      if (cancelled(*c.grid)) {
-        stop(c, block, FaultKind::kCancelled, fmt::format("{}: cancelled", c.grid->launch->kernel));
-        return BlockEnd::kStopped;
-      }
+    Round round;
+    for (const auto& block : cluster.blocks) {
+      if (!run_round(c, *block, round)) return BlockEnd::kStopped;
     }
-    if (done) return BlockEnd::kDone;
-    if (c.executed == before) {
-      deadlock(c, block);
+    if (round.done) return BlockEnd::kDone;
+    if (round.spins) cluster.time_outs = 0;
+    const bool idle = c.executed == before;
+    if ((idle || round.only_spins) && !time_out(cluster) && idle) {
+      deadlock(c, cluster);
       return BlockEnd::kStopped;
     }
-    spinning_rounds = only_spins ? spinning_rounds + 1 : 0;
+    spinning_rounds = round.only_spins ? spinning_rounds + 1 : 0;
     if (spinning_rounds >= kSpinningRounds || c.executed - begin > kShare) {
       return BlockEnd::kSuspended;
     }

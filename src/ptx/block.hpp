@@ -5,8 +5,8 @@
 
 namespace kbench::ptx {
 
-/// A block at its first instruction; `linear` is its number in the grid.
-std::unique_ptr<Block> make_block(Grid& grid, std::uint64_t linear);
+/// A cluster whose blocks are at their first instruction; `linear` is its number in the grid.
+std::unique_ptr<Cluster> make_cluster(Grid& grid, std::uint64_t linear);
 
 enum class BlockEnd : std::uint8_t {
   kDone,
@@ -14,7 +14,7 @@ enum class BlockEnd : std::uint8_t {
   kStopped,    ///< the launch ends early
 };
 
-/// Runs a block until it is done or others should have the host thread.
-BlockEnd run_block(Context& c, Block& block);
+/// Runs a cluster until it is done or others should have the host thread.
+BlockEnd run_cluster(Context& c, Cluster& cluster);
 
 }  // namespace kbench::ptx

@@ -36,6 +36,8 @@ std::span<const OpcodeRow> convert_opcodes();
 std::span<const OpcodeRow> move_opcodes();
 std::span<const OpcodeRow> memory_opcodes();
 std::span<const OpcodeRow> async_opcodes();
+std::span<const OpcodeRow> mbarrier_opcodes();
+std::span<const OpcodeRow> cluster_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> control_opcodes();

@@ -158,13 +158,14 @@ class BlockOrder {
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
 
-/// Gives blocks to host threads: fresh ones up to the residency, then those that only spun.
+/// Gives clusters of blocks to host threads: fresh ones up to the residency, then those that only
+/// spun.
 class Schedule {
  public:
   Schedule(Grid& grid, std::uint64_t resident, std::uint64_t seed)
       : grid_(grid),
-        total_(product(grid.launch->grid)),
-        resident_(resident),
+        total_(product(grid.launch->grid) / product(grid.cluster)),
+        resident_(std::max<std::uint64_t>(resident / product(grid.cluster), 1)),
         order_(total_, seed) {}
 
   /// Runs blocks until none is left. What a host thread throws is kept for finish().
@@ -188,26 +189,26 @@ class Schedule {
     Context context;
     context.grid = &grid_;
     context.extents.assign(grid_.program->slots, &MemoryMap::nowhere());
-    while (auto block = take()) {
-      const BlockEnd end = run_block(context, *block);
-      give(std::move(block), end);
+    while (auto cluster = take()) {
+      const BlockEnd end = run_cluster(context, *cluster);
+      give(std::move(cluster), end);
     }
     executed = context.executed;
   }
 
-  std::unique_ptr<Block> take() {
+  std::unique_ptr<Cluster> take() {
     std::unique_lock lock(mutex_);
     while (!grid_.stop.load()) {
       if (next_ < total_ && active_ < resident_) {
         const std::uint64_t linear = order_[next_++];
         ++active_;
         lock.unlock();
-        return make_block(grid_, linear);
+        return make_cluster(grid_, linear);
       }
       if (!suspended_.empty()) {
-        auto block = std::move(suspended_.front());
+        auto cluster = std::move(suspended_.front());
         suspended_.pop_front();
-        return block;
+        return cluster;
       }
       if (active_ == 0) break;
       changed_.wait_for(lock, std::chrono::milliseconds(5));
@@ -216,10 +217,10 @@ class Schedule {
     return nullptr;
   }
 
-  void give(std::unique_ptr<Block> block, BlockEnd end) {
+  void give(std::unique_ptr<Cluster> cluster, BlockEnd end) {
     const std::lock_guard lock(mutex_);
     if (end == BlockEnd::kSuspended) {
-      suspended_.push_back(std::move(block));
+      suspended_.push_back(std::move(cluster));
     } else {
       --active_;
     }
@@ -233,7 +234,7 @@ class Schedule {
   std::condition_variable changed_;
   std::exception_ptr thrown_;
   std::uint64_t next_ = 0, active_ = 0;
-  std::deque<std::unique_ptr<Block>> suspended_;
+  std::deque<std::unique_ptr<Cluster>> suspended_;
 };
 
 void add_memory(Grid& grid, const Program& program, std::span<const Region> regions) {

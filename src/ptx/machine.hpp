@@ -125,6 +125,8 @@ enum class Wait : std::uint8_t {
   kConverge,     ///< at an instruction that needs more lanes; executed again when they come
   kWarpBarrier,  ///< behind bar.warp.sync
   kBarrier,      ///< behind a barrier of the block
+  kMbarrier,     ///< behind a wait that an mbarrier did not fulfil; goes on in any case, later
+  kCluster,      ///< behind the barrier of the cluster
 };
 
 /// Lanes of a warp that are at one place. A warp that has not diverged is one fragment.
@@ -138,6 +140,45 @@ struct Fragment {
   std::uint64_t turn = 0;  ///< the lowest runs first; raised when a fragment only spins
 };
 
+/// One cp.async of a warp that is not performed yet.
+struct LateCopy {
+  std::uint32_t mask = 0;  ///< lanes whose copy is still to come
+  std::uint32_t bytes = 0;
+  std::array<std::uint32_t, kLanes> to{};       ///< offsets in the block's shared memory
+  std::array<std::uint32_t, kLanes> group{};    ///< by number, of each lane
+  std::array<const std::byte*, kLanes> from{};  ///< null where nothing is read
+  std::array<std::uint8_t, kLanes> read{};      ///< bytes that are read, the others become zeros
+};
+
+/// The late copies of a warp: a ring, so that nothing is allocated once it is large enough.
+struct LateCopies {
+  std::vector<LateCopy> ring;                 ///< none, or a power of two
+  std::uint64_t begin = 0, end = 0;           ///< numbers of the copies that are there
+  std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
+};
+
+/// A bulk copy that is not performed yet, of one thread.
+struct BulkCopy {
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  std::uint64_t bytes = 0;
+  /// Null: copies. Else combines `bytes` at `from` into `to`.
+  void (*reduce)(std::byte* to, const std::byte* from, std::uint64_t bytes) = nullptr;
+};
+
+/// A bulk copy that a bulk group of a thread holds.
+struct GroupedCopy {
+  unsigned lane = 0;
+  std::uint32_t group = 0;
+  BulkCopy copy;
+};
+
+/// The bulk groups of the threads of a warp.
+struct BulkGroups {
+  std::vector<GroupedCopy> copies;
+  std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
+};
+
 struct Block;
 
 struct Warp {
@@ -149,6 +190,10 @@ struct Warp {
   Bytes local;
   std::uint32_t local_stride = 0;
   std::uint64_t turns = 0;
+  LateCopies late;
+  BulkGroups bulk;
+  std::uint32_t cluster_arrived = 0;  ///< lanes that are at the cluster's barrier in this phase
+  std::uint32_t cluster_owing = 0;    ///< lanes that have arrived there and not waited yet
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
 };
 
@@ -163,13 +208,36 @@ struct Barrier {
 
 struct Grid;
 
+struct Cluster;
+
 struct Block {
   Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  std::uint32_t rank = 0;  ///< in the cluster
   std::array<std::uint32_t, 3> index{};
   std::vector<Warp> warps;
   Bytes shared;
   std::uint32_t live_threads = 0;
   std::array<Barrier, 16> barriers{};
+};
+
+/// What will arrive at an mbarrier: when somebody looks at it and would have to wait.
+struct LateArrival {
+  std::byte* barrier = nullptr;
+  Warp* warp = nullptr;      ///< cp.async.mbarrier.arrive: whose copies, and of which lanes
+  std::uint32_t mask = 0;    ///< zero: a bulk copy
+  std::uint64_t before = 0;  ///< the copies of lower numbers
+  BulkCopy copy;
+};
+
+/// Blocks that run together and see each other's shared memory; without clusters just one. One host
+/// thread at a time runs them all.
+struct Cluster {
+  std::array<std::uint32_t, 3> index{};
+  std::vector<std::unique_ptr<Block>> blocks;  ///< by rank
+  std::vector<LateArrival> arrivals;
+  std::uint32_t arrived = 0;    ///< threads at the cluster's barrier
+  std::uint32_t time_outs = 0;  ///< fruitless ones of waits on mbarriers, since anything happened
 };
 
 /// One launch: what all its blocks share.
@@ -182,6 +250,7 @@ struct Grid {
   Bytes parameters;
   alignas(64) std::array<std::uint32_t, 16> workspace{};  ///< of cooperative_groups
   std::uint32_t shared_bytes = 0;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< extents of a cluster, in blocks
   std::atomic<bool> stop{false};
   std::mutex mutex;  ///< guards fault and print
   std::optional<Fault> fault;
@@ -203,7 +272,7 @@ struct Context {
   Warp* warp = nullptr;
   Block* block = nullptr;
   Grid* grid = nullptr;
-  Observer* observer = nullptr;           ///< null: nobody looks on
+  Observer* observer = nullptr;        ///< null: nobody looks on
   std::vector<const Extent*> extents;  ///< last one used, by slot
   std::uint64_t executed = 0;
 

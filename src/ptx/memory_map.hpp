@@ -16,6 +16,10 @@ constexpr std::uint64_t kLocalWindow = 2ULL << kWindowShift;
 constexpr std::uint64_t kParamWindow = 3ULL << kWindowShift;
 constexpr std::uint64_t kFunctionWindow = 4ULL << kWindowShift;
 
+/// Addresses in the shared memory of a block of the cluster: its rank plus one above this bit, the
+/// offset below. Zero above stands for the block that uses the address.
+constexpr unsigned kRankShift = 24;
+
 /// One stretch of memory that kernels may touch.
 struct Extent {
   std::uint64_t begin = ~std::uint64_t{0};

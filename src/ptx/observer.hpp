@@ -25,7 +25,8 @@ class Observer {
   /// Before an instruction runs, for the lanes of c.mask; its guard is not yet looked at.
   virtual void instruction(Context& c, const Instr& in) = 0;
   /// An allowed access of one lane. `address` is an offset in shared and local memory, and the
-  /// host's own in global memory.
+  /// host's own in global memory. Accesses to the shared memory of another block of the cluster are
+  /// not shown.
   virtual void access(Context& c, const Instr& in, unsigned lane, Space space,
                       std::uint64_t address, std::uint64_t bytes, Access kind) = 0;
 };

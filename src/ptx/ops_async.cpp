@@ -1,89 +1,189 @@
 // SPDX-License-Identifier: MIT
-#include <cstring>
+#include "ptx/ops_async.hpp"
 
-#include "ptx/access.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ptx/async.hpp"
 #include "ptx/decode.hpp"
 
-// cp.async: copies that the hardware may finish at any time before they are waited for. Here they
-// are done when they are issued, which is one of the times that PTX allows.
+// cp.async: a copy is checked when it is issued and performed when something waits for it.
 namespace kbench::ptx {
+
+FurtherAddress FurtherAddress::decode(Decode& d, const Operand& operand) {
+  if (operand.kind != Operand::Kind::kAddress) d.reject("an address in brackets is missing");
+  FurtherAddress address;
+  address.displacement = operand.offset;
+  if (const auto found = d.find_register(operand.name)) {
+    if (found->predicate || found->bytes < 4) {
+      d.reject("the address is no register of 32 or 64 bits");
+    }
+    address.operand = found->offset;
+    address.narrow = found->bytes == 4;
+    return address;
+  }
+  std::uint64_t base = 0;
+  if (!operand.name.empty()) {
+    const Symbol* symbol = d.find_symbol(operand.name);
+    if (symbol == nullptr) d.reject(fmt::format("unknown name '{}'", operand.name));
+    if (symbol->frame_relative) d.reject("the address of a local variable is not supported here");
+    base = symbol->address;
+  }
+  address.operand = d.constant(base, 8);
+  return address;
+}
+
+void FurtherAddress::append_to(std::vector<std::uint32_t>& list) const {
+  const auto bits = static_cast<std::uint64_t>(displacement);
+  list.push_back(operand);
+  list.push_back(narrow ? 1 : 0);
+  list.push_back(static_cast<std::uint32_t>(bits));
+  list.push_back(static_cast<std::uint32_t>(bits >> 32));
+}
+
+bool take_cache_hint(Decode& d) {
+  if (!d.flag("L2::cache_hint")) return false;
+  if (d.operands() == 0) d.reject("the cache policy is missing");
+  d.source(d.operand(d.operands() - 1), Type::kB64);
+  return true;
+}
+
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// in.s[0]: target, in.s[1]: source, in.s[2]: bytes that are read, the rest of in.imm being zeros;
-/// in.extra: predicate of "ignore the source".
+/// Bytes that a lane reads; nothing after a fault has been raised.
+std::optional<u64> bytes_read(Context& c, const Instr& in, unsigned lane) {
+  const u64 bytes = in.aux;
+  if (in.extra != kNone) {
+    const u32 ignored = c.predicate_source(in.extra) ^ (in.s[3] != kNone ? kAllLanes : 0U);
+    return ((ignored >> lane) & 1U) != 0 ? 0 : bytes;
+  }
+  if (in.s[2] == kNone) return bytes;
+  const u64 wanted = c.source<u32>(in.s[2])[lane];
+  if (wanted <= bytes) return wanted;
+  raise(c, in, lane, FaultKind::kTrap,
+        fmt::format("reads {} bytes for an asynchronous copy of {}", wanted, bytes));
+  return std::nullopt;
+}
+
+/// Host address of what a lane reads. The alignment is that of the whole copy.
+const std::byte* resolve_source(Context& c, const Instr& in, unsigned lane, u64 from, u64 read) {
+  const u64 bytes = in.aux;
+  if (read == bytes) return resolve(c, in, lane, Space::kGlobal, from, bytes, Access::kRead);
+  if ((from & (bytes - 1)) != 0) {
+    raise(c, in, lane, FaultKind::kMisaligned,
+          fmt::format("reads at {:#x}, which is not a multiple of {}", from, bytes));
+    return nullptr;
+  }
+  const std::byte* first = nullptr;
+  for (u64 k = 0; k < read; ++k) {
+    const std::byte* at = resolve(c, in, lane, Space::kGlobal, from + k, 1, Access::kRead);
+    if (at == nullptr) return nullptr;
+    if (k == 0) first = at;
+  }
+  return first;
+}
+
+/// The target is that of decode_address(), in.list the source, in.s[2] the bytes that are read, the
+/// rest of in.aux being zeros; in.extra a predicate of "ignore the source", negated by in.s[3].
 void copy_async(Context& c, const Instr& in) {
-  const auto bytes = static_cast<u64>(in.aux);
-  const auto address = [&](u32 operand, bool narrow, unsigned lane) -> u64 {
-    return narrow ? c.source<u32>(operand)[lane] : c.source<u64>(operand)[lane];
-  };
+  Addresses to;
+  addresses(c, in, to);
+  const FurtherAddress source = FurtherAddress::in(in.list);
+  const std::byte* shared = c.block->shared.data();
+  LateCopy& copy = late_copy(*c.warp);
+  copy.mask = 0;
+  copy.bytes = in.aux;
+  copy.group = c.warp->late.group;
   for (u32 left = c.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
-    const u64 to = address(in.s[0], (in.flags & kAddress32) != 0, i) + static_cast<u64>(in.imm);
-    const u64 from = address(in.s[1], false, i) + u64{in.list[0]};
-    u64 wanted = in.s[2] == kNone ? bytes : std::min<u64>(c.source<u32>(in.s[2])[i], bytes);
-    if (in.extra != kNone && ((c.predicate_source(in.extra) >> i) & 1U) != 0) wanted = 0;
-    std::byte* target = resolve(c, in, i, Space::kShared, to, bytes, Access::kWrite);
+    const auto read = bytes_read(c, in, i);
+    if (!read) return;
+    const std::byte* target = resolve(c, in, i, Space::kShared, to[i], in.aux, Access::kWrite);
     if (target == nullptr) return;
-    std::memset(target, 0, bytes);
-    if (wanted == 0) continue;
-    // The alignment is that of the whole copy, even where only its beginning is read.
-    const bool whole = wanted == bytes;
-    for (u64 k = 0; k < wanted; k += whole ? bytes : 1) {
-      const std::byte* source =
-          resolve(c, in, i, Space::kGlobal, from + k, whole ? bytes : 1, Access::kRead);
-      if (source == nullptr) return;
-      std::memcpy(target + k, source, whole ? bytes : 1);
-    }
+    copy.to[i] = static_cast<u32>(target - shared);
+    copy.read[i] = static_cast<std::uint8_t>(*read);
+    copy.from[i] = nullptr;
+    if (*read == 0) continue;
+    copy.from[i] = resolve_source(c, in, i, source.of(c, i), *read);
+    if (copy.from[i] == nullptr) return;
+  }
+  copy.mask = c.mask;
+}
+
+void commit_group(Context& c, const Instr&) {
+  auto& group = c.warp->late.group;
+  for (unsigned i = 0; i < kLanes; ++i) group[i] += (c.mask >> i) & 1U;
+}
+
+void wait_group(Context& c, const Instr& in) {
+  perform_groups(*c.warp, c.mask, static_cast<u32>(in.imm));
+}
+
+void wait_all(Context& c, const Instr& in) {
+  commit_group(c, in);
+  perform_groups(*c.warp, c.mask, 0);
+}
+
+void decode_read_bytes(Decode& d, std::size_t operands) {
+  if (operands == 3) return;
+  const Operand& last = d.operand(3);
+  const auto found = d.find_register(last.name);
+  if (found && found->predicate) {
+    bool negated = false;
+    d.out.extra = d.predicate_source(last, negated);
+    if (negated) d.out.s[3] = d.out.extra;
+  } else {
+    d.out.s[2] = d.source(last, Type::kU32);
   }
 }
 
-void nothing(Context&, const Instr&) {}
-
 void decode_copy(Decode& d) {
-  if (!d.flag("ca") && !d.flag("cg")) d.reject("one of .ca, .cg is missing");
+  const bool all_levels = d.flag("ca");
+  if (!all_levels && !d.flag("cg")) d.reject("one of .ca, .cg is missing");
   if (!d.flag("shared") && !d.flag("shared::cta")) d.reject("the target is not shared memory");
   if (!d.flag("global")) d.reject("the source is not global memory");
+  const std::size_t hints = take_cache_hint(d) ? 1 : 0;
   d.one_of({"L2::64B", "L2::128B", "L2::256B"});
-  d.expect_operands(3, 4);
+  d.expect_operands(3 + hints, 4 + hints);
   const Operand& size = d.operand(2);
-  const bool known =
-      size.kind == Operand::Kind::kInteger && (size.bits == 4 || size.bits == 8 || size.bits == 16);
-  if (!known) d.reject("the size of the copy is not 4, 8 or 16");
-  const Operand& source = d.operand(1);
-  const auto from = d.find_register(source.name);
-  if (!from || from->bytes != 8 || source.offset < 0)
-    d.reject("the source address is not supported");
+  const bool known = size.kind == Operand::Kind::kInteger &&
+                     (size.bits == 16 || (all_levels && (size.bits == 4 || size.bits == 8)));
+  if (!known) d.reject("the size of the copy is not 16, or 4 or 8 with .ca");
   decode_address(d, d.operand(0), Space::kShared);
-  if (!d.find_register(d.operand(0).name)) d.reject("the target address is not supported");
-  d.out.s[1] = from->offset;
-  d.out.list = d.keep({static_cast<u32>(source.offset)});
+  std::vector<u32> list;
+  FurtherAddress::decode(d, d.operand(1)).append_to(list);
+  d.out.list = d.keep(list);
   d.out.aux = static_cast<std::uint8_t>(size.bits);
-  if (d.operands() == 4) {
-    const auto last = d.find_register(d.operand(3).name);
-    if (last && last->predicate) {
-      d.out.extra = last->offset;
-    } else {
-      d.out.s[2] = d.source(d.operand(3), Type::kU32);
-    }
-  }
+  decode_read_bytes(d, d.operands() - hints);
   d.each(&copy_async);
 }
 
+void decode_wait_group(Decode& d) {
+  d.expect_operands(1, 1);
+  const Operand& pending = d.operand(0);
+  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is no literal");
+  d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
+  d.each(&wait_group);
+}
+
 void decode_cp(Decode& d) {
+  const bool reduces = d.flag("reduce");
   if (!d.flag("async")) d.reject("only cp.async is known");
-  for (const std::string_view name : {"bulk", "mbarrier"}) {
-    if (d.flag(name)) d.reject("bulk copies and mbarriers are not supported");
-  }
-  if (d.flag("commit_group") || d.flag("wait_all")) {
+  if (d.flag("bulk")) return decode_bulk(d, reduces);
+  if (reduces) d.reject("only bulk copies reduce");
+  if (d.flag("mbarrier")) return decode_arrive_after_copies(d);
+  if (d.flag("wait_group")) return decode_wait_group(d);
+  if (d.flag("commit_group")) {
     d.expect_operands(0, 0);
-    return d.each(&nothing);
+    return d.each(&commit_group);
   }
-  if (d.flag("wait_group")) {
-    d.expect_operands(1, 1);
-    return d.each(&nothing);
+  if (d.flag("wait_all")) {
+    d.expect_operands(0, 0);
+    return d.each(&wait_all);
   }
   decode_copy(d);
 }

@@ -6,6 +6,7 @@
 #include "ptx/access.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/lane_memory.hpp"
+#include "ptx/ops_async.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -195,37 +196,34 @@ Execute choose_type(Decode& d, Type type, unsigned register_bytes, bool fixed) {
   }
 }
 
-/// Cache operators and orders of memory change nothing here beyond what is noted below.
-void take_cache_modifiers(Decode& d) {
-  const bool polls = d.flag("volatile") || d.flag("acquire") || d.flag("relaxed");
-  d.flag("release");
-  if (polls) d.out.flags |= kPolls;
+/// Cache operators and orders of memory change nothing here beyond what is noted below. Gives the
+/// number of further operands, which is that of cache policies.
+std::size_t take_cache_modifiers(Decode& d) {
+  const bool ordered = d.flag("relaxed") || d.flag("acquire");
+  if (ordered || d.flag("volatile")) d.out.flags |= kPolls;
+  const bool releases = d.flag("release");
   d.flag("mmio");
-  d.one_of({"cta", "gpu", "sys"});
-  if (d.flag("cluster")) d.reject("the scope .cluster is not supported");
+  if (ordered || releases) d.one_of({"cta", "cluster", "gpu", "sys"});
   d.flag("weak");
   d.flag("nc");
   d.one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-  for (const std::string_view level : {"L1", "L2"}) {
-    if (!d.flag(std::string(level) + "::cache_hint")) continue;
-    d.reject("cache policies are not supported");
-  }
   d.one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
             "L1::no_allocate"});
   d.one_of({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
   d.one_of({"L2::64B", "L2::128B", "L2::256B"});
+  return take_cache_hint(d) ? 1 : 0;
 }
 
 template <Direction direction>
 void decode_access(Decode& d) {
-  take_cache_modifiers(d);
+  const std::size_t hints = take_cache_modifiers(d);
   const Space space = take_space(d);
   unsigned count = 1;
   if (d.flag("v2")) count = 2;
   if (d.flag("v4")) count = 4;
   if (d.flag("v8")) count = 8;
   const Type type = d.type();
-  d.expect_operands(2, 2);
+  d.expect_operands(2 + hints, 2 + hints);
   constexpr bool kLoads = direction == Direction::kLoad;
   decode_address(d, d.operand(kLoads ? 1 : 0), space);
   const Operand& value = d.operand(kLoads ? 0 : 1);
@@ -304,6 +302,13 @@ void decode_prefetch(Decode& d) {
 void fence(Context&, const Instr&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 void decode_fence(Decode& d) {
+  d.expect_operands(0, 0);
+  if (d.flag("proxy")) {
+    d.one_of({"alias", "async", "async::generic"});
+    d.one_of({"global", "shared::cta", "shared::cluster"});
+  }
+  d.flag("mbarrier_init");
+  d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   d.one_of({"sc", "acq_rel", "acquire", "release"});
   d.one_of({"cta", "gl", "gpu", "sys", "cluster"});
   d.each(&fence);

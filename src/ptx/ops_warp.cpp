@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ptx/decode.hpp"
+#include "ptx/ops_async.hpp"
 
 // What lanes of a warp and warps of a block do together.
 namespace kbench::ptx {
@@ -342,7 +343,7 @@ void decode_barrier_reduction(Decode& d) {
 
 void decode_bar(Decode& d) {
   d.flag("cta");
-  if (d.flag("cluster")) d.reject("barriers of clusters are not supported");
+  if (d.flag("cluster")) return decode_cluster_barrier(d);
   if (d.flag("warp")) {
     if (!d.flag("sync")) d.reject("the form .sync is missing");
     d.expect_operands(1, 1);

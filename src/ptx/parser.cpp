@@ -343,7 +343,8 @@ class Parser : private Cursor {
       result.guard_negated = accept("!");
       result.guard = resolve(word());
     }
-    auto parts = split_dots(word());
+    instruction_ = word();
+    auto parts = split_dots(instruction_);
     result.opcode = std::move(parts.front());
     parts.erase(parts.begin());
     result.modifiers = std::move(parts);
@@ -394,12 +395,13 @@ class Parser : private Cursor {
       result.offset = integer();
     }
     if (accept("+")) result.offset += integer();
-    if (accept(",")) reject("[a, b]", "addresses of tensors and textures are not supported");
+    if (accept(",")) reject(instruction_, "addresses of tensors and textures are not supported");
     expect("]");
     return result;
   }
 
   ModuleText module_;
+  std::string instruction_;  ///< being read
   bool external_ = false;
 };
 

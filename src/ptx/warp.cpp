@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ptx/async.hpp"
 #include "ptx/exec.hpp"
 #include "ptx/observer.hpp"
 
@@ -242,6 +243,7 @@ void release_warp_barriers(Warp& warp) {
 
 void exit_lanes(Context& c, std::uint32_t mask) {
   Warp& warp = *c.warp;
+  finish_async(warp, mask);
   warp.live &= ~mask;
   c.mask &= ~mask;
   c.full = c.mask == warp.live;
@@ -258,6 +260,7 @@ void exit_lanes(Context& c, std::uint32_t mask) {
       release(*c.block, id);
     }
   }
+  complete_cluster_barrier(c);
 }
 
 void raise(Context& c, const Instr& in, unsigned lane, FaultKind kind, const std::string& what,
