@@ -47,8 +47,8 @@ struct Format {
 Format format_of(Type type) {
   if (type == Type::kE4m3x2) return {4, -6, 448.0};
   if (type == Type::kE5m2x2) return {3, -14, 57344.0};
-  if (type == Type::kF16) return {11, -14, 65504.0};
-  if (type == Type::kBf16) return {8, -126, 0x1.fep127};
+  if (type == Type::kF16 || type == Type::kF16x2) return {11, -14, 65504.0};
+  if (type == Type::kBf16 || type == Type::kBf16x2) return {8, -126, 0x1.fep127};
   return {24, -126, static_cast<double>(std::numeric_limits<float>::max())};
 }
 

@@ -160,6 +160,7 @@ void decode_rcp(Decode& d) {
     if (ftz) return d.lanes<float, float>([](float a) { return flush(1.0F / flush(a)); });
     return d.lanes<float, float>([](float a) { return 1.0F / a; });
   }
+  if (ftz && type == Type::kF64) d.reject("the form .ftz of f64 is for .approx");
   const auto rounding = take_rounding(d);
   if (!rounding) d.reject("the rounding is missing");
   if (*rounding != Rounding::kNearest) {
