@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "ptx/random/statements.hpp"
+
+// Calls, and what the threads of a block do together.
+namespace kbench::ptx::random {
+namespace {
+
+std::string bits_type(Kind kind) { return fmt::format("b{}", 8 * bytes_of(kind)); }
+
+constexpr Kind kStored[] = {Kind::kB16,   Kind::kB32,    Kind::kB64, Kind::kF16, Kind::kBf16,
+                            Kind::kF16x2, Kind::kBf16x2, Kind::kF32, Kind::kF64};
+
+constexpr const char* kTallies[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32",
+                                    "xor.b32", "add.u64", "max.s64", "xor.b64", "min.u64"};
+
+}  // namespace
+
+std::string Callee::parameter_list(bool named) const {
+  std::string text = "(";
+  for (const std::string_view pointer : {"p_in", "p_own", "p_counters"}) {
+    text += fmt::format("{}.param .b64 {}", text.size() > 1 ? ", " : "", named ? pointer : "_");
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    text += fmt::format(", .param .{} {}", bits_type(parameters[i]),
+                        named ? fmt::format("p_{}", i) : "_");
+  }
+  return text + ")";
+}
+
+std::string Callee::result_declaration(std::string_view name_of) const {
+  if (structure) return fmt::format(".param .align 8 .b8 {}[16]", name_of);
+  return fmt::format(".param .{} {}", bits_type(result), name_of);
+}
+
+void Statements::call(const Callee& callee, const std::string& depth) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < callee.parameters.size(); ++i) {
+    const bool last = callee.recursive && i + 1 == callee.parameters.size();
+    values.push_back(last ? depth : w_.source(callee.parameters[i]));
+  }
+  w_.line("{ .param .b64 a_in; .param .b64 a_own; .param .b64 a_counters");
+  std::string names = "a_in, a_own, a_counters";
+  for (const std::string_view pointer : {"in", "own", "counters"}) {
+    w_.line(fmt::format("st.param.b64 [a_{0}], %{0}", pointer));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string type = bits_type(callee.parameters[i]);
+    w_.line(fmt::format(".param .{} a_{}", type, i));
+    w_.line(fmt::format("st.param.{} [a_{}], {}", type, i, values[i]));
+    names += fmt::format(", a_{}", i);
+  }
+  w_.line(callee.result_declaration("result"));
+  if (rng_.chance(25)) {
+    const std::string address = w_.fresh(Kind::kB64), prototype = w_.label();
+    w_.line(fmt::format("mov.u64 {}, {}", address, callee.name));
+    w_.line(fmt::format("{}: .callprototype ({}) _ {}", prototype, callee.result_declaration("_"),
+                        callee.parameter_list(false)));
+    w_.line(fmt::format("call (result), {}, ({}), {}", address, names, prototype));
+  } else {
+    w_.line(fmt::format("call (result), {}, ({})", callee.name, names));
+  }
+  if (callee.structure) {
+    w_.line(fmt::format("ld.param.b32 {}, [result]", w_.target(Kind::kB32)));
+    w_.line(fmt::format("ld.param.f32 {}, [result+4]", w_.target(Kind::kF32)));
+    w_.line(fmt::format("ld.param.b64 {}, [result+8]", w_.target(Kind::kB64)));
+  } else {
+    w_.line(fmt::format("ld.param.{} {}, [result]", bits_type(callee.result),
+                        w_.target(callee.result)));
+  }
+  w_.line("}");
+}
+
+std::string Statements::barrier() {
+  static constexpr const char* kForms[] = {"bar.sync 0", "barrier.sync 0", "barrier.sync.aligned 1",
+                                           "bar.cta.sync 2"};
+  if (plan_.block_threads % 32 == 0 && rng_.chance(30)) {
+    return fmt::format("bar.sync 3, {}", plan_.block_threads);
+  }
+  return rng_.one_of(kForms);
+}
+
+/// Every thread writes its slot and reads anyone's.
+void Statements::exchange() {
+  const Kind kind = rng_.one_of(kStored);
+  const std::size_t bytes = bytes_of(kind);
+  const std::string value = w_.source(kind), from = w_.source(Kind::kB32);
+  const std::string at = w_.fresh(Kind::kB32), slot = w_.fresh(Kind::kB64),
+                    other = w_.fresh(Kind::kB64), base = w_.fresh(Kind::kB64);
+  const bool generic = rng_.chance(30);
+  const std::string space = generic ? "" : rng_.chance(50) ? ".shared" : ".shared::cta";
+  w_.line(fmt::format("mov.u64 {}, {}", base, plan_.exchange));
+  if (generic) w_.line(fmt::format("cvta.shared.u64 {0}, {0}", base));
+  w_.line(fmt::format("rem.u32 {}, %linear, {}", at, plan_.block_threads));
+  w_.line(fmt::format("mad.wide.u32 {}, {}, {}, {}", slot, at, bytes, base));
+  w_.line(fmt::format("rem.u32 {}, {}, {}", at, from, plan_.block_threads));
+  w_.line(fmt::format("mad.wide.u32 {}, {}, {}, {}", other, at, bytes, base));
+  w_.line(barrier());
+  w_.line(fmt::format("st{}.{} [{}], {}", space, bits_type(kind), slot, value));
+  w_.line(barrier());
+  w_.line(fmt::format("ld{}.{} {}, [{}]", space, bits_type(kind), w_.target(kind), other));
+}
+
+/// All threads update a few words whose values at the end do not depend on the order.
+void Statements::tally() {
+  const std::string p = w_.fresh(Kind::kPred), at = w_.fresh(Kind::kB32);
+  const std::uint32_t first = rng_.below(7);
+  const std::uint32_t words = 1 + rng_.below(4);
+  w_.line(fmt::format("rem.u32 {}, %linear, {}", at, plan_.block_threads));
+  w_.line(fmt::format("setp.eq.u32 {}, {}, {}", p, at, rng_.below(plan_.block_threads)));
+  w_.line(barrier());
+  for (std::uint32_t i = 0; i < words; ++i) {
+    w_.line(fmt::format("@{} st.shared.b64 [tally+{}], {}", p, 8 * i, rng_.bits() >> 1));
+  }
+  w_.line(barrier());
+  for (std::uint32_t i = 0; i < words; ++i) {
+    const std::string_view update = kTallies[first + i];
+    const std::string value = w_.source(update.ends_with("64") ? Kind::kB64 : Kind::kB32);
+    const bool guarded = rng_.chance(30);
+    const std::string guard = guarded ? "@" + w_.source(Kind::kPred) + " " : "";
+    w_.line(fmt::format("{}red.shared.{} [tally+{}], {}", guard, update, 8 * i, value));
+  }
+  w_.line(barrier());
+  for (std::uint32_t i = 0; i < words; ++i) {
+    w_.line(fmt::format("ld.shared.b64 {}, [tally+{}]", w_.target(Kind::kB64), 8 * i));
+  }
+}
+
+void Statements::barrier_reduction() {
+  const std::string p = w_.source(Kind::kPred);
+  const std::string_view sign = rng_.chance(30) ? "!" : "";
+  const bool count = rng_.chance(50);
+  if (count) {
+    w_.line(fmt::format("bar.red.popc.u32 {}, 0, {}{}", w_.target(Kind::kB32), sign, p));
+  } else {
+    const std::string_view op = rng_.chance(50) ? "and" : "or";
+    w_.line(fmt::format("bar.red.{}.pred {}, 1, {}{}", op, w_.target(Kind::kPred), sign, p));
+  }
+}
+
+}  // namespace kbench::ptx::random
