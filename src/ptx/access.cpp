@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "ptx/written.hpp"
+
 namespace kbench::ptx {
 namespace {
 
@@ -28,8 +30,8 @@ std::string verb(std::uint64_t bytes, bool write) {
   extent.bytes = size;
   extent.name = name;
   raise(c, in, lane, FaultKind::kIllegalAddress,
-        fmt::format("{} at offset {} of {}, which has {} bytes", verb(bytes, write),
-                    static_cast<std::int64_t>(address), name, size),
+        fmt::format("{} at {}", verb(bytes, write),
+                    place_text(name, static_cast<std::int64_t>(address), size, bytes)),
         &extent, address);
   return nullptr;
 }
@@ -49,8 +51,8 @@ std::string verb(std::uint64_t bytes, bool write) {
     what = fmt::format("{} at offset {} of {}, which may only be read", verb(bytes, write), offset,
                        extent.name);
   } else {
-    what = fmt::format("{} at offset {} of {}, which has {} bytes", verb(bytes, write), offset,
-                       extent.name, extent.bytes);
+    what = fmt::format("{} at {}", verb(bytes, write),
+                       place_text(extent.name, offset, extent.bytes, bytes));
   }
   raise(c, in, lane, lookup.fault, what, &extent, address);
   return nullptr;
@@ -112,6 +114,12 @@ std::byte* locate(Context& c, const Instr& in, unsigned lane, Space space, std::
   return nullptr;
 }
 
+void mark_remote(const Context& c, const std::byte* host, std::uint64_t address,
+                 std::uint64_t bytes) {
+  Block& block = *c.block->cluster->blocks[(address >> kRankShift) - 1];
+  mark_shared(block, static_cast<std::uint64_t>(host - block.shared.data()), bytes);
+}
+
 }  // namespace
 
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
@@ -120,11 +128,14 @@ std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std:
   if (space == Space::kShared && address >> kRankShift != 0) {
     const std::uint64_t own = (std::uint64_t{c.block->rank} + 1) << kRankShift;
     if (address >> kRankShift != own >> kRankShift) {
-      return locate_remote(c, in, lane, address, bytes, access != Access::kRead);
+      std::byte* host = locate_remote(c, in, lane, address, bytes, access != Access::kRead);
+      if (host != nullptr && access != Access::kRead) mark_remote(c, host, address, bytes);
+      return host;
     }
     address -= own;
   }
   std::byte* host = locate(c, in, lane, space, address, bytes, access != Access::kRead);
+  if (c.grid->watched && host != nullptr) watch(c, in, lane, space, address, bytes, access);
   if (c.observer != nullptr && host != nullptr) {
     c.observer->access(c, in, lane, space, address, bytes, access);
   }

@@ -30,6 +30,7 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   warp.local_stride = kernel.local_stack;
   warp.local = Bytes(std::size_t{kLanes} * warp.local_stride);
   if (warp.local.size() != 0) std::memset(warp.local.data(), 0xff, warp.local.size());
+  if (block.grid->watched) warp.local_written = std::make_unique<Written>(warp.local.size());
   auto frame = std::make_unique<Frame>();
   frame->function = &kernel;
   frame->registers = Bytes(kernel.register_bytes);
@@ -56,26 +57,6 @@ void stop(Context& c, const Block& block, FaultKind kind, const std::string& mes
   grid.stop.store(true);
 }
 
-void deadlock(Context& c, Cluster& cluster) {
-  for (const auto& block : cluster.blocks) {
-    for (Warp& warp : block->warps) {
-      if (warp.fragments.empty()) continue;
-      const Fragment& fragment = warp.fragments[0];
-      c.warp = &warp;
-      c.block = block.get();
-      c.frame = fragment.frame;
-      const bool at_instruction = fragment.wait == Wait::kConverge;
-      const bool mbarrier = fragment.wait == Wait::kMbarrier;
-      raise(c, at_instruction ? *fragment.ip : fragment.ip[-1],
-            static_cast<unsigned>(std::countr_zero(fragment.mask)), FaultKind::kDeadlock,
-            mbarrier ? "waits for an mbarrier whose phase never completes: no thread of the block "
-                       "can go on"
-                     : "waits for threads that never come: no thread of the block can go on");
-      return;
-    }
-  }
-}
-
 bool cancelled(const Grid& grid) {
   const auto* cancel = grid.options->cancel;
   return cancel != nullptr && cancel->load(std::memory_order_relaxed);
@@ -91,6 +72,7 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   block->shared = Bytes(grid.shared_bytes);
   // Not zeros: what a kernel reads before it writes shall be seen in its result.
   if (grid.shared_bytes != 0) std::memset(block->shared.data(), 0xff, grid.shared_bytes);
+  if (grid.watched) block->shared_written = std::make_unique<Written>(grid.shared_bytes);
   block->warps = std::vector<Warp>((threads + kLanes - 1) / kLanes);
   for (unsigned i = 0; i < block->warps.size(); ++i) {
     start_warp(*block, block->warps[i], i, threads);
@@ -164,7 +146,7 @@ BlockEnd run_cluster(Context& c, Cluster& cluster) {
     if (round.spins) cluster.time_outs = 0;
     const bool idle = c.executed == before;
     if ((idle || round.only_spins) && !time_out(cluster) && idle) {
-      deadlock(c, cluster);
+      report_deadlock(c, cluster);
       return BlockEnd::kStopped;
     }
     spinning_rounds = round.only_spins ? spinning_rounds + 1 : 0;

@@ -81,6 +81,27 @@ std::uint64_t resident_blocks(const DeviceModel& device, std::uint64_t threads,
   return std::max<std::uint64_t>(per_sm, 1) * device.sms;
 }
 
+/// ptxas refuses more: only dynamic shared memory may be larger.
+constexpr std::uint64_t kMostStaticShared = 48 * 1024;
+
+std::optional<Fault> check_shared(const Function& kernel, const Launch& launch,
+                                  const DeviceModel& device) {
+  if (kernel.static_shared_bytes > kMostStaticShared) {
+    return bad_launch(launch,
+                      fmt::format("{} bytes of static shared memory, and {} can be compiled: more "
+                                  "has to be dynamic (extern __shared__)",
+                                  kernel.static_shared_bytes, kMostStaticShared));
+  }
+  const std::uint64_t shared =
+      std::uint64_t{kernel.static_shared_bytes} + launch.dynamic_shared_bytes;
+  if (shared > device.shared_bytes_per_block) {
+    return bad_launch(launch, fmt::format("{} bytes of shared memory a block, and the device has "
+                                          "{}",
+                                          shared, device.shared_bytes_per_block));
+  }
+  return std::nullopt;
+}
+
 std::optional<Fault> check_arguments(const Function& kernel, const Launch& launch) {
   if (launch.arguments.size() != kernel.parameters.size()) {
     return bad_launch(launch, fmt::format("takes {} arguments and was given {}",
@@ -100,7 +121,9 @@ std::optional<Fault> check_launch(const Function& kernel, const Launch& launch,
   if (threads == 0 || product(launch.grid) == 0) {
     return bad_launch(launch, "the grid or the block is empty");
   }
-  if (threads > device.max_threads_per_block || launch.block[2] > 64) {
+  const bool axis_too_large =
+      launch.block[0] > 1024 || launch.block[1] > 1024 || launch.block[2] > 64;
+  if (threads > device.max_threads_per_block || axis_too_large) {
     return bad_launch(launch, fmt::format("a block of ({}, {}, {}) threads is too large",
                                           launch.block[0], launch.block[1], launch.block[2]));
   }
@@ -116,13 +139,9 @@ std::optional<Fault> check_launch(const Function& kernel, const Launch& launch,
   if (product(kernel.required_threads) != 0 && kernel.required_threads != launch.block) {
     return bad_launch(launch, "the block is not the one that the kernel requires");
   }
+  if (auto fault = check_shared(kernel, launch, device)) return fault;
   const std::uint64_t shared =
       std::uint64_t{kernel.static_shared_bytes} + launch.dynamic_shared_bytes;
-  if (shared > device.shared_bytes_per_block) {
-    return bad_launch(launch, fmt::format("{} bytes of shared memory a block, and the device has "
-                                          "{}",
-                                          shared, device.shared_bytes_per_block));
-  }
   const std::uint64_t resident = resident_blocks(device, threads, shared);
   if (launch.cooperative && product(launch.grid) > resident) {
     return bad_launch(launch, fmt::format("a cooperative grid of {} blocks, and {} fit the device",
@@ -240,15 +259,16 @@ class Schedule {
 void add_memory(Grid& grid, const Program& program, std::span<const Region> regions) {
   for (const Region& region : regions) {
     grid.memory.add({reinterpret_cast<std::uint64_t>(region.base), region.size_bytes,
-                     region.red_zone_before, region.red_zone_after, region.writable, region.name});
+                     region.red_zone_before, region.red_zone_after, region.writable, region.name,
+                     grid.watched ? region.written : nullptr});
   }
   for (const Program::Global& global : program.globals) {
     grid.memory.add({reinterpret_cast<std::uint64_t>(global.storage.data()), global.bytes, 0, 0,
-                     !global.constant, global.name});
+                     !global.constant, global.name, nullptr});
   }
   if (grid.launch->cooperative) {
     grid.memory.add({reinterpret_cast<std::uint64_t>(grid.workspace.data()), sizeof grid.workspace,
-                     0, 0, true, "grid barrier"});
+                     0, 0, true, "grid barrier", nullptr});
   }
   grid.memory.seal();
 }
@@ -266,8 +286,26 @@ Bytes pack_parameters(const Function& kernel, const Launch& launch) {
 
 Result failed(Fault fault) {
   Result result;
+  Finding finding;
+  static_cast<Site&>(finding) = fault;
+  finding.message = fault.message;
+  result.findings.push_back(std::move(finding));
   result.fault = std::move(fault);
   return result;
+}
+
+/// Moves what was found to the result.
+void collect(Grid& grid, Result& result) {
+  Finding finding;
+  if (grid.fault) {
+    finish_fault(*grid.fault, grid.fault_details);
+    static_cast<Site&>(finding) = *grid.fault;
+    finding.message = grid.fault->message;
+    finding.count = std::max<std::uint64_t>(grid.fault_details.threads, 1);
+  }
+  result.findings = grid.findings.take(grid.fault ? &finding : nullptr, grid.options->max_findings);
+  result.findings_left_out = grid.findings.left_out();
+  result.fault = std::move(grid.fault);
 }
 
 }  // namespace
@@ -288,6 +326,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.kernel = kernel;
   grid.launch = &launch;
   grid.options = &options;
+  grid.watched = options.sanitize != Sanitize::kNone;
   grid.parameters = pack_parameters(*kernel, launch);
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
   add_memory(grid, program, regions);
@@ -308,7 +347,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   Result result;
   result.statistics.warp_instructions =
       std::accumulate(executed.begin(), executed.end(), std::uint64_t{0});
-  result.fault = std::move(grid.fault);
+  collect(grid, result);
   return result;
 }
 

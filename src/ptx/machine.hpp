@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kbench/ptx.hpp"
+#include "ptx/findings.hpp"
 #include "ptx/memory_map.hpp"
 #include "ptx/syntax.hpp"
 
@@ -188,12 +189,14 @@ struct Warp {
   std::vector<Fragment> fragments;
   std::vector<std::unique_ptr<Frame>> frames;
   Bytes local;
+  std::unique_ptr<Written> local_written;  ///< null: nobody asks
   std::uint32_t local_stride = 0;
   std::uint64_t turns = 0;
   LateCopies late;
   BulkGroups bulk;
   std::uint32_t cluster_arrived = 0;  ///< lanes that are at the cluster's barrier in this phase
   std::uint32_t cluster_owing = 0;    ///< lanes that have arrived there and not waited yet
+  std::vector<Reported> reported;     ///< what findings have counted of this warp
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
 };
 
@@ -201,6 +204,7 @@ struct Warp {
 struct Barrier {
   std::uint32_t expected = 0;          ///< threads; 0: all that live
   std::vector<std::uint32_t> arrived;  ///< lanes, by warp
+  std::vector<const Instr*> places;    ///< where those of a warp arrived first
   bool pending = false;
   std::uint32_t population = 0;  ///< barrier.red: threads whose predicate holds
   std::uint32_t voters = 0;
@@ -217,6 +221,8 @@ struct Block {
   std::array<std::uint32_t, 3> index{};
   std::vector<Warp> warps;
   Bytes shared;
+  std::unique_ptr<Written> shared_written;  ///< null: nobody asks
+  bool faulted = false;                     ///< a thread of it has left by a fault
   std::uint32_t live_threads = 0;
   std::array<Barrier, 16> barriers{};
 };
@@ -252,8 +258,12 @@ struct Grid {
   std::uint32_t shared_bytes = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< extents of a cluster, in blocks
   std::atomic<bool> stop{false};
-  std::mutex mutex;  ///< guards fault and print
+  std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
+  bool watched = false;              ///< reads of undefined memory are looked for
+  std::mutex mutex;                  ///< guards what follows, and print
   std::optional<Fault> fault;
+  FaultDetails fault_details;
+  Findings findings;
 };
 
 /// What a host thread holds while it runs a fragment: the state that instructions change.
@@ -275,6 +285,9 @@ struct Context {
   Observer* observer = nullptr;        ///< null: nobody looks on
   std::vector<const Extent*> extents;  ///< last one used, by slot
   std::uint64_t executed = 0;
+  std::uint32_t faulted_lanes = 0;  ///< of this instruction: they leave the kernel
+  const Instr* faulted_ip = nullptr;
+  std::uint64_t faulted_limit = 0;  ///< of `executed`, after a fault; 0: none yet
 
   template <class T>
   T* target(std::uint32_t operand) const {

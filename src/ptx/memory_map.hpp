@@ -27,6 +27,7 @@ struct Extent {
   std::uint64_t red_before = 0, red_after = 0;
   bool writable = false;
   std::string name;
+  Written* written = nullptr;  ///< null: all of it counts as written
 };
 
 /// Verdict on one address.

@@ -6,6 +6,7 @@
 #include "ptx/access.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/print.hpp"
+#include "ptx/written.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -67,6 +68,7 @@ void copy_locals(const Context& c, u64 to, u64 from, u64 bytes) {
   const u64 stride = c.warp->local_stride;
   for_lanes(c.mask, [&](unsigned i) {
     std::memcpy(local + i * stride + to, local + i * stride + from, bytes);
+    mark_local(*c.warp, i, to, bytes);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "ptx/decode.hpp"
 #include "ptx/lane_memory.hpp"
 #include "ptx/ops_async.hpp"
+#include "ptx/written.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -73,6 +74,13 @@ std::byte* approach(const Context& c, const Instr& in, u64 bytes, bool write, Sh
   return check<space, u64>(c, in, shape, bytes, write);
 }
 
+/// Whether reads of what nobody has written are looked for where an access has been allowed.
+template <Space space>
+bool watches(const Context& c, const Instr& in) {
+  if constexpr (space == Space::kShared) return c.grid->watched;
+  return c.extents[in.slot]->written != nullptr;
+}
+
 template <class M, class R, Space space, bool kWide>
 struct Load {
   static void run(Context& c, const Instr& in) {
@@ -82,12 +90,27 @@ struct Load {
       const std::byte* from = c.observer != nullptr
                                   ? nullptr
                                   : approach<space>(c, in, sizeof(M) * in.aux, false, shape);
-      if (from != nullptr) return LaneLoad<M, R, kWide>::run(c, in, shape, from);
+      if (from != nullptr) {
+        LaneLoad<M, R, kWide>::run(c, in, shape, from);
+        if (watches<space>(c, in)) inspect(c, in, shape, from);
+        return;
+      }
     }
     slow(c, in);
   }
 
  private:
+  /// Undefined memory holds ones: only where some were loaded there is something to look for.
+  static void inspect(Context& c, const Instr& in, const Shape& shape, const std::byte* from) {
+    if (shape.kind == Shape::Kind::kLinear && shape.stride == 0) {
+      if (!has_ones(from, sizeof(M) * in.aux)) return;
+      return watch_loads(c, in, space, shape, from, sizeof(M) * in.aux);
+    }
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone || !has_ones<M>(c.target<R>(in.list[k]))) continue;
+      return watch_loads(c, in, space, shape, from, sizeof(M) * in.aux);
+    }
+  }
   [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);
@@ -117,12 +140,24 @@ struct Store {
       Shape shape;
       std::byte* to =
           c.observer != nullptr ? nullptr : approach<space>(c, in, sizeof(M) * in.aux, true, shape);
-      if (to != nullptr) return LaneStore<M, R, kWide>::run(c, in, shape, to);
+      if (to != nullptr) {
+        if (watches<space>(c, in)) inspect(c, in, shape, to);
+        return LaneStore<M, R, kWide>::run(c, in, shape, to);
+      }
     }
     slow(c, in);
   }
 
  private:
+  /// Before the values are stored, so that nobody sees ones without their marks.
+  static void inspect(Context& c, const Instr& in, const Shape& shape, const std::byte* to) {
+    for (unsigned k = 0; k < in.aux; ++k) {
+      const R* values = c.source<R>(in.list[k]);
+      if (!has_ones<M>(values)) continue;
+      watch_stores(c, in, space, shape, to + k * sizeof(M),
+                   {reinterpret_cast<const std::byte*>(values), sizeof(M), sizeof(R)});
+    }
+  }
   [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
     alignas(64) Addresses at;
     addresses(c, in, at);

@@ -127,12 +127,14 @@ SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
         c.observer != nullptr ? run_fragment<true>(c, turn) : run_fragment<false>(c, turn);
     c.executed += turn - left;
     budget -= turn - left;
+    if (c.faulted_lanes != 0) settle_faults(c);
     const bool spun = c.spins >= kSpinsPerTurn;
     const bool warp_barrier = c.wait == Wait::kWarpBarrier;
     if (leave(c, warp, current) && !alone && (left == 0 || spun)) {
       warp.fragments[current].turn = ++warp.turns;
     }
     if (warp_barrier) release_warp_barriers(warp);
+    if (c.grid->faulted.load(std::memory_order_relaxed) && !may_go_on(c)) c.grid->stop = true;
     if (c.grid->stop.load(std::memory_order_relaxed)) return SliceEnd::kStopped;
     if (spun) {
       c.spins = 0;
@@ -209,9 +211,11 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
   if (!barrier.pending) {
     barrier.pending = true;
     barrier.arrived.assign(c.block->warps.size(), 0U);
+    barrier.places.assign(c.block->warps.size(), &in);
     barrier.population = barrier.voters = 0;
   }
   barrier.expected = expected;
+  check_divergence(c, in, id);
   barrier.arrived[c.warp->index] |= c.mask;
   barrier.population += static_cast<std::uint32_t>(std::popcount(predicate & c.mask));
   barrier.voters += static_cast<std::uint32_t>(std::popcount(c.mask));
@@ -261,37 +265,6 @@ void exit_lanes(Context& c, std::uint32_t mask) {
     }
   }
   complete_cluster_barrier(c);
-}
-
-void raise(Context& c, const Instr& in, unsigned lane, FaultKind kind, const std::string& what,
-           const Extent* extent, std::uint64_t address) {
-  c.merge_ip = nullptr;
-  Grid& grid = *c.grid;
-  const std::lock_guard lock(grid.mutex);
-  if (grid.fault) return;
-  const Function& function = *c.frame->function;
-  const auto at = static_cast<std::size_t>(&in - function.code.data());
-  Fault fault;
-  fault.kind = kind;
-  fault.kernel = grid.launch->kernel;
-  fault.block = c.block->index;
-  for (std::size_t axis = 0; axis < 3; ++axis) fault.thread[axis] = c.warp->tid[axis][lane];
-  fault.instruction = function.texts[at];
-  const Position& position = function.positions[at];
-  if (position.file > 0 && static_cast<std::size_t>(position.file) < grid.program->files.size()) {
-    fault.file = grid.program->files[static_cast<std::size_t>(position.file)];
-    fault.line = position.line;
-  }
-  if (extent != nullptr) {
-    fault.region = extent->name;
-    fault.offset_bytes = static_cast<std::int64_t>(address - extent->begin);
-  }
-  fault.message = fmt::format(
-      "{}: thread ({}, {}, {}) of block ({}, {}, {}) {}{}", fault.kernel, fault.thread[0],
-      fault.thread[1], fault.thread[2], fault.block[0], fault.block[1], fault.block[2], what,
-      fault.line > 0 ? fmt::format(" ({}:{})", fault.file, fault.line) : "");
-  grid.fault = std::move(fault);
-  grid.stop.store(true);
 }
 
 Isa host_isa() {
