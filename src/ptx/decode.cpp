@@ -67,7 +67,7 @@ const OpcodeRow* find_opcode(std::string_view name) {
          {integer_opcodes(), packed_opcodes(), carry_opcodes(), bit_opcodes(), field_opcodes(),
           float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(), memory_opcodes(),
           async_opcodes(), mbarrier_opcodes(), cluster_opcodes(), atomic_opcodes(), warp_opcodes(),
-          matrix_opcodes(), control_opcodes()}) {
+          barrier_opcodes(), matrix_opcodes(), control_opcodes()}) {
       for (const OpcodeRow& row : table) rows.emplace(row.name, &row);
     }
     return rows;

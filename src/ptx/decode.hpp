@@ -41,6 +41,7 @@ std::span<const OpcodeRow> cluster_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> matrix_opcodes();
+std::span<const OpcodeRow> barrier_opcodes();
 std::span<const OpcodeRow> control_opcodes();
 
 /// The row of an opcode; null where there is none.

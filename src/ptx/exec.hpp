@@ -162,6 +162,10 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
 /// Lets those go on that wait behind a bar.warp.sync to which all have come.
 void release_warp_barriers(Warp& warp);
 
+/// Lets lanes meet that wait at different instructions of one kind for each other, as the copies of
+/// one instruction in the branches of an `if`; false where there are none. Changes the context.
+bool meet(Context& c, Warp& warp);
+
 /// Loops over a polled address before a warp gives way.
 constexpr unsigned kSpinsPerTurn = 2;
 

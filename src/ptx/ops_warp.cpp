@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ptx/decode.hpp"
-#include "ptx/ops_async.hpp"
+#include "ptx/lanes.hpp"
+#include "ptx/warp_sync.hpp"
 
-// What lanes of a warp and warps of a block do together.
+// What lanes of a warp do together.
 namespace kbench::ptx {
 namespace {
 
@@ -205,8 +208,11 @@ void decode_match(Decode& d) {
 
 enum class Reduction : std::uint8_t { kAdd, kMin, kMax, kAnd, kOr, kXor };
 
+/// Bits of in.flags of reductions of f32.
+constexpr std::uint16_t kAbsolute = 1, kKeepsNan = 2;
+
 template <class T>
-T combine(Reduction kind, T a, T b) {
+T combine(Reduction kind, T a, T b, std::uint16_t) {
   switch (kind) {
     case Reduction::kAdd:
       return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b));
@@ -224,18 +230,30 @@ T combine(Reduction kind, T a, T b) {
   return a;
 }
 
+float combine(Reduction kind, float a, float b, std::uint16_t flags) {
+  if ((flags & kKeepsNan) != 0 && (a != a || b != b)) {
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  return kind == Reduction::kMin ? min_number(a, b) : max_number(a, b);
+}
+
 template <class T>
 void reduce(Context& c, const Instr& in) {
   if (!converge(c, in, in.s[1])) return;
   std::array<T, kLanes> value{};
   const T* a = c.source<T>(in.s[0]);
   std::copy(a, a + kLanes, value.begin());
+  if constexpr (std::is_same_v<T, float>) {
+    if ((in.flags & kAbsolute) != 0) {
+      for (float& x : value) x = std::fabs(x);
+    }
+  }
   const u32* members = c.source<u32>(in.s[1]);
   for_lanes(c.mask, [&](unsigned i) {
     const u32 group = members[i] & c.warp->live;
     T result = value[first_lane(group)];
     for_lanes(group & (group - 1), [&](unsigned k) {
-      result = combine(static_cast<Reduction>(in.aux), result, value[k]);
+      result = combine(static_cast<Reduction>(in.aux), result, value[k], in.flags);
     });
     c.target<T>(in.d)[i] = result;
   });
@@ -249,9 +267,15 @@ void decode_redux(Decode& d) {
     ++kind;
   }
   const Type type = d.type();
-  if (kind == 6 || size_bytes(type) != 4 || is_float(type)) d.reject("this form is not supported");
+  const bool real = type == Type::kF32 && (kind == 1 || kind == 2);
+  if (kind == 6 || size_bytes(type) != 4 || (is_float(type) && !real)) {
+    d.reject("this form is not supported");
+  }
+  if (real && d.flag("abs")) d.out.flags |= kAbsolute;
+  if (real && d.flag("NaN")) d.out.flags |= kKeepsNan;
   d.plain_operands(type, {type, Type::kB32});
   d.out.aux = kind;
+  if (real) return d.control(&reduce<float>);
   d.control(is_signed(type) ? &reduce<std::int32_t> : &reduce<u32>);
 }
 
@@ -290,96 +314,35 @@ void decode_elect(Decode& d) {
   d.control(&elect);
 }
 
-/// Behind the barrier the fragment goes on at its next instruction.
-void warp_barrier(Context& c, const Instr& in) {
-  if (!enter_guard(c, in)) return;
-  const u32 members = c.source<u32>(in.s[0])[first_lane(c.mask)];
-  if ((members & c.warp->live & ~c.mask) == 0) return;
-  c.wait = Wait::kWarpBarrier;
-  c.warp_barrier_mask = members;
-  c.merge_ip = nullptr;
-}
-
-enum class BarrierUse : std::uint8_t { kSync, kArrive };
-
-template <BarrierUse use>
-void block_barrier(Context& c, const Instr& in) {
-  if (!enter_guard(c, in)) return;
-  const u32 lane = first_lane(c.mask);
-  const u32 id = c.source<u32>(in.s[0])[lane];
-  const u32 count = in.s[1] == kNone ? 0 : c.source<u32>(in.s[1])[lane];
-  if (id >= 16 || count % kLanes != 0 || (in.s[1] != kNone && count == 0)) {
-    return raise(c, in, lane, FaultKind::kTrap,
-                 fmt::format("uses barrier {} for {} threads, which does not exist", id, count));
-  }
-  u32 predicate = 0;
-  if (in.s[2] != kNone) {
-    predicate = c.predicate_source(in.s[2]) ^ (in.flags != 0 ? kAllLanes : 0U);
-  }
-  if (arrive(c, in, id, count, predicate) || use == BarrierUse::kArrive) return;
-  c.wait = Wait::kBarrier;
-  c.barrier = static_cast<std::uint8_t>(id);
-  c.merge_ip = nullptr;
-}
-
-void decode_barrier_reduction(Decode& d) {
-  BarrierResult result = BarrierResult::kNothing;
-  if (d.flag("popc")) result = BarrierResult::kCount;
-  if (d.flag("and")) result = BarrierResult::kAll;
-  if (d.flag("or")) result = BarrierResult::kAny;
-  if (result == BarrierResult::kNothing) d.reject("one of .popc, .and, .or is missing");
-  const Type type = d.type();
-  d.expect_operands(3, 4);
-  const std::size_t last = d.operands() - 1;
-  d.out.d = d.destination(d.operand(0), type);
-  d.out.s[0] = d.source(d.operand(1), Type::kU32);
-  if (last == 3) d.out.s[1] = d.source(d.operand(2), Type::kU32);
-  bool negated = false;
-  d.out.s[2] = d.predicate_source(d.operand(last), negated);
-  d.out.flags = negated ? 1 : 0;
-  d.out.aux = static_cast<std::uint8_t>(result);
-  d.control(&block_barrier<BarrierUse::kSync>);
-}
-
-void decode_bar(Decode& d) {
-  d.flag("cta");
-  if (d.flag("cluster")) return decode_cluster_barrier(d);
-  if (d.flag("warp")) {
-    if (!d.flag("sync")) d.reject("the form .sync is missing");
-    d.expect_operands(1, 1);
-    d.out.s[0] = d.source(d.operand(0), Type::kB32);
-    return d.control(&warp_barrier);
-  }
-  d.flag("aligned");
-  if (d.flag("red")) return decode_barrier_reduction(d);
-  const bool waits = d.flag("sync");
-  if (!waits && !d.flag("arrive")) d.reject("one of .sync, .arrive, .red is missing");
-  d.expect_operands(waits ? 1 : 2, 2);
-  d.out.s[0] = d.source(d.operand(0), Type::kU32);
-  if (d.operands() == 2) d.out.s[1] = d.source(d.operand(1), Type::kU32);
-  d.control(waits ? &block_barrier<BarrierUse::kSync> : &block_barrier<BarrierUse::kArrive>);
-}
-
-/// Sleeping is giving way: the others' turn comes first.
-void sleep(Context& c, const Instr& in) {
-  if (!enter_guard(c, in)) return;
-  c.spins = kSpinsPerTurn;
-  c.merge_ip = nullptr;
-}
-
-void decode_nanosleep(Decode& d) {
-  d.type();
-  d.expect_operands(1, 1);
-  d.control(&sleep);
-}
-
 constexpr OpcodeRow kRows[] = {
     {"shfl", decode_shfl},   {"vote", decode_vote},   {"match", decode_match},
     {"redux", decode_redux}, {"elect", decode_elect}, {"activemask", decode_activemask},
-    {"bar", decode_bar},     {"barrier", decode_bar}, {"nanosleep", decode_nanosleep},
+};
+
+constexpr SyncRow kSyncRows[] = {
+    {&shuffle, {Lanes::k32, Lanes::k32, Lanes::k32, Lanes::k32}, Lanes::k32, 3},
+    {&vote, {Lanes::kPredicate, Lanes::k32}, Lanes::kPredicate, 1},
+    {&match<u32, false>, {Lanes::k32, Lanes::k32}, Lanes::k32, 1},
+    {&match<u32, true>, {Lanes::k32, Lanes::k32}, Lanes::k32, 1},
+    {&match<u64, false>, {Lanes::k64, Lanes::k32}, Lanes::k32, 1},
+    {&match<u64, true>, {Lanes::k64, Lanes::k32}, Lanes::k32, 1},
+    {&reduce<u32>, {Lanes::k32, Lanes::k32}, Lanes::k32, 1},
+    {&reduce<std::int32_t>, {Lanes::k32, Lanes::k32}, Lanes::k32, 1},
+    {&reduce<float>, {Lanes::k32, Lanes::k32}, Lanes::k32, 1},
+    {&elect, {Lanes::k32}, Lanes::k32, 0},
 };
 
 }  // namespace
+
+const SyncRow* find_sync(const Instr& in) {
+  static constexpr SyncRow kBallot{&vote, {Lanes::kPredicate, Lanes::k32}, Lanes::k32, 1};
+  const auto ballot = static_cast<std::uint8_t>(Vote::kBallot);
+  if (in.full == kBallot.execute && in.aux == ballot) return &kBallot;
+  for (const SyncRow& row : kSyncRows) {
+    if (row.execute == in.full) return &row;
+  }
+  return nullptr;
+}
 
 std::span<const OpcodeRow> warp_opcodes() { return kRows; }
 

@@ -118,7 +118,11 @@ std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
 SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
   while (!warp.fragments.empty()) {
     const int chosen = choose(warp);
-    if (chosen < 0) return SliceEnd::kWaiting;
+    if (chosen < 0) {
+      if (!meet(c, warp)) return SliceEnd::kWaiting;
+      ++c.executed;
+      continue;
+    }
     const auto current = static_cast<std::size_t>(chosen);
     enter(c, warp, current);
     const bool alone = warp.fragments.size() == 1;
