@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ptx/async.hpp"
+#include "ptx/atomic.hpp"
 #include "ptx/ops_async.hpp"
 
 // cp.async.bulk: copies of many bytes by one thread. One that completes transactions of an mbarrier
@@ -44,12 +45,66 @@ u64 in_block(u64 address, unsigned rank) {
   return (u64{rank} + 1) << kRankShift | (address & ((u64{1} << kRankShift) - 1));
 }
 
+using Reduce = void (*)(std::byte*, const std::byte*, u64);
+
+/// in.object of copies that reduce.
+struct Reduction {
+  Update update;
+  Type type;
+  Reduce reduce;
+};
+
+template <Update update, class T>
+void reduce_bytes(std::byte* to, const std::byte* from, u64 bytes) {
+  using As = std::conditional_t<std::is_same_v<T, float>, FlushedFloat, T>;
+  for (u64 k = 0; k < bytes; k += sizeof(T)) {
+    As value;
+    std::memcpy(&value, from + k, sizeof value);
+    exchange<update>(to + k, value, value, true);
+  }
+}
+
+struct BulkReduction {
+  template <Update update, class T>
+  Reduce operator()() const {
+    return &reduce_bytes<update, T>;
+  }
+};
+
+const Reduction* find_reduction(Type type, Update update) {
+  static constexpr Type kTypes[] = {Type::kB32, Type::kB64, Type::kU32,  Type::kU64, Type::kS32,
+                             Type::kS64, Type::kF16, Type::kBf16, Type::kF32, Type::kF64};
+  static const auto kTable = [] {
+    std::vector<Reduction> table;
+    for (const Type t : kTypes) {
+      for (const UpdateRow& row : kUpdates) {
+        if (row.update == Update::kCas || row.update == Update::kExch) continue;
+        const Reduce reduce = visit_atomic(t, row.update, BulkReduction{});
+        if (reduce != nullptr) table.push_back({row.update, t, reduce});
+      }
+    }
+    return table;
+  }();
+  for (const Reduction& row : kTable) {
+    if (row.type == type && row.update == update) return &row;
+  }
+  return nullptr;
+}
+
 struct Operands {
   FurtherAddress source, barrier;
 };
 
 Operands operands_of(const Instr& in) {
   return {FurtherAddress::in(in.list), FurtherAddress::in(in.list + 4)};
+}
+
+Reduce reduce_of(const Instr& in) {
+  return in.object == nullptr ? nullptr : static_cast<const Reduction*>(in.object)->reduce;
+}
+
+Access access_of(const Instr& in) {
+  return in.object == nullptr ? Access::kWrite : Access::kAtomic;
 }
 
 /// To the shared memory of one block, at whose mbarrier the transactions are completed.
@@ -60,8 +115,9 @@ bool issue_to_shared(Context& c, const Instr& in, unsigned lane, u64 to, u64 fro
   LateArrival arrival;
   if (!find_mbarrier(c, in, lane, Space::kShared, barrier, arrival.barrier)) return false;
   arrival.copy.bytes = bytes;
+  arrival.copy.reduce = reduce_of(in);
   if (bytes != 0) {
-    arrival.copy.to = resolve_all(c, in, lane, Space::kShared, to, bytes, Access::kWrite);
+    arrival.copy.to = resolve_all(c, in, lane, Space::kShared, to, bytes, access_of(in));
     if (arrival.copy.to == nullptr) return false;
     arrival.copy.from = resolve_all(c, in, lane, source, from, bytes, Access::kRead);
     if (arrival.copy.from == nullptr) return false;
@@ -99,12 +155,13 @@ void copy_to_global(Context& c, const Instr& in) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     GroupedCopy held{i, c.warp->bulk.group[i], {}};
     held.copy.bytes = c.source<u32>(in.s[1])[i];
+    held.copy.reduce = reduce_of(in);
     if (!check_size(c, in, i, held.copy.bytes)) return;
     if (held.copy.bytes == 0) continue;
     held.copy.from =
         resolve_all(c, in, i, Space::kShared, source.of(c, i), held.copy.bytes, Access::kRead);
     if (held.copy.from == nullptr) return;
-    held.copy.to = resolve_all(c, in, i, Space::kGlobal, to[i], held.copy.bytes, Access::kWrite);
+    held.copy.to = resolve_all(c, in, i, Space::kGlobal, to[i], held.copy.bytes, access_of(in));
     if (held.copy.to == nullptr) return;
     c.warp->bulk.copies.push_back(held);
   }
@@ -168,11 +225,22 @@ void decode_to_shared(Decode& d) {
   d.each(&copy_to_shared);
 }
 
+void decode_reduction(Decode& d) {
+  d.flag("noftz");
+  for (const UpdateRow& row : kUpdates) {
+    if (!d.flag(row.name)) continue;
+    d.out.object = find_reduction(d.type(), row.update);
+    if (d.out.object == nullptr) d.reject("the operation is not supported for this type");
+    return;
+  }
+  d.reject("the operation is not supported");
+}
+
 }  // namespace
 
 void decode_bulk(Decode& d, bool reduces) {
   if (d.flag("tensor")) d.reject("copies of tensors (TMA) are not supported");
-  if (reduces) d.reject("bulk copies that reduce are not supported");
+  if (reduces) decode_reduction(d);
   if (d.flag("commit_group")) {
     d.expect_operands(0, 0);
     return d.each(&commit_group);
