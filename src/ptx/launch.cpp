@@ -150,6 +150,39 @@ std::optional<Fault> check_launch(const Function& kernel, const Launch& launch,
   return check_arguments(kernel, launch);
 }
 
+constexpr std::uint64_t kMaxCluster = 8;  // blocks, what every device with clusters grants
+
+/// The clusters that the launch or the kernel names.
+std::array<std::uint32_t, 3> cluster_extents(const Function& kernel, const Launch& launch) {
+  const auto& named = launch.cluster[0] != 0 ? launch.cluster : kernel.required_cluster;
+  std::array<std::uint32_t, 3> extents{};
+  for (std::size_t axis = 0; axis < 3; ++axis) extents[axis] = std::max(named[axis], 1U);
+  return extents;
+}
+
+std::optional<Fault> check_cluster(const Function& kernel, const Launch& launch) {
+  const auto extents = cluster_extents(kernel, launch);
+  const bool named = launch.cluster[0] != 0;
+  if (kernel.needs_cluster && !named && kernel.required_cluster[0] == 0) {
+    return bad_launch(launch, "the kernel has to be launched with clusters");
+  }
+  if (named && kernel.required_cluster[0] != 0 && extents != kernel.required_cluster) {
+    return bad_launch(launch, "the cluster is not the one that the kernel requires");
+  }
+  const std::uint64_t most = kernel.max_cluster != 0
+                                 ? std::min<std::uint64_t>(kernel.max_cluster, kMaxCluster)
+                                 : kMaxCluster;
+  if (product(extents) > most) {
+    return bad_launch(
+        launch, fmt::format("a cluster of {} blocks, and {} are allowed", product(extents), most));
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (launch.grid[axis] % extents[axis] == 0) continue;
+    return bad_launch(launch, "the grid is not a multiple of the cluster");
+  }
+  return std::nullopt;
+}
+
 /// The order of the blocks: as they are numbered, or a permutation by the seed.
 class BlockOrder {
  public:
@@ -315,14 +348,12 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   const Program& program = *module.impl->program;
   const Function* kernel = find_kernel(program, launch.kernel);
   if (kernel == nullptr) return failed(bad_launch(launch, "the module has no kernel of this name"));
-  if (product(launch.cluster) > 1) {
-    Fault fault = bad_launch(launch, "thread block clusters are not supported");
-    fault.kind = FaultKind::kUnsupported;
-    return failed(std::move(fault));
-  }
   if (auto fault = check_launch(*kernel, launch, options.device)) return failed(std::move(*fault));
+  if (auto fault = check_cluster(*kernel, launch)) return failed(std::move(*fault));
   Grid grid;
   grid.program = &program;
+  grid.cluster = cluster_extents(*kernel, launch);
+  grid.explicit_cluster = launch.cluster[0] != 0 || kernel->required_cluster[0] != 0;
   grid.kernel = kernel;
   grid.launch = &launch;
   grid.options = &options;

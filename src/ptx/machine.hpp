@@ -93,6 +93,9 @@ struct Function {
   std::uint32_t parameter_bytes = 0;
   std::vector<ParameterSlot> parameters, returns;
   std::array<std::uint32_t, 3> max_threads{}, required_threads{};
+  std::array<std::uint32_t, 3> required_cluster{};  ///< in blocks; 0: none
+  std::uint32_t max_cluster = 0;                    ///< blocks; 0: not bounded
+  bool needs_cluster = false;                       ///< the launch has to name one
 };
 
 /// A module decoded: functions, and the storage of its global variables.
@@ -257,6 +260,7 @@ struct Grid {
   alignas(64) std::array<std::uint32_t, 16> workspace{};  ///< of cooperative_groups
   std::uint32_t shared_bytes = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< extents of a cluster, in blocks
+  bool explicit_cluster = false;                  ///< the launch or the kernel names them
   std::atomic<bool> stop{false};
   std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
   bool watched = false;              ///< reads of undefined memory are looked for

@@ -36,6 +36,9 @@ void decode_bulk(Decode& d, bool reduces);
 /// cp.async.mbarrier.arrive, whose `.mbarrier` has been taken.
 void decode_arrive_after_copies(Decode& d);
 
+/// isspacep.shared, whose space has been taken.
+void decode_in_own_shared(Decode& d);
+
 /// barrier.cluster, whose `.cluster` has been taken.
 void decode_cluster_barrier(Decode& d);
 

@@ -68,6 +68,17 @@ void rank_of_address(Context& c, const Instr& in) {
   }
 }
 
+void in_own_shared(Context& c, const Instr& in) {
+  const u64* a = c.source<u64>(in.s[0]);
+  u32 own = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u64 rank = (a[i] & ~kSharedWindow) >> kRankShift;
+    own |= u32{in_shared(true, a[i]) && (rank == 0 || rank == u64{c.block->rank} + 1)} << i;
+  }
+  u32& p = c.predicate(in.d);
+  p = (p & ~c.mask) | (own & c.mask);
+}
+
 void decode_mapa(Decode& d) {
   d.out.aux = d.flag("shared::cluster") ? 0 : 1;
   const Type type = d.type();
@@ -125,6 +136,11 @@ constexpr OpcodeRow kRows[] = {
 };
 
 }  // namespace
+
+void decode_in_own_shared(Decode& d) {
+  d.plain_operands(Type::kPred, {Type::kU64});
+  d.each(&in_own_shared);
+}
 
 void decode_cluster_barrier(Decode& d) {
   const bool waits = d.flag("wait");

@@ -313,6 +313,7 @@ void decode_cvta(Decode& d) {
 }
 
 void decode_isspacep(Decode& d) {
+  if (d.flag("shared") || d.flag("shared::cta")) return decode_in_own_shared(d);
   const Space space = take_space(d);
   d.plain_operands(Type::kPred, {Type::kU64});
   u64 window = 0;

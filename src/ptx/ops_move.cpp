@@ -57,6 +57,22 @@ template <std::size_t axis>
 u64 nctaid(const Context& c, unsigned) {
   return dimension(c, c.grid->launch->grid, axis);
 }
+template <std::size_t axis>
+u64 clusterid(const Context& c, unsigned) {
+  return c.block->cluster->index[axis];
+}
+template <std::size_t axis>
+u64 nclusterid(const Context& c, unsigned) {
+  return c.grid->launch->grid[axis] / c.grid->cluster[axis];
+}
+template <std::size_t axis>
+u64 cluster_ctaid(const Context& c, unsigned) {
+  return c.block->index[axis] % c.grid->cluster[axis];
+}
+template <std::size_t axis>
+u64 cluster_nctaid(const Context& c, unsigned) {
+  return c.grid->cluster[axis];
+}
 template <u64 value>
 u64 fixed(const Context&, unsigned) {
   return value;
@@ -80,21 +96,21 @@ constexpr SpecialRow kSpecials[] = {
     {"%nctaid.x", nctaid<0>},
     {"%nctaid.y", nctaid<1>},
     {"%nctaid.z", nctaid<2>},
-    // Without clusters each block is a cluster of its own.
-    {"%clusterid.x", ctaid<0>},
-    {"%clusterid.y", ctaid<1>},
-    {"%clusterid.z", ctaid<2>},
-    {"%nclusterid.x", nctaid<0>},
-    {"%nclusterid.y", nctaid<1>},
-    {"%nclusterid.z", nctaid<2>},
-    {"%cluster_ctaid.x", fixed<0>},
-    {"%cluster_ctaid.y", fixed<0>},
-    {"%cluster_ctaid.z", fixed<0>},
-    {"%cluster_nctaid.x", fixed<1>},
-    {"%cluster_nctaid.y", fixed<1>},
-    {"%cluster_nctaid.z", fixed<1>},
-    {"%cluster_ctarank", fixed<0>},
-    {"%cluster_nctarank", fixed<1>},
+    {"%clusterid.x", clusterid<0>},
+    {"%clusterid.y", clusterid<1>},
+    {"%clusterid.z", clusterid<2>},
+    {"%nclusterid.x", nclusterid<0>},
+    {"%nclusterid.y", nclusterid<1>},
+    {"%nclusterid.z", nclusterid<2>},
+    {"%cluster_ctaid.x", cluster_ctaid<0>},
+    {"%cluster_ctaid.y", cluster_ctaid<1>},
+    {"%cluster_ctaid.z", cluster_ctaid<2>},
+    {"%cluster_nctaid.x", cluster_nctaid<0>},
+    {"%cluster_nctaid.y", cluster_nctaid<1>},
+    {"%cluster_nctaid.z", cluster_nctaid<2>},
+    {"%cluster_ctarank", [](const Context& c, unsigned) { return u64{c.block->rank}; }},
+    {"%cluster_nctarank",
+     [](const Context& c, unsigned) { return u64{c.block->cluster->blocks.size()}; }},
     {"%laneid", [](const Context&, unsigned lane) { return u64{lane}; }},
     {"%warpid", [](const Context& c, unsigned) { return u64{c.warp->index}; }},
     {"%nwarpid", [](const Context& c,
@@ -253,12 +269,18 @@ void decode_vector_move(Decode& d, Type type) {
   d.each(vector_move<false>(whole));
 }
 
+void explicit_cluster(Context& c, const Instr& in) {
+  u32& p = c.predicate(in.d);
+  p = (p & ~c.mask) | (c.grid->explicit_cluster ? c.mask : 0U);
+}
+
 void decode_mov(Decode& d) {
   const Type type = d.type();
   d.expect_operands(2, 2);
   const Operand& from = d.operand(1);
   if (type == Type::kPred) {
     d.out.d = d.predicate(d.operand(0));
+    if (from.name == "%is_explicit_cluster") return d.each(&explicit_cluster);
     bool negated = false;
     d.out.s[0] = d.predicate_source(from, negated);
     d.out.aux = negated ? 1 : 0;

@@ -236,9 +236,12 @@ class Parser : private Cursor {
         function.max_threads = triple();
       } else if (directive == ".reqntid") {
         function.required_threads = triple();
-      } else if (directive == ".reqnctapercluster" || directive == ".explicitcluster" ||
-                 directive == ".maxclusterrank") {
-        reject(directive, "thread block clusters are not supported");
+      } else if (directive == ".reqnctapercluster") {
+        function.required_cluster = triple();
+      } else if (directive == ".maxclusterrank") {
+        function.max_cluster = static_cast<std::uint32_t>(integer());
+      } else if (directive == ".explicitcluster") {
+        function.needs_cluster = true;
       } else if (directive != ".noreturn" && directive != ".unique" && directive != ".weak") {
         integer();
       }

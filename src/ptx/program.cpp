@@ -114,6 +114,9 @@ class Builder {
     state.slots = &program_->slots;
     made.max_threads = text.max_threads;
     made.required_threads = text.required_threads;
+    made.required_cluster = text.required_cluster;
+    made.max_cluster = text.max_cluster;
+    made.needs_cluster = text.needs_cluster;
     std::uint64_t local = 0, parameters = 0;
     const auto in_frame = [&](const Variable& variable) {
       local = align_up(local, std::max(variable.align, 1U));

@@ -92,6 +92,9 @@ struct FunctionText {
   std::vector<BranchTargets> branch_targets;
   std::array<std::uint32_t, 3> max_threads{};       ///< .maxntid; 0: none
   std::array<std::uint32_t, 3> required_threads{};  ///< .reqntid; 0: none
+  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster; 0: none
+  std::uint32_t max_cluster = 0;                    ///< .maxclusterrank; 0: none
+  bool needs_cluster = false;                       ///< .explicitcluster
 };
 
 struct ModuleText {
