@@ -81,8 +81,8 @@ bool is_type(std::string_view name) {
 }
 
 constexpr OpcodeRow kRows[] = {
-    {"mma", decode_mma},           {"wmma", decode_wmma},           {"ldmatrix", decode_ldmatrix},
-    {"stmatrix", decode_stmatrix}, {"movmatrix", decode_movmatrix},
+    {"mma", decode_mma},           {"wmma", decode_wmma},         {"wgmma", decode_wgmma},
+    {"ldmatrix", decode_ldmatrix}, {"stmatrix", decode_stmatrix}, {"movmatrix", decode_movmatrix},
 };
 
 }  // namespace

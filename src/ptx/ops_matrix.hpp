@@ -89,6 +89,7 @@ void decode_mma(Decode& d);
 void decode_quad_mma(Decode& d, const Modifiers& modifiers);
 void decode_wmma(Decode& d);
 void decode_wmma_multiply(Decode& d);
+void decode_wgmma(Decode& d);
 void decode_ldmatrix(Decode& d);
 void decode_stmatrix(Decode& d);
 void decode_movmatrix(Decode& d);

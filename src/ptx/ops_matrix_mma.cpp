@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/ops_matrix_core.hpp"
+#include "ptx/ops_matrix_floats.hpp"
 
 // mma and the multiplication of wmma, which are one: d = a·b + c on fragments in registers.
 namespace kbench::ptx::matrix {

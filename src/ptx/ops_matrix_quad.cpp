@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/lanes.hpp"
-#include "ptx/ops_matrix.hpp"
-#include "ptx/ops_matrix_core.hpp"
+#include "ptx/ops_matrix_floats.hpp"
 
 // mma.m8n8k4 on f16, the form of the first tensor cores: each quad of lanes and the one 16 lanes
 // above multiply matrices of their own.

@@ -167,6 +167,37 @@ MatrixOperands matrix_operands(const MatrixInstruction& instruction, MatrixInput
   return operands;
 }
 
+namespace {
+
+/// One warp executes kernel k(d, a, b, c).
+void run_warp(const std::string& ptx, std::vector<std::uint32_t>& d, MatrixOperands operands) {
+  auto loaded = load(ptx);
+  if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
+    ADD_FAILURE() << unsupported->instruction << ": " << unsupported->message;
+    return;
+  }
+  const auto region = [](std::vector<std::uint32_t>& v, const char* name) {
+    return Region{name, reinterpret_cast<std::byte*>(v.data()), v.size() * 4, 0, 0, true};
+  };
+  Launch launch;
+  launch.kernel = "k";
+  launch.block = {32, 1, 1};
+  launch.arguments = arguments(d.data(), operands.a.data(), operands.b.data(), operands.c.data());
+  run(std::get<Module>(loaded), launch,
+      {region(d, "d"), region(operands.a, "a"), region(operands.b, "b"), region(operands.c, "c")});
+}
+
+std::string head(unsigned bytes) {
+  return fmt::format(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 k_param_0, "
+      ".param .u64 k_param_1, .param .u64 k_param_2, .param .u64 k_param_3) {{\n"
+      ".reg .b{} %a<9>, %b<9>, %c<9>, %d<9>;\n.reg .b32 %lane; .reg .b64 %at;\n"
+      "mov.u32 %lane, %tid.x;\n",
+      8 * bytes);
+}
+
+}  // namespace
+
 std::string matrix_ptx(const MatrixInstruction& instruction) {
   const unsigned bytes = instruction.wide() ? 8 : 4;
   std::string body;
@@ -185,32 +216,34 @@ std::string matrix_ptx(const MatrixInstruction& instruction) {
   body += fmt::format("{} {}, {}, {}, {};\n", instruction.text, list('d', instruction.d),
                       list('a', instruction.a), list('b', instruction.b), list('c', instruction.c));
   each('d', instruction.d, 0, true);
-  return fmt::format(
-      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 k_param_0, "
-      ".param .u64 k_param_1, .param .u64 k_param_2, .param .u64 k_param_3) {{\n"
-      ".reg .b{0} %a<9>, %b<9>, %c<9>, %d<9>;\n.reg .b32 %lane; .reg .b64 %at;\n"
-      "mov.u32 %lane, %tid.x;\n{1}ret; }}\n",
-      8 * bytes, body);
+  return head(bytes) + body + "ret; }\n";
 }
 
 std::vector<std::uint32_t> run_matrix(const MatrixInstruction& instruction,
                                       const MatrixOperands& operands) {
-  auto loaded = load(matrix_ptx(instruction));
-  if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
-    ADD_FAILURE() << unsupported->instruction << ": " << unsupported->message;
-    return {};
-  }
   std::vector<std::uint32_t> d(std::size_t{instruction.d} * 32 * (instruction.wide() ? 2 : 1));
-  MatrixOperands own = operands;
-  const auto region = [](std::vector<std::uint32_t>& v, const char* name) {
-    return Region{name, reinterpret_cast<std::byte*>(v.data()), v.size() * 4, 0, 0, true};
-  };
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(d.data(), own.a.data(), own.b.data(), own.c.data());
-  run(std::get<Module>(loaded), launch,
-      {region(d, "d"), region(own.a, "a"), region(own.b, "b"), region(own.c, "c")});
+  run_warp(matrix_ptx(instruction), d, operands);
+  return d;
+}
+
+std::vector<std::uint32_t> run_matrix_layout(const std::string& text, std::size_t words) {
+  const unsigned bytes = text.ends_with("f64") ? 8 : 4;
+  const auto count = static_cast<unsigned>(words * 4 / bytes / 32);
+  std::string ptx =
+      head(bytes) + "ld.param.u64 %at, [k_param_1];\n" +
+      fmt::format("{} {}, [%at];\n", text, list('d', count)) +
+      fmt::format("ld.param.u64 %at, [k_param_0]; mad.wide.u32 %at, %lane, {}, %at;\n", bytes);
+  for (unsigned i = 0; i < count; ++i) {
+    ptx += fmt::format("st.global.b{} [%at+{}], %d{};\n", 8 * bytes, i * 32 * bytes, i);
+  }
+  MatrixOperands operands;
+  std::uint64_t state = 1;
+  for (unsigned i = 0; i < 512; ++i) {
+    operands.a.push_back(static_cast<std::uint32_t>(next(state) >> 32));
+  }
+  operands.b = operands.c = {0};
+  std::vector<std::uint32_t> d(words);
+  run_warp(ptx + "ret; }\n", d, operands);
   return d;
 }
 

@@ -41,6 +41,9 @@ std::string matrix_ptx(const MatrixInstruction& instruction);
 std::vector<std::uint32_t> run_matrix(const MatrixInstruction& instruction,
                                       const MatrixOperands& operands);
 
+/// Words of the fragment that a wmma.load gives of a matrix of random words.
+std::vector<std::uint32_t> run_matrix_layout(const std::string& text, std::size_t words);
+
 /// Bits of an element of a type, "e4m3" → 8.
 unsigned matrix_bits(const std::string& type);
 
