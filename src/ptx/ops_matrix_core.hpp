@@ -18,10 +18,27 @@ constexpr unsigned kMostK = kWordBlocks * 4 * kMostPerWord;
 
 using Word = std::uint32_t;
 
-using FloatV [[gnu::vector_size(64)]] = float;
-using IntV [[gnu::vector_size(64)]] = std::int32_t;
-using WordV [[gnu::vector_size(64)]] = Word;
-constexpr unsigned kVector = 16;
+/// Vectors of as many bytes as the instruction set has. Wider ones would work, but slowly.
+template <unsigned bytes>
+struct Vectors {
+  using FloatV [[gnu::vector_size(bytes)]] = float;
+  using IntV [[gnu::vector_size(bytes)]] = std::int32_t;
+  using WordV [[gnu::vector_size(bytes)]] = Word;
+  static constexpr unsigned kCount = bytes / 4;
+};
+
+/// The variant of Body<bytes> for this machine.
+template <template <unsigned> class Body>
+Execute pick_by_width() {
+  switch (host_isa()) {
+    case Isa::kAvx512:
+      return &Variants<Body<64>>::avx512;
+    case Isa::kAvx2:
+      return &Variants<Body<32>>::avx2;
+    default:
+      return &Variants<Body<16>>::base;
+  }
+}
 
 /// Words of A: [word along k][t][row]; of B: [word along k][lane], as in the registers.
 struct RowWords {
@@ -82,8 +99,9 @@ constexpr unsigned kFractionBits = 25;       ///< of mma and of wgmma's wider ty
 constexpr unsigned kFractionBitsOfFp8 = 13;  ///< of wgmma on e4m3 and e5m2
 
 /// Integers: exact, modulo 2^32 or clamped to s32.
-template <Element element>
+template <Element element, unsigned bytes>
 struct Integers {
+  using IntV = typename Vectors<bytes>::IntV;
   struct Side {
     alignas(64) std::int32_t value[kMostK * kRows];
   };
@@ -107,22 +125,28 @@ struct Integers {
   static void multiply(const Side& a, const Side& b, const Geometry& g, unsigned /*fraction*/,
                        const Accumulators& in, Accumulators& out) {
     const unsigned quads = g.k_blocks * kPerWord;
-    const auto* values = reinterpret_cast<const IntV*>(a.value);
+    constexpr unsigned kCount = Vectors<bytes>::kCount;
     for (unsigned j = 0; j < kColumns; ++j) {
-      IntV sum{};
-      for (unsigned q = 0; q < quads; ++q) {
-        for (unsigned t = 0; t < 4; ++t) {
-          sum += values[4 * q + t] * b.value[q * kLanes + 4 * j + t];
+      for (unsigned first = 0; first < kRows; first += kCount) {
+        IntV sum{};
+        for (unsigned k = 0; k < 4 * quads; ++k) {
+          sum += *reinterpret_cast<const IntV*>(a.value + k * kRows + first) *
+                 b.value[k / 4 * kLanes + 4 * j + k % 4];
+        }
+        const auto* sums = reinterpret_cast<const std::int32_t*>(&sum);
+        for (unsigned i = 0; i < kCount; ++i) {
+          out.at[j][first + i] = add(in.at[j][first + i], sums[i], (g.flags & kSaturate) != 0);
         }
       }
-      const auto* sums = reinterpret_cast<const std::int32_t*>(&sum);
-      for (unsigned i = 0; i < kRows; ++i) {
-        const std::int64_t whole = std::int64_t{static_cast<std::int32_t>(in.at[j][i])} + sums[i];
-        constexpr std::int64_t kLeast = -0x80000000LL, kMost = 0x7fffffffLL;
-        const std::int64_t bounded = whole < kLeast ? kLeast : (whole > kMost ? kMost : whole);
-        out.at[j][i] = static_cast<Word>((g.flags & kSaturate) != 0 ? bounded : whole);
-      }
     }
+  }
+
+ private:
+  static Word add(Word c, std::int32_t sum, bool saturate) {
+    const std::int64_t whole = std::int64_t{static_cast<std::int32_t>(c)} + sum;
+    constexpr std::int64_t kLeast = -0x80000000LL, kMost = 0x7fffffffLL;
+    const std::int64_t bounded = whole < kLeast ? kLeast : (whole > kMost ? kMost : whole);
+    return static_cast<Word>(saturate ? bounded : whole);
   }
 };
 

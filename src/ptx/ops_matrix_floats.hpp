@@ -17,8 +17,11 @@ struct FloatSide {
 constexpr std::int32_t kExponentOfZero = -4096;
 constexpr std::int32_t kExponentOfSpecial = 128;
 
-/// Of 16 values each: ⌊log2 |x|⌋, that of subnormals of a type being its least exponent.
-inline void exponents_of(const FloatV& x, std::int32_t least, IntV& out) {
+/// Of each value: ⌊log2 |x|⌋, that of subnormals of a type being its least exponent.
+template <class V>
+void exponents_of(const typename V::FloatV& x, std::int32_t least, typename V::IntV& out) {
+  using IntV = typename V::IntV;
+  using WordV = typename V::WordV;
   const WordV magnitude = reinterpret_cast<const WordV&>(x) & 0x7fffffffU;
   const WordV shifted = magnitude >> 23;
   const IntV field = reinterpret_cast<const IntV&>(shifted) - 127;
@@ -27,7 +30,10 @@ inline void exponents_of(const FloatV& x, std::int32_t least, IntV& out) {
 }
 
 /// Values of f16 in the low halves of words, whose high halves are zero.
-inline void half_values(const WordV& halves, FloatV& out) {
+template <class V>
+void half_values(const typename V::WordV& halves, typename V::FloatV& out) {
+  using FloatV = typename V::FloatV;
+  using WordV = typename V::WordV;
   const WordV magnitude = halves & 0x7fffU, sign = (halves & 0x8000U) << 16;
   const WordV shifted = magnitude << 13;
   const FloatV scaled = reinterpret_cast<const FloatV&>(shifted) * 0x1p112F;
@@ -37,7 +43,10 @@ inline void half_values(const WordV& halves, FloatV& out) {
 }
 
 /// Values of e4m3 in the low bytes of words, whose others are zero.
-inline void e4m3_values(const WordV& bytes, FloatV& out) {
+template <class V>
+void e4m3_values(const typename V::WordV& bytes, typename V::FloatV& out) {
+  using FloatV = typename V::FloatV;
+  using WordV = typename V::WordV;
   const WordV magnitude = bytes & 0x7fU, sign = (bytes & 0x80U) << 24;
   const WordV shifted = magnitude << 20;
   const FloatV scaled = reinterpret_cast<const FloatV&>(shifted) * 0x1p120F;
@@ -46,14 +55,17 @@ inline void e4m3_values(const WordV& bytes, FloatV& out) {
   out = reinterpret_cast<const FloatV&>(bits);
 }
 
-inline std::int32_t highest_of(const IntV& x) {
+template <class V>
+std::int32_t highest_of(const typename V::IntV& x) {
   std::int32_t highest = x[0];
-  for (unsigned i = 1; i < kVector; ++i) highest = std::max<std::int32_t>(highest, x[i]);
+  for (unsigned i = 1; i < V::kCount; ++i) highest = std::max<std::int32_t>(highest, x[i]);
   return highest;
 }
 
-template <Element element>
+template <Element element, class V>
 struct Decoded {
+  using FloatV = typename V::FloatV;
+  using WordV = typename V::WordV;
   static constexpr unsigned kPerWord = element == Element::kTf32   ? 1
                                        : element == Element::kE4m3 ? 4
                                                                    : 2;
@@ -72,13 +84,13 @@ struct Decoded {
       const WordV bits = index == 0 ? words << 16 : words & 0xffff0000U;
       out = reinterpret_cast<const FloatV&>(bits);
     } else if constexpr (element == Element::kF16) {
-      half_values((words >> (16 * index)) & 0xffffU, out);
+      half_values<V>((words >> (16 * index)) & 0xffffU, out);
     } else {
       const WordV bytes = (words >> (8 * index)) & 0xffU;
       if (other) {
-        half_values(bytes << 8, out);
+        half_values<V>(bytes << 8, out);
       } else {
-        e4m3_values(bytes, out);
+        e4m3_values<V>(bytes, out);
       }
     }
   }
@@ -86,10 +98,14 @@ struct Decoded {
 
 /// Products aligned to the largest of them and of the accumulator, cut behind `fraction` bits,
 /// added exactly; the sum is cut to f32, or rounded to f16.
-template <Element element>
+template <Element element, unsigned bytes>
 struct Floats {
   using Side = FloatSide;
-  using Decoder = Decoded<element>;
+  using V = Vectors<bytes>;
+  using FloatV = typename V::FloatV;
+  using IntV = typename V::IntV;
+  using WordV = typename V::WordV;
+  using Decoder = Decoded<element, V>;
 
   static void expand(const Word* words, unsigned stride, unsigned blocks, bool other, Side& side) {
     IntV lowest{}, highest = IntV{} + kExponentOfZero;
@@ -97,12 +113,12 @@ struct Floats {
     for (unsigned block = 0; block < blocks; ++block) {
       for (unsigned h = 0; h < Decoder::kPerWord; ++h) {
         const unsigned at = (block * Decoder::kPerWord + h) * stride;
-        for (unsigned i = 0; i < stride; i += kVector) {
+        for (unsigned i = 0; i < stride; i += V::kCount) {
           const auto& word = *reinterpret_cast<const WordV*>(words + block * stride + i);
           auto& value = *reinterpret_cast<FloatV*>(side.value + at + i);
           Decoder::values(word, h, other, value);
           IntV e;
-          exponents_of(value, least, e);
+          exponents_of<V>(value, least, e);
           *reinterpret_cast<IntV*>(side.exponent + at + i) = e;
           highest = e > highest ? e : highest;
           const IntV low = e == kExponentOfZero ? IntV{} : e;
@@ -110,8 +126,8 @@ struct Floats {
         }
       }
     }
-    side.lowest = -highest_of(-lowest);
-    side.highest = highest_of(highest);
+    side.lowest = -highest_of<V>(-lowest);
+    side.highest = highest_of<V>(highest);
   }
 
   static void multiply(const Side& a, const Side& b, const Geometry& g, unsigned fraction,
@@ -121,7 +137,9 @@ struct Floats {
     if (highest >= kExponentOfSpecial) return multiply_special(a, b, g, fraction, block, out);
     const unsigned quads = g.k_blocks * Decoder::kPerWord;
     if (fraction == kFractionBits && fits_float(a) && fits_float(b)) {
-      for (unsigned j = 0; j < kColumns; ++j) sum_float(a, b, quads, j, block);
+      for (unsigned j = 0; j < kColumns; ++j) {
+        for (unsigned i = 0; i < kRows; i += V::kCount) sum_float(a, b, quads, j, i, block);
+      }
     } else {
       for (unsigned j = 0; j < kColumns; ++j) sum_double(a, b, quads, j, fraction, block);
     }
@@ -145,16 +163,18 @@ struct Floats {
     const bool half_type = (g.flags & kHalfC) != 0;
     IntV highest = IntV{} + kExponentOfZero;
     for (unsigned j = 0; j < kColumns; ++j) {
-      const auto& bits = *reinterpret_cast<const WordV*>(in.at[j]);
-      FloatV value = reinterpret_cast<const FloatV&>(bits);
-      if (half_type) half_values(bits, value);
-      IntV e;
-      exponents_of(value, half_type ? -14 : -126, e);
-      *reinterpret_cast<FloatV*>(block.c[j]) = value;
-      *reinterpret_cast<IntV*>(block.exponent[j]) = e;
-      highest = e > highest ? e : highest;
+      for (unsigned i = 0; i < kRows; i += V::kCount) {
+        const auto& bits = *reinterpret_cast<const WordV*>(in.at[j] + i);
+        FloatV value = reinterpret_cast<const FloatV&>(bits);
+        if (half_type) half_values<V>(bits, value);
+        IntV e;
+        exponents_of<V>(value, half_type ? -14 : -126, e);
+        *reinterpret_cast<FloatV*>(block.c[j] + i) = value;
+        *reinterpret_cast<IntV*>(block.exponent[j] + i) = e;
+        highest = e > highest ? e : highest;
+      }
     }
-    return highest_of(highest);
+    return highest_of<V>(highest);
   }
 
   /// With infinities or NaNs: IEEE's rules decide on the sums that they are part of; the others are
@@ -194,16 +214,18 @@ struct Floats {
 
   /// The sum of column j, in units of 2^(exponent − fraction), for moderate magnitudes: products
   /// and scales are normal floats, and each term is below 2^27.
-  static void sum_float(const Side& a, const Side& b, unsigned quads, unsigned j, Block& block) {
-    const auto* values = reinterpret_cast<const FloatV*>(a.value);
-    const auto* exponents = reinterpret_cast<const IntV*>(a.exponent);
+  static void sum_float(const Side& a, const Side& b, unsigned quads, unsigned j, unsigned row,
+                        Block& block) {
+    const float* values = a.value + row;
+    const std::int32_t* exponents = a.exponent + row;
     const float* factor = b.value + 4 * j;
     const std::int32_t* shift = b.exponent + 4 * j;
-    IntV top = *reinterpret_cast<const IntV*>(block.exponent[j]);
+    IntV top = *reinterpret_cast<const IntV*>(block.exponent[j] + row);
     IntV products = IntV{} + 2 * kExponentOfZero;
     for (unsigned q = 0; q < quads; ++q) {
       for (unsigned t = 0; t < 4; ++t) {
-        const IntV e = exponents[4 * q + t] + shift[q * kLanes + t];
+        const IntV e =
+            *reinterpret_cast<const IntV*>(exponents + (4 * q + t) * kRows) + shift[q * kLanes + t];
         products = e > products ? e : products;
       }
     }
@@ -215,23 +237,24 @@ struct Floats {
     for (unsigned q = 0; q < quads; ++q) {
       IntV sum = sums[q / 4];
       for (unsigned t = 0; t < 4; ++t) {
-        const FloatV product = values[4 * q + t] * factor[q * kLanes + t] * scale;
+        const FloatV product = *reinterpret_cast<const FloatV*>(values + (4 * q + t) * kRows) *
+                               factor[q * kLanes + t] * scale;
         sum += __builtin_convertvector(product, IntV);
       }
       sums[q / 4] = sum;
     }
-    const FloatV c = *reinterpret_cast<const FloatV*>(block.c[j]);
+    const FloatV c = *reinterpret_cast<const FloatV*>(block.c[j] + row);
     const IntV addend = __builtin_convertvector(c * scale, IntV);
     const auto* first = reinterpret_cast<const std::int32_t*>(sums);
     const auto* last = reinterpret_cast<const std::int32_t*>(&addend);
     const auto* tops = reinterpret_cast<const std::int32_t*>(&top);
     const auto* terms = reinterpret_cast<const std::int32_t*>(&products);
-    for (unsigned i = 0; i < kRows; ++i) {
-      const double sum = static_cast<double>(first[i]) + static_cast<double>(first[kRows + i]) +
+    for (unsigned i = 0; i < V::kCount; ++i) {
+      const double sum = static_cast<double>(first[i]) + static_cast<double>(first[V::kCount + i]) +
                          static_cast<double>(last[i]);
       const double unit = power(tops[i] - static_cast<std::int32_t>(kFractionBits));
-      const double alone = static_cast<double>(block.c[j][i]) + 0.0;
-      block.sum[j][i] = terms[i] < -1000 ? alone : sum * unit;
+      const double alone = static_cast<double>(block.c[j][row + i]) + 0.0;
+      block.sum[j][row + i] = terms[i] < -1000 ? alone : sum * unit;
     }
   }
 

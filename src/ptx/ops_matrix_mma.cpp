@@ -160,24 +160,36 @@ void check_types(Decode& d, const Types& types, bool wmma) {
   }
 }
 
+template <Element element>
+struct OnFloats {
+  template <unsigned bytes>
+  using Body = Multiply<Floats<element, bytes>>;
+};
+
+template <Element element>
+struct OnIntegers {
+  template <unsigned bytes>
+  using Body = Multiply<Integers<element, bytes>>;
+};
+
 /// Chooses what runs, by the type of the elements.
 void choose_multiply(Decode& d, Element element) {
   switch (element) {
     case Element::kF16:
-      return d.control(pick<Multiply<Floats<Element::kF16>>>());
+      return d.control(pick_by_width<OnFloats<Element::kF16>::Body>());
     case Element::kBf16:
-      return d.control(pick<Multiply<Floats<Element::kBf16>>>());
+      return d.control(pick_by_width<OnFloats<Element::kBf16>::Body>());
     case Element::kTf32:
-      return d.control(pick<Multiply<Floats<Element::kTf32>>>());
+      return d.control(pick_by_width<OnFloats<Element::kTf32>::Body>());
     case Element::kE4m3:
     case Element::kE5m2:
-      return d.control(pick<Multiply<Floats<Element::kE4m3>>>());
+      return d.control(pick_by_width<OnFloats<Element::kE4m3>::Body>());
     case Element::kS8:
     case Element::kU8:
-      return d.control(pick<Multiply<Integers<Element::kS8>>>());
+      return d.control(pick_by_width<OnIntegers<Element::kS8>::Body>());
     case Element::kS4:
     case Element::kU4:
-      return d.control(pick<Multiply<Integers<Element::kS4>>>());
+      return d.control(pick_by_width<OnIntegers<Element::kS4>::Body>());
     case Element::kB1:
       return d.control(pick<Multiply<Bits>>());
     case Element::kF64:

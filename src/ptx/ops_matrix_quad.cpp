@@ -73,7 +73,7 @@ void put_result(Context& c, const Instr& in, Quads quads, const Accumulators& d)
 
 /// The same arithmetic as the larger shapes: one sum of four products and c.
 void multiply(const Matrices& m, const Geometry& g, Accumulators& d) {
-  using Arithmetic = Floats<Element::kF16>;
+  using Arithmetic = Floats<Element::kF16, 16>;
   Arithmetic::Side a, b;
   RowWords rows{};
   ColumnWords columns{};

@@ -175,20 +175,32 @@ struct MultiplyShared {
   }
 };
 
+template <Element element>
+struct OnFloats {
+  template <unsigned bytes>
+  using Body = MultiplyShared<Floats<element, bytes>>;
+};
+
+template <Element element>
+struct OnIntegers {
+  template <unsigned bytes>
+  using Body = MultiplyShared<Integers<element, bytes>>;
+};
+
 void choose(Decode& d, Element element) {
   switch (element) {
     case Element::kF16:
-      return d.control(pick<MultiplyShared<Floats<Element::kF16>>>());
+      return d.control(pick_by_width<OnFloats<Element::kF16>::Body>());
     case Element::kBf16:
-      return d.control(pick<MultiplyShared<Floats<Element::kBf16>>>());
+      return d.control(pick_by_width<OnFloats<Element::kBf16>::Body>());
     case Element::kTf32:
-      return d.control(pick<MultiplyShared<Floats<Element::kTf32>>>());
+      return d.control(pick_by_width<OnFloats<Element::kTf32>::Body>());
     case Element::kE4m3:
     case Element::kE5m2:
-      return d.control(pick<MultiplyShared<Floats<Element::kE4m3>>>());
+      return d.control(pick_by_width<OnFloats<Element::kE4m3>::Body>());
     case Element::kS8:
     case Element::kU8:
-      return d.control(pick<MultiplyShared<Integers<Element::kS8>>>());
+      return d.control(pick_by_width<OnIntegers<Element::kS8>::Body>());
     case Element::kB1:
       return d.control(pick<MultiplyShared<Bits>>());
     default:
