@@ -57,14 +57,12 @@ void transfer(Context& c, const Instr& in) {
   const u32* offset = registers + plan.registers;
   constexpr unsigned kPieces = sizeof(Register) / sizeof(Piece);
   for (u32 r = 0; r < plan.registers; ++r) {
-    auto* lanes = way == Way::kLoad ? c.target<Piece>(registers[r])
-                                    : const_cast<Piece*>(c.source<Piece>(registers[r]));
     for (unsigned i = 0; i < kLanes * kPieces; ++i) {
       std::byte* piece = packed + *offset++;
       if constexpr (way == Way::kLoad) {
-        std::memcpy(lanes + i, piece, sizeof(Piece));
+        std::memcpy(c.target<Piece>(registers[r]) + i, piece, sizeof(Piece));
       } else {
-        std::memcpy(piece, lanes + i, sizeof(Piece));
+        std::memcpy(piece, c.source<Piece>(registers[r]) + i, sizeof(Piece));
       }
     }
   }

@@ -15,7 +15,7 @@ import re
 import struct
 
 MASK = (1 << 64) - 1
-KINDS = ["near", "wide", "cancelling", "special"]
+KINDS = ["near", "wide", "cancelling", "special", "zeros"]
 # bits, mantissa, bias
 FORMATS = {"f16": (16, 10, 15), "bf16": (16, 7, 127), "tf32": (32, 23, 127), "f32": (32, 23, 127),
            "e4m3": (8, 3, 7), "e5m2": (8, 2, 15), "f64": (64, 52, 1023)}
@@ -50,6 +50,8 @@ def element(fmt, kind, random):
     fraction = random & ((1 << mantissa) - 1)
     sign = (random >> 63) << (bits - 1)
     choice = (random >> 52) & 0x7FF
+    if kind == "zeros":
+        return sign
     if kind == "special" and choice % 16 == 0:
         return special(fmt, choice // 16)
     exponent = bias - 2 + choice % 4
@@ -139,6 +141,47 @@ def layout_ptx(text, count, size):
     return body + "ret; }\n"
 
 
+def wgmma_ptx(text, count, descriptors, trans):
+    """k(d, images, c): 64 KiB of shared memory are filled, A begins at 0 and B in the middle."""
+    types = text.split(".")[-3:]
+    literals = "" if types[0] == "s32" else ", 1, 1"
+    if types[1] in ("f16", "bf16"):
+        literals += f", {trans[0]}, {trans[1]}"
+    body = (".version 8.7\n.target sm_90a\n.address_size 64\n"
+            ".extern .shared .align 1024 .b8 memory[];\n"
+            ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u64 k_param_2, "
+            ".param .u64 k_param_3) {\n"
+            f".reg .b32 %d<{count}>, %t, %i, %v, %w32; .reg .b64 %dp, %cp, %ip, %da, %db, %w;\n"
+            ".reg .pred %p;\nmov.u32 %t, %tid.x;\n"
+            "ld.param.u64 %dp, [k_param_0]; mad.wide.u32 %dp, %t, 4, %dp;\n"
+            "ld.param.u64 %cp, [k_param_2]; mad.wide.u32 %cp, %t, 4, %cp;\n"
+            "ld.param.u64 %ip, [k_param_1]; shl.b32 %i, %t, 2;\n"
+            "COPY: cvt.u64.u32 %w, %i; add.u64 %w, %w, %ip; ld.global.b32 %v, [%w];\n"
+            "mov.u32 %w32, memory; add.u32 %w32, %w32, %i; st.shared.b32 [%w32], %v;\n"
+            "add.u32 %i, %i, 512; setp.lt.u32 %p, %i, 65536; @%p bra COPY;\n"
+            "mov.u32 %w32, memory; shr.u32 %w32, %w32, 4; cvt.u64.u32 %w, %w32;\n"
+            f"add.u64 %da, %w, {descriptors[0]}; add.u64 %db, %w, {descriptors[1]};\n")
+    for i in range(count):
+        body += f"ld.global.b32 %d{i}, [%cp+{512 * i}];\n"
+    body += ("fence.proxy.async; bar.sync 0;\nsetp.eq.u32 %p, 0, 0;\nwgmma.fence.sync.aligned;\n"
+             f"{text} {registers('d', count)}, %da, %db, %p{literals};\n"
+             "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n")
+    for i in range(count):
+        body += f"st.global.b32 [%dp+{512 * i}], %d{i};\n"
+    return body + "ret; }\n"
+
+
+def wgmma_operands(types, count, kind, seed):
+    random = SplitMix(seed)
+    a, b = (words(t, 256, kind, random) for t in types[1:])
+    return a + b, words(types[0], 4 * count, kind, random)
+
+
+def wgmma_descriptors(leading, stride, mode):
+    common = (leading >> 4) << 16 | (stride >> 4) << 32 | mode << 62
+    return common, common + (32768 >> 4)
+
+
 class Gpu:
     def __init__(self):
         self.cuda = ctypes.CDLL("libcuda.so.1")
@@ -161,11 +204,13 @@ class Gpu:
         if error != 0:
             raise RuntimeError(f"{name} failed with CUDA error {error}")
 
-    def run(self, ptx, inputs, count):
-        """One warp; the first `count` words of the first buffer."""
+    def run(self, ptx, inputs, count, threads=32, shared=0):
+        """One block; the first `count` words of the first buffer."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.encode() + b"\0")
         self.call("cuModuleGetFunction", ctypes.byref(function), module, b"k")
+        if shared > 48 * 1024:
+            self.call("cuFuncSetAttribute", function, 8, shared)
         results = []
         for operand_words in inputs:
             for pointer, data in zip(self.memory[1:], operand_words):
@@ -173,7 +218,8 @@ class Gpu:
                 self.call("cuMemcpyHtoD_v2", pointer, raw, ctypes.c_size_t(len(raw)))
             self.call("cuMemsetD32_v2", self.memory[0], 0, ctypes.c_size_t(count))
             arguments = (ctypes.c_void_p * 4)(*(ctypes.addressof(p) for p in self.memory))
-            self.call("cuLaunchKernel", function, 1, 1, 1, 32, 1, 1, 0, None, arguments, None)
+            self.call("cuLaunchKernel", function, 1, 1, 1, threads, 1, 1, shared,
+                      None, arguments, None)
             self.call("cuCtxSynchronize")
             raw = ctypes.create_string_buffer(4 * count)
             self.call("cuMemcpyDtoH_v2", raw, self.memory[0], ctypes.c_size_t(4 * count))
@@ -200,7 +246,8 @@ def main():
     for text, counts in rows(here / "instructions.txt"):
         types = [p for p in text.split(".") if p in FORMATS or re.fullmatch(r"[sub]\d+", p)]
         size = 8 if "f64" in types else 4
-        chosen = [(k, s) for k in KINDS for s in range(1, 1 + options.seeds)]
+        kinds = KINDS if types[1] in FORMATS else ["near"]  # all alike for integers
+        chosen = [(k, s) for k in kinds for s in range(1, 1 + options.seeds)]
         inputs = [operands(types, counts, k, s) for k, s in chosen]
         try:
             found = gpu.run(mma_ptx(text, counts, size), inputs, counts[0] * 8 * size)
@@ -209,6 +256,18 @@ def main():
             continue
         for (kind, seed), d in zip(chosen, found):
             lines.append(f"{text} {kind} {seed} " + "".join(f"{w:08x}" for w in d))
+    for text, (count, leading, stride, mode, *trans) in rows(here / "wgmma.txt"):
+        types = text.split(".")[-3:]
+        ptx = wgmma_ptx(text, count, wgmma_descriptors(leading, stride, mode), trans)
+        inputs = [wgmma_operands(types, count, k, 1) for k in ("near", "special")]
+        try:
+            found = gpu.run(ptx, inputs, count * 128, 128, 65536)
+        except RuntimeError as error:
+            print(f"{text}: {error}")
+            continue
+        for kind, d in zip(("near", "special"), found):
+            at = f"{leading}.{stride}.{mode}.{trans[0]}.{trans[1]}"
+            lines.append(f"{text} {kind} {at} " + "".join(f"{w:08x}" for w in d))
     (options.out / "results.txt").write_text("\n".join(lines) + "\n")
     lines = [f"# {gpu.name}: wmma.load, words of the fragment"]
     for text, (count,) in rows(here / "layouts.txt"):

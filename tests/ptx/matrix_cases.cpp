@@ -54,6 +54,7 @@ std::uint64_t element(const Format& f, MatrixInputs inputs, std::uint64_t random
   const std::uint64_t mantissa = random & ((1ULL << f.mantissa) - 1);
   const std::uint64_t sign = (random >> 63) << (f.bits - 1);
   const std::uint64_t choice = (random >> 52) & 0x7ffU;
+  if (inputs == MatrixInputs::kZeros) return sign;
   if (inputs == MatrixInputs::kSpecial && choice % 16 == 0) return special(f, choice / 16);
   std::uint64_t exponent = static_cast<std::uint64_t>(f.bias) - 2 + choice % 4;
   if (inputs == MatrixInputs::kWide) {
@@ -169,8 +170,9 @@ MatrixOperands matrix_operands(const MatrixInstruction& instruction, MatrixInput
 
 namespace {
 
-/// One warp executes kernel k(d, a, b, c).
-void run_warp(const std::string& ptx, std::vector<std::uint32_t>& d, MatrixOperands operands) {
+/// One block executes kernel k(d, a, b, c).
+void run_block(const std::string& ptx, std::vector<std::uint32_t>& d, MatrixOperands operands,
+               unsigned threads, unsigned shared_bytes) {
   auto loaded = load(ptx);
   if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
     ADD_FAILURE() << unsupported->instruction << ": " << unsupported->message;
@@ -181,7 +183,8 @@ void run_warp(const std::string& ptx, std::vector<std::uint32_t>& d, MatrixOpera
   };
   Launch launch;
   launch.kernel = "k";
-  launch.block = {32, 1, 1};
+  launch.block = {threads, 1, 1};
+  launch.dynamic_shared_bytes = shared_bytes;
   launch.arguments = arguments(d.data(), operands.a.data(), operands.b.data(), operands.c.data());
   run(std::get<Module>(loaded), launch,
       {region(d, "d"), region(operands.a, "a"), region(operands.b, "b"), region(operands.c, "c")});
@@ -222,7 +225,7 @@ std::string matrix_ptx(const MatrixInstruction& instruction) {
 std::vector<std::uint32_t> run_matrix(const MatrixInstruction& instruction,
                                       const MatrixOperands& operands) {
   std::vector<std::uint32_t> d(std::size_t{instruction.d} * 32 * (instruction.wide() ? 2 : 1));
-  run_warp(matrix_ptx(instruction), d, operands);
+  run_block(matrix_ptx(instruction), d, operands, 32, 0);
   return d;
 }
 
@@ -243,7 +246,56 @@ std::vector<std::uint32_t> run_matrix_layout(const std::string& text, std::size_
   }
   operands.b = operands.c = {0};
   std::vector<std::uint32_t> d(words);
-  run_warp(ptx + "ret; }\n", d, operands);
+  run_block(ptx + "ret; }\n", d, operands, 32, 0);
+  return d;
+}
+
+namespace {
+
+std::string wgmma_ptx(const std::string& text, const std::vector<std::string>& types,
+                      const WgmmaLayout& l, unsigned count) {
+  const std::uint64_t a = std::uint64_t{l.leading >> 4} << 16 | std::uint64_t{l.stride >> 4} << 32 |
+                          std::uint64_t{l.mode} << 62;
+  std::string literals = types[0] == "s32" ? "" : ", 1, 1";
+  if (matrix_bits(types[1]) == 16) literals += fmt::format(", {}, {}", l.trans_a, l.trans_b);
+  std::string loads, stores;
+  for (unsigned i = 0; i < count; ++i) {
+    loads += fmt::format("ld.global.b32 %d{}, [%cp+{}];\n", i, 512 * i);
+    stores += fmt::format("st.global.b32 [%dp+{}], %d{};\n", 512 * i, i);
+  }
+  return fmt::format(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n"
+      ".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u64 k_param_2, "
+      ".param .u64 k_param_3) {{\n"
+      ".reg .b32 %d<{}>, %t, %i, %v; .reg .b64 %dp, %cp, %ip, %da, %db, %w; .reg .pred %p;\n"
+      "mov.u32 %t, %tid.x;\n"
+      "ld.param.u64 %dp, [k_param_0]; mad.wide.u32 %dp, %t, 4, %dp;\n"
+      "ld.param.u64 %cp, [k_param_2]; mad.wide.u32 %cp, %t, 4, %cp;\n"
+      "ld.param.u64 %ip, [k_param_1]; shl.b32 %i, %t, 2;\n"
+      "COPY: cvt.u64.u32 %w, %i; add.u64 %w, %w, %ip; ld.global.b32 %v, [%w];\n"
+      "st.shared.b32 [%i], %v; add.u32 %i, %i, 512; setp.lt.u32 %p, %i, 65536; @%p bra COPY;\n"
+      "mov.u64 %da, {}; mov.u64 %db, {};\n{}"
+      "fence.proxy.async; bar.sync 0; setp.eq.u32 %p, 0, 0; wgmma.fence.sync.aligned;\n"
+      "{} {}, %da, %db, %p{};\n"
+      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n{}ret; }}\n",
+      count, a, a + (32768 >> 4), loads, text, list('d', count), literals, stores);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> run_wgmma(const std::string& text, const WgmmaLayout& layout,
+                                     MatrixInputs inputs, std::size_t words_of_d) {
+  const auto types = MatrixInstruction{text}.types();
+  const auto count = static_cast<unsigned>(words_of_d / 128);
+  std::uint64_t state = 1;
+  MatrixOperands operands;
+  operands.a = words(types[1], 256, inputs, state);
+  const auto b = words(types[2], 256, inputs, state);
+  operands.a.insert(operands.a.end(), b.begin(), b.end());
+  operands.b = words(types[0], 4 * count, inputs, state);
+  operands.c = {0};
+  std::vector<std::uint32_t> d(words_of_d);
+  run_block(wgmma_ptx(text, types, layout, count), d, operands, 128, 65536);
   return d;
 }
 

@@ -21,10 +21,11 @@ struct MatrixInstruction {
 std::vector<MatrixInstruction> matrix_instructions();
 
 /// How inputs are chosen: near 1, over the whole range of the type, nearly cancelling, with
-/// infinities, NaNs, subnormals and zeros strewn in.
-enum class MatrixInputs : std::uint8_t { kNear, kWide, kCancelling, kSpecial };
+/// infinities, NaNs, subnormals and zeros strewn in, zeros of both signs alone.
+enum class MatrixInputs : std::uint8_t { kNear, kWide, kCancelling, kSpecial, kZeros };
 constexpr MatrixInputs kMatrixInputs[] = {MatrixInputs::kNear, MatrixInputs::kWide,
-                                          MatrixInputs::kCancelling, MatrixInputs::kSpecial};
+                                          MatrixInputs::kCancelling, MatrixInputs::kSpecial,
+                                          MatrixInputs::kZeros};
 
 /// Words of the operands: register r of lane l is at r · 32 + l; of f64 the low half comes first.
 struct MatrixOperands {
@@ -43,6 +44,15 @@ std::vector<std::uint32_t> run_matrix(const MatrixInstruction& instruction,
 
 /// Words of the fragment that a wmma.load gives of a matrix of random words.
 std::vector<std::uint32_t> run_matrix_layout(const std::string& text, std::size_t words);
+
+/// A wgmma on shared memory full of elements: distances in bytes, mode of swizzling, transposition.
+struct WgmmaLayout {
+  unsigned leading = 0, stride = 0, mode = 0, trans_a = 0, trans_b = 0;
+};
+
+/// The words of d, of 128 threads; there are `words`.
+std::vector<std::uint32_t> run_wgmma(const std::string& text, const WgmmaLayout& layout,
+                                     MatrixInputs inputs, std::size_t words);
 
 /// Bits of an element of a type, "e4m3" → 8.
 unsigned matrix_bits(const std::string& type);

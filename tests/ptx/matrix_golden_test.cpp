@@ -51,27 +51,39 @@ std::string differences(const std::string& type, const std::vector<u32>& got,
   return count == 0 ? "" : fmt::format("{} of {} elements differ, first {}", count, total, first);
 }
 
+/// What the executor gives for a line: the seed, or the layout of a wgmma, in `how`.
+std::vector<u32> run_line(const std::string& text, MatrixInputs inputs, const std::string& how,
+                          std::size_t words) {
+  if (text.starts_with("wgmma")) {
+    WgmmaLayout l;
+    const int read = std::sscanf(how.c_str(), "%u.%u.%u.%u.%u", &l.leading, &l.stride, &l.mode,
+                                 &l.trans_a, &l.trans_b);
+    EXPECT_EQ(read, 5) << how;
+    return run_wgmma(text, l, inputs, words);
+  }
+  for (const auto& row : matrix_instructions()) {
+    if (row.text == text) return run_matrix(row, matrix_operands(row, inputs, std::stoull(how)));
+  }
+  ADD_FAILURE() << text << " is not in instructions.txt";
+  return {};
+}
+
 TEST(MatrixGolden, ResultsAreTheGpus) {
   std::ifstream file(KBENCH_GOLDEN_MATRIX "/results.txt");
   if (!file) GTEST_SKIP() << "no results of a GPU: run tests/ptx/golden_matrix.py on one";
-  const std::vector<std::string> kinds{"near", "wide", "cancelling", "special"};
-  const auto instructions = matrix_instructions();
+  const std::vector<std::string> kinds{"near", "wide", "cancelling", "special", "zeros"};
   unsigned seen = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
-    std::string text, kind, hex;
-    std::uint64_t seed = 0;
-    std::istringstream(line) >> text >> kind >> seed >> hex;
-    const auto row = std::find_if(instructions.begin(), instructions.end(),
-                                  [&](const MatrixInstruction& i) { return i.text == text; });
+    std::string text, kind, how, hex;
+    std::istringstream(line) >> text >> kind >> how >> hex;
     const auto inputs = std::find(kinds.begin(), kinds.end(), kind);
-    ASSERT_TRUE(row != instructions.end() && inputs != kinds.end()) << line;
-    const auto operands = matrix_operands(*row, kMatrixInputs[inputs - kinds.begin()], seed);
+    ASSERT_TRUE(inputs != kinds.end()) << line;
     const auto want = parse_words(hex);
-    const auto got = run_matrix(*row, operands);
+    const auto got = run_line(text, kMatrixInputs[inputs - kinds.begin()], how, want.size());
     ASSERT_EQ(got.size(), want.size()) << text;
-    const std::string difference = differences(row->types()[0], got, want);
-    EXPECT_EQ(difference, "") << text << " " << kind << " " << seed;
+    const auto type = MatrixInstruction{text}.types()[0];
+    EXPECT_EQ(differences(type, got, want), "") << text << " " << kind << " " << how;
     ++seen;
   }
   EXPECT_GT(seen, 100U);

@@ -225,6 +225,33 @@ TEST(Wgmma, TransposedMatricesOf16Bits) {
   }
 }
 
+/// Hopper's: what is 13 bits below the largest product is lost.
+TEST(Wgmma, BytesOfFloatsKeepThirteenBits) {
+  Case c;
+  c.types = "f32.e4m3.e4m3";
+  c.type = "e4m3";
+  auto loaded = load(source(c, 32));
+  ASSERT_TRUE(std::holds_alternative<Module>(loaded));
+  Image a(c, 1, 64, false, 0), b(c, 2, 64, false, kStartB);
+  // Each 16 bytes of A are 256, 2^-6, 2^-5 and zeros; B is ones.
+  Buffer<std::byte> images("images", 131072, std::byte{0x38});
+  for (std::size_t i = 0; i < kStartB; ++i) {
+    constexpr std::uint8_t kBytes[] = {0x78, 0x08, 0x10};
+    images[i] = std::byte{i % 16 < 3 ? kBytes[i % 16] : std::uint8_t{0}};
+  }
+  Buffer<u32> d("d", 128 * 32, std::bit_cast<u32>(0.0F)), fragments("fragments", 512);
+  Launch launch;
+  launch.kernel = "k";
+  launch.block = {128, 1, 1};
+  launch.dynamic_shared_bytes = 131072;
+  launch.arguments =
+      arguments(images.data(), d.data(), fragments.data(), a.descriptor, b.descriptor);
+  run(std::get<Module>(loaded), launch, {images.region(), d.region(), fragments.region()});
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<float>(d[i]), 2 * (256.0F + 0x1p-5F));
+  }
+}
+
 TEST(Wgmma, SharedMemoryIsChecked) {
   Case c;
   c.types = "f32.f16.f16";
