@@ -200,8 +200,11 @@ void release(Block& block, unsigned id) {
 bool complete(const Block& block, const Barrier& barrier) {
   std::uint32_t threads = 0;
   for (std::size_t i = 0; i < block.warps.size(); ++i) {
-    const std::uint32_t lanes = barrier.arrived[i] & block.warps[i].live;
-    const bool whole = barrier.expected != 0 && lanes == block.warps[i].live && lanes != 0;
+    // Who arrived at a barrier with a count and then left the kernel has arrived all the same.
+    const bool counted = barrier.expected != 0;
+    const std::uint32_t live = block.warps[i].live;
+    const std::uint32_t lanes = counted ? barrier.arrived[i] : barrier.arrived[i] & live;
+    const bool whole = counted && (live & ~lanes) == 0 && lanes != 0;
     threads += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(lanes));
   }
   return threads >= (barrier.expected == 0 ? block.live_threads : barrier.expected);

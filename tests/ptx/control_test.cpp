@@ -292,6 +292,28 @@ TEST(Control, barriers_with_counts_and_votes) {
   }
 }
 
+TEST(Control, who_arrived_at_a_barrier_may_leave_the_kernel) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    extern "C" __global__ void leave(int* y) {
+      __shared__ int box[96];
+      if (threadIdx.x >= 32) {
+        box[threadIdx.x] = threadIdx.x;
+        asm volatile("bar.arrive 1, 96;" ::: "memory");
+        return;
+      }
+      asm volatile("bar.sync 1, 96;" ::: "memory");
+      y[threadIdx.x] = box[32 + threadIdx.x];
+    })");
+  Buffer<int> y("y", 32);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Options options;
+    options.schedule_seed = seed;
+    run(module, simple("leave", 1, 96, arguments(y.data())), {y.region()}, options);
+    for (std::size_t t = 0; t < 32; ++t) EXPECT_EQ(y[t], static_cast<int>(t) + 32);
+  }
+}
+
 TEST(Control, every_schedule_gives_the_same_result) {
   KBENCH_NEEDS_NVRTC();
   Module module = load_source(R"(
