@@ -9,6 +9,7 @@
 // then the bytes of the access.
 //   i f F e g   the input: integers, f32, f64, f16, bf16
 //   c q         arrays in constant memory: integers, f32
+//   v           an array of the module in global memory: integers
 //   l m         arrays in local memory: integers, f32
 //   o           the thread's own memory: bytes of integers, or the letter of a kind
 //   a           one of the counters that all threads share
@@ -80,14 +81,22 @@ std::string Writer::in_section(char letter, std::size_t bytes, bool generic) {
     case 'c':
     case 'q':
     case 'l':
-    case 'm': {
-      const bool constant = letter == 'c' || letter == 'q';
-      section_bytes = constant ? 256 : 64;
+    case 'm':
+    case 'v': {
+      const bool constant = letter == 'c' || letter == 'q', global = letter == 'v';
+      section_bytes = constant || global ? 256 : 64;
       base = fresh(Kind::kB64);
-      const std::string array =
-          constant ? fmt::format("constant_{}", letter) : fmt::format("local_{}_{}", letter, name_);
+      std::string array = "module_v";
+      std::string_view space = "global";
+      if (constant) {
+        array = fmt::format("constant_{}", letter);
+        space = "const";
+      } else if (!global) {
+        array = fmt::format("local_{}_{}", letter, name_);
+        space = "local";
+      }
       line(fmt::format("mov.u64 {}, {}", base, array));
-      if (generic) line(fmt::format("cvta.{0}.u64 {1}, {1}", constant ? "const" : "local", base));
+      if (generic) line(fmt::format("cvta.{0}.u64 {1}, {1}", space, base));
       break;
     }
     default:

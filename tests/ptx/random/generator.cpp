@@ -30,7 +30,8 @@ std::array<std::uint32_t, kGroups> group_weights(Rng& rng) {
 }
 
 std::string array(Rng& rng, std::string_view name, Kind kind) {
-  std::string text = fmt::format(".const .align 16 .b32 {}[64] = {{", name);
+  std::string text = fmt::format("{} .align 16 .b32 {}[64] = {{",
+                                 name.starts_with("module") ? ".global" : ".const", name);
   for (int i = 0; i < 64; ++i) {
     text += fmt::format("{}0x{:x}", i == 0 ? "" : ", ", sample(rng, kind));
   }
@@ -136,6 +137,9 @@ void store_results(Writer& w, Kernel& kernel) {
                        kernel.results.size() * kernel.threads() * kSlotBytes, value));
     kernel.results.push_back(kind);
   };
+  // Some threads leave early, when nobody waits for them any more.
+  Kind last = Kind::kPred;
+  if (w.rng.chance(30)) last = static_cast<Kind>(2 + w.rng.below(8));
   for (const std::string& p : w.unused(Kind::kPred)) {
     const std::string bit = w.fresh(Kind::kB32);
     w.line(fmt::format("selp.b32 {}, 1, 0, {}", bit, p));
@@ -143,6 +147,10 @@ void store_results(Writer& w, Kernel& kernel) {
   }
   for (std::size_t k = 1; k < kKinds; ++k) {
     const Kind kind = static_cast<Kind>(k);
+    if (kind == last) {
+      const std::string p = w.source(Kind::kPred);
+      w.line(fmt::format("@{} {}", p, w.rng.chance(50) ? "ret" : "exit"));
+    }
     auto values = w.unused(kind);
     if (values.empty()) values.push_back(w.source(kind));
     for (const std::string& value : values) store(kind, value);
@@ -180,10 +188,11 @@ Plan begin(Rng& rng, Kernel& kernel) {
   plan.block_threads = kernel.block;
   const bool dynamic = rng.chance(30);
   plan.exchange = dynamic ? "exchange_dynamic" : "exchange";
-  kernel.dynamic_shared_bytes = dynamic ? kernel.block * 8 : 0;
+  kernel.dynamic_shared_bytes = dynamic ? kernel.block * 16 : 0;
   kernel.ptx = kHeader;
   kernel.ptx += array(rng, "constant_c", Kind::kB32);
   kernel.ptx += array(rng, "constant_q", Kind::kF32);
+  kernel.ptx += array(rng, "module_v", Kind::kB32);
   kernel.ptx += ".extern .shared .align 16 .b8 exchange_dynamic[];\n";
   return plan;
 }
@@ -194,9 +203,10 @@ void finish(Writer& w, Kernel& kernel) {
   kernel.ptx += fmt::format(
       ".visible .entry k(.param .u64 k_in, .param .u64 k_out, .param .u64 k_own,\n"
       "  .param .u64 k_counters, .param .b32 k_b32, .param .f32 k_f32, .param .b64 k_b64)\n"
-      "{{\n{}  .shared .align 16 .b8 exchange[{}];\n  .shared .align 16 .b8 tally[64];\n{}{}{}"
+      "{{\n{}  .shared .align 16 .b8 exchange[{}]; .shared .align 8 .b64 gate;\n  .shared .align "
+      "16 .b8 tally[64];\n{}{}{}"
       "  ret;\n}}\n",
-      w.declarations(), 8 * kernel.block, local_arrays(w, kernel.seed), kernel_prologue(),
+      w.declarations(), 16 * kernel.block, local_arrays(w, kernel.seed), kernel_prologue(),
       w.text());
   fill_data(kernel);
 }

@@ -185,6 +185,7 @@ constexpr Row kMove[] = {
      "r "},
     {"mov.u32 $0, %<lanemask_le|lanemask_gt|tid.y|ntid.z|ctaid.z>", "r "},
     {"mov.u16 $0, %<tid.x|ctaid.x>", "h "},
+    {"isspacep.<global|shared|local> $0, %own", "p "},
 };
 
 }  // namespace

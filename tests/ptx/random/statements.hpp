@@ -27,8 +27,15 @@ struct Callee {
 struct Plan {
   std::array<std::uint32_t, kGroups> weights{};
   std::uint32_t block_threads = 1;
-  std::string exchange;  ///< the shared array with a slot per thread
+  std::string exchange;  ///< the shared array with 16 bytes per thread
   std::vector<Callee> callees;
+};
+
+/// A thread's slot of 16 bytes in shared memory, and that of another.
+struct Slots {
+  std::string thread;      ///< number of the thread in its block
+  std::string own, other;  ///< addresses
+  std::string space;       ///< ".shared", or nothing where the addresses are generic
 };
 
 /// Writes statements, from single instructions to nested control structures.
@@ -53,6 +60,12 @@ class Statements {
   void loop();
   void cases();
   void exchange();
+  Slots slots();
+  void exchange_values(const Slots& slots, bool update);
+  void exchange_vectors(const Slots& slots);
+  void exchange_copies(const Slots& slots);
+  void exchange_behind_gate(const Slots& slots);
+  void exchange_with_first_warp(const Slots& slots);
   void tally();
   void barrier_reduction();
   std::string barrier();

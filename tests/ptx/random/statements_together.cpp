@@ -9,9 +9,6 @@ namespace {
 
 std::string bits_type(Kind kind) { return fmt::format("b{}", 8 * bytes_of(kind)); }
 
-constexpr Kind kStored[] = {Kind::kB16,   Kind::kB32,    Kind::kB64, Kind::kF16, Kind::kBf16,
-                            Kind::kF16x2, Kind::kBf16x2, Kind::kF32, Kind::kF64};
-
 constexpr const char* kTallies[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32",
                                     "xor.b32", "add.u64", "max.s64", "xor.b64", "min.u64"};
 
@@ -79,27 +76,6 @@ std::string Statements::barrier() {
     return fmt::format("bar.sync 3, {}", plan_.block_threads);
   }
   return rng_.one_of(kForms);
-}
-
-/// Every thread writes its slot and reads anyone's.
-void Statements::exchange() {
-  const Kind kind = rng_.one_of(kStored);
-  const std::size_t bytes = bytes_of(kind);
-  const std::string value = w_.source(kind), from = w_.source(Kind::kB32);
-  const std::string at = w_.fresh(Kind::kB32), slot = w_.fresh(Kind::kB64),
-                    other = w_.fresh(Kind::kB64), base = w_.fresh(Kind::kB64);
-  const bool generic = rng_.chance(30);
-  const std::string space = generic ? "" : rng_.chance(50) ? ".shared" : ".shared::cta";
-  w_.line(fmt::format("mov.u64 {}, {}", base, plan_.exchange));
-  if (generic) w_.line(fmt::format("cvta.shared.u64 {0}, {0}", base));
-  w_.line(fmt::format("rem.u32 {}, %linear, {}", at, plan_.block_threads));
-  w_.line(fmt::format("mad.wide.u32 {}, {}, {}, {}", slot, at, bytes, base));
-  w_.line(fmt::format("rem.u32 {}, {}, {}", at, from, plan_.block_threads));
-  w_.line(fmt::format("mad.wide.u32 {}, {}, {}, {}", other, at, bytes, base));
-  w_.line(barrier());
-  w_.line(fmt::format("st{}.{} [{}], {}", space, bits_type(kind), slot, value));
-  w_.line(barrier());
-  w_.line(fmt::format("ld{}.{} {}, [{}]", space, bits_type(kind), w_.target(kind), other));
 }
 
 /// All threads update a few words whose values at the end do not depend on the order.
