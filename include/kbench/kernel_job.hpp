@@ -17,6 +17,8 @@ struct KernelJob {
   std::string image;              ///< cubin or PTX
   bool sources_writable = false;  ///< a second run that finds out which input a kernel wrote to
   std::uint64_t nonce = 0;        ///< of the channel to the judge
+  std::string sanitize = "none";  ///< a row of `--sanitize`; looked at where the CPU executes
+  std::uint64_t max_instructions = 0;  ///< warp instructions of a launch on the CPU; 0: no bound
 };
 
 /// The job as one descriptor (a sealed memfd), and back. Both throw kbench::Error.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/counters.hpp"
 #include "kbench/subprocess.hpp"
 
 /// Frames between driver, zygote, judge and candidate, over Unix stream sockets.
@@ -45,9 +46,10 @@ enum class MessageType : std::uint16_t {
   // candidate → judge
   kLoaded = 80,  ///< empty: code is loaded, buffers may come
   kMapped,       ///< empty
-  kCalled,       ///< empty: the call ended and the device is idle
+  kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
   kTimes,        ///< double[]: milliseconds of each call, in order
-  kFailed,       ///< FailedBody: the candidate's own failure
+  kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
+  kProfiled,     ///< LaunchCounts[]: answer to a kCall that was to count
 };
 
 /// One shared buffer as the judge hands it to a candidate.
@@ -70,8 +72,33 @@ enum class BufferRole : std::uint32_t {
 
 struct CallBody {
   std::uint32_t set;
+  std::uint32_t count = 0;  ///< 1: count what the kernels do, and answer with kProfiled
+};
+
+/// What a call showed beside its results.
+struct CalledBody {
+  std::uint32_t read_clock;  ///< 1: a kernel looked at a clock
   std::uint32_t reserved = 0;
 };
+
+/// A finding of the sanitizers; text fields are cut to fit and zero-terminated.
+struct FindingBody {
+  std::uint32_t kind;  ///< ptx::FindingKind
+  std::int32_t line;
+  std::uint32_t block[3], thread[3];
+  std::int64_t offset_bytes;
+  std::uint64_t count;
+  char kernel[128], file[256], region[96], message[736];
+};
+
+/// What the launches of one shape did in a call.
+struct LaunchCounts {
+  std::uint32_t launch;    ///< index of the first of them in LaunchPlan::launches
+  std::uint32_t launches;  ///< how many there were
+  Counters counters;       ///< summed
+};
+/// Rows that a call's profile has at most; what comes after is added to the last one.
+inline constexpr std::size_t kMaxProfileRows = 64;
 
 struct TimeBody {
   std::uint32_t calls;       ///< as many set indices follow

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/candidate.hpp"
 #include "kbench/interned.hpp"
 #include "kbench/outcome.hpp"
+#include "kbench/profile.hpp"
 
 namespace kbench {
 
@@ -63,6 +67,27 @@ struct DetailsRef {
   std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
 };
 
+/// What the executor's sanitizers saw at one instruction, and the first thread that did it.
+struct Finding {
+  Interned kind;  ///< "fault", or the name of the flag that it raises
+  Interned kernel, file;
+  int line = 0;  ///< of `file`; 0: unknown
+  std::array<std::uint32_t, 3> block{}, thread{};
+  Interned region;                ///< "output y"; empty: no buffer is meant
+  std::int64_t offset_bytes = 0;  ///< in it
+  std::string message;            ///< one sentence
+  std::uint64_t count = 1;        ///< how often, over all threads and calls
+};
+
+/// Findings that a record holds itself; the details hold all that were kept.
+inline constexpr std::size_t kRecordFindings = 3;
+/// Findings that are kept of a candidate.
+inline constexpr std::size_t kMaxFindings = 20;
+
+/// Names of the flags that findings raise, and of the one for a kernel that looked at a clock:
+/// what `--require clean` does not let pass.
+std::span<const std::string_view> unclean_flags();
+
 /// What is written of one candidate. Only `correct` carries timing and speedups. Texts that recur
 /// in a run are interned, so that a hundred thousand records stay small.
 struct Record {
@@ -90,6 +115,10 @@ struct Record {
   Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none
   double seconds = 0;              ///< this candidate's whole way through kbench, queueing excluded
   std::optional<DetailsRef> details;
+  std::vector<Finding> findings;         ///< the first few
+  std::uint64_t findings_count = 0;      ///< with those that are not here
+  std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches
+  std::optional<TimeEstimate> estimate;  ///< `--profile`: for the GPU that was asked for
 };
 
 /// The identity of a verdict, used by --resume: a digest of (model, problem, sample, precision,
@@ -97,6 +126,10 @@ struct Record {
 std::string record_key(const Record& record);
 /// Whether both have the same key, without computing it.
 bool same_key(const Record& a, const Record& b);
+
+nlohmann::json to_json(const Finding& finding);
+/// Throws kbench::Error naming the faulty field.
+Finding finding_from_json(const nlohmann::json& json);
 
 /// The record's line in a run file, described in RUN_FILE.md: measured numbers to six significant
 /// digits, null for what is not finite, and no timing and no speedup for what is not `correct`,

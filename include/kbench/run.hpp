@@ -49,9 +49,14 @@ struct EvalOptions {
   Sizes overrides;                    ///< --set
   double compile_limit_s = 30;
   double load_limit_s = 120;
-  double call_limit_s = 0;       ///< 0: max(2 s, 50 × reference)
-  double timing_budget_s = 0.5;  ///< of measuring, per candidate
-  unsigned jobs = 0;             ///< compilers at once; 0: one per core
+  double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference)
+  double timing_budget_s = 0.5;        ///< of measuring, per candidate
+  unsigned jobs = 0;                   ///< compilers at once; 0: one per core
+  std::string sanitize = "memory";     ///< none, memory, all: what the CPU executor looks for
+  std::uint64_t max_instructions = 0;  ///< warp instructions of a launch there; 0: time alone
+  bool require_clean = false;          ///< `--require clean`
+  bool profile = false;                ///< one more call in the CPU executor, counted
+  std::string estimate_for = "H200";   ///< a row of gpu_models()
 };
 
 /// A device that a run uses: one lane works on it.

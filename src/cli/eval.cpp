@@ -17,6 +17,7 @@
 #include "cli/progress.hpp"
 #include "cli/stream.hpp"
 #include "kbench/error.hpp"
+#include "kbench/profile.hpp"
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "run/judge_client.hpp"
@@ -42,7 +43,8 @@ struct EvalArguments {
   std::vector<std::string> settings;  ///< --set
   std::string out, l2 = "cold";
   bool resume = false, quiet = false, verbose = false;
-  std::vector<std::string> reports, gates;
+  bool sanitize_given = false;
+  std::vector<std::string> reports, gates, requirements;
   std::vector<double> p;
   std::vector<int> k;
   std::vector<std::string> command_line;
@@ -94,6 +96,28 @@ void check_words(const EvalArguments& arguments) {
   for (const auto& argument : arguments.gates) parse_gate(argument);
 }
 
+/// What needs the executor is told before anything runs on a GPU.
+void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
+  if (options.require_clean && options.sanitize == "none")
+    throw UsageError("--require clean needs what --sanitize none leaves out: take memory or all");
+  const LaneDevice& device = run.devices().front();
+  if (!device.gpu) return;
+  if (options.profile)
+    throw UsageError(
+        fmt::format("--profile counts in the CPU executor, and this run is on {}: add --device cpu",
+                    device.name));
+  if (options.require_clean)
+    throw UsageError(fmt::format(
+        "--require clean needs the sanitizers of the CPU executor, and this run is on {}: add "
+        "--device cpu",
+        device.name));
+  if (sanitize_given)
+    fmt::print(
+        stderr,
+        "kbench: --sanitize looks at kernels in the CPU executor; on {} it changes nothing\n",
+        device.name);
+}
+
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   if (run.devices().front().gpu) return;
@@ -115,6 +139,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   const auto out = choose_out(arguments);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
+  check_watching(options, arguments.sanitize_given, run);
   check_gates(arguments, run);
   std::unordered_set<std::string> known;
   if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
@@ -151,6 +176,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   options.overrides = parse_overrides(arguments.settings, problems);
   Progress progress(true);
   EvalRun run(installation, options, progress, cancel_fd);
+  check_watching(options, arguments.sanitize_given, run);
   std::unique_ptr<RunWriter> writer;
   if (!arguments.out.empty()) {
     writer = std::make_unique<RunWriter>(arguments.out, arguments.resume);
@@ -227,6 +253,22 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--sanitize", a.options.sanitize,
+                 "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
+      ->check(CLI::IsMember({"none", "memory", "all"}))
+      ->capture_default_str();
+  app.add_option("--require", a.requirements,
+                 "clean: reject what raises a flag of the sanitizers or reads a clock")
+      ->check(CLI::IsMember({"clean"}))
+      ->allow_extra_args(false);
+  app.add_option("--max-instructions", a.options.max_instructions,
+                 "warp instructions of a launch in the CPU executor (default: the time alone)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--profile", a.options.profile,
+               "count what the kernels do, in one more call of the CPU executor");
+  app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
+      ->check(CLI::IsMember(names_of(gpu_models())))
+      ->capture_default_str();
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 
@@ -259,8 +301,10 @@ Subcommand add_eval(CLI::App& app) {
                       "i/n: every n-th problem, from the i-th (0 is first)");
   add_run_options(*command, *arguments);
   add_report_options(*command, *arguments);
-  const auto run = [arguments] {
+  const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
+    arguments->options.require_clean = !arguments->requirements.empty();
+    arguments->sanitize_given = command->count("--sanitize") > 0;
     arguments->command_line = own_command_line();
     check_words(*arguments);
     const bool stream =

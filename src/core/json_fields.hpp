@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,20 @@ class Fields {
     const nlohmann::json& value = at(field);
     if (!value.is_array()) throw wrong_type(field, "an array");
     return value;
+  }
+
+  /// An array of three counts.
+  std::array<std::uint32_t, 3> extents(const char* field) const {
+    const nlohmann::json& value = array(field);
+    std::array<std::uint32_t, 3> extents{};
+    if (value.size() != extents.size()) throw wrong_type(field, "an array of three integers");
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const auto* number = value[i].get_ptr<const std::uint64_t*>();
+      if (number == nullptr || !std::in_range<std::uint32_t>(*number))
+        throw wrong_type(field, "an array of three integers");
+      extents[i] = static_cast<std::uint32_t>(*number);
+    }
+    return extents;
   }
 
   const nlohmann::json& object(const char* field) const {

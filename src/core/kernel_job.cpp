@@ -26,6 +26,8 @@ Fd pack_job(const KernelJob& job) {
                             {"plan", to_json(job.plan)},
                             {"sources_writable", job.sources_writable},
                             {"nonce", job.nonce},
+                            {"sanitize", job.sanitize},
+                            {"max_instructions", job.max_instructions},
                             {"image_bytes", job.image.size()}};
   // One line of JSON, then the image as it is.
   const std::string text = head.dump() + "\n" + job.image;
@@ -62,6 +64,8 @@ KernelJob unpack_job(int fd) {
     job.plan = launch_plan_from_json(head.at("plan"));
     job.sources_writable = head.at("sources_writable");
     job.nonce = head.at("nonce");
+    job.sanitize = head.at("sanitize");
+    job.max_instructions = head.at("max_instructions");
     job.image = text.substr(end + 1);
     if (job.image.size() != head.at("image_bytes").get<std::size_t>())
       throw Error("the image of a candidate's job is not whole");

@@ -126,7 +126,64 @@ void read_measurements(const Fields& fields, Record& record) {
   }
 }
 
+/// What newer minor versions of the schema have added.
+void read_observations(const Fields& fields, Record& record) {
+  if (fields.maybe("findings") != nullptr) {
+    for (const json& item : fields.array("findings"))
+      record.findings.push_back(finding_from_json(item));
+  }
+  if (fields.maybe("findings_count") != nullptr)
+    record.findings_count = fields.integer<std::uint64_t>("findings_count");
+  if (fields.maybe("profile") != nullptr) {
+    for (const json& item : fields.array("profile"))
+      record.profile.push_back(kernel_profile_from_json(item));
+  }
+  if (const json* value = fields.maybe("estimate")) {
+    const Fields estimate(*value);
+    record.estimate = {.gpu = estimate.text("gpu"),
+                       .candidate_ms = estimate.maybe_number("candidate_ms"),
+                       .reference_ms = estimate.maybe_number("reference_ms")};
+  }
+}
+
+json to_json(const TimeEstimate& estimate) {
+  return {{"gpu", estimate.gpu},
+          {"candidate_ms", number_or_null(estimate.candidate_ms)},
+          {"reference_ms", number_or_null(estimate.reference_ms)},
+          {"ratio", number_or_null(estimate.ratio())}};
+}
+
 }  // namespace
+
+std::span<const std::string_view> unclean_flags() {
+  static constexpr std::string_view kFlags[] = {"uninitialized_read", "barrier_divergence",
+                                                "shared_race", "global_race", "read_clock"};
+  return kFlags;
+}
+
+json to_json(const Finding& finding) {
+  return {{"kind", finding.kind.str()},     {"kernel", finding.kernel.str()},
+          {"file", finding.file.str()},     {"line", finding.line},
+          {"block", finding.block},         {"thread", finding.thread},
+          {"region", finding.region.str()}, {"offset_bytes", finding.offset_bytes},
+          {"message", finding.message},     {"count", finding.count}};
+}
+
+Finding finding_from_json(const json& object) {
+  const Fields fields(object);
+  Finding finding;
+  finding.kind = fields.text("kind");
+  finding.kernel = fields.text("kernel");
+  finding.file = fields.text("file");
+  finding.line = fields.integer<int>("line");
+  finding.block = fields.extents("block");
+  finding.thread = fields.extents("thread");
+  finding.region = fields.text("region");
+  finding.offset_bytes = fields.integer<std::int64_t>("offset_bytes");
+  finding.message = fields.text("message");
+  finding.count = fields.integer<std::uint64_t>("count");
+  return finding;
+}
 
 std::string record_key(const Record& record) {
   Sha256 hash;
@@ -171,6 +228,10 @@ json to_json(const Record& record) {
                {"compile", nullptr},
                {"timing", nullptr},
                {"details", nullptr},
+               {"findings", json::array()},
+               {"findings_count", record.findings_count},
+               {"profile", nullptr},
+               {"estimate", nullptr},
                {"correctness", json::array()},
                {"speedup", json::array()}};
   if (record.correct_at) line["correct_at"] = *record.correct_at;
@@ -184,6 +245,15 @@ json to_json(const Record& record) {
     if (record.timing) line["timing"] = to_json(*record.timing);
     for (const Speedup& speedup : record.speedup) line["speedup"].push_back(to_json(speedup));
   }
+  for (const Finding& finding : record.findings) {
+    if (line["findings"].size() == kRecordFindings) break;
+    line["findings"].push_back(to_json(finding));
+  }
+  if (!record.profile.empty()) {
+    json& profile = line["profile"] = json::array();
+    for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  }
+  if (record.estimate) line["estimate"] = to_json(*record.estimate);
   if (record.details) {
     line["details"] = {{"offset", record.details->offset}, {"length", record.details->length}};
   }
@@ -228,6 +298,7 @@ Record record_from_json(const json& line) {
     record.correctness.push_back(trial_from(Fields(trial)));
   }
   read_measurements(fields, record);
+  read_observations(fields, record);
   if (const json* value = fields.maybe("details")) {
     const Fields details(*value);
     record.details = {.offset = details.integer<std::uint64_t>("offset"),

@@ -83,7 +83,11 @@ json options_json(const EvalOptions& options) {
           {"compile_limit_s", options.compile_limit_s},
           {"load_limit_s", options.load_limit_s},
           {"call_limit_s", options.call_limit_s},
-          {"timing_budget_s", options.timing_budget_s}};
+          {"timing_budget_s", options.timing_budget_s},
+          {"sanitize", options.sanitize},
+          {"max_instructions", options.max_instructions},
+          {"require", options.require_clean ? json{"clean"} : json::array()},
+          {"profile", options.profile ? json(options.estimate_for) : json()}};
 }
 
 std::size_t needed_bytes(const Signature& signature) {

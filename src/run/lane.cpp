@@ -19,15 +19,35 @@ constexpr int kJudgeAttempts = 2;
 
 struct Verdict {
   Record record;
-  json raw_ms;
+  json raw_ms, findings, operators;
 };
+
+/// Operators of the reference that the details list.
+constexpr std::size_t kListedOperators = 200;
+
+std::vector<OperatorCost> operators_from(const json& array) {
+  std::vector<OperatorCost> operators;
+  for (const json& item : array) operators.push_back(operator_cost_from_json(item));
+  return operators;
+}
+
+/// Both sides estimated, where the candidate was counted.
+std::optional<TimeEstimate> estimate_of(const Record& record, const json& operators,
+                                        const std::string& gpu_name) {
+  const GpuModel* gpu = find_gpu_model(gpu_name);
+  if (gpu == nullptr || record.profile.empty()) return std::nullopt;
+  return TimeEstimate{.gpu = gpu_name,
+                      .candidate_ms = estimated_ms(record.profile, *gpu),
+                      .reference_ms = estimated_ms(operators_from(operators), *gpu)};
+}
 
 /// Throws kbench::Error where the message is no verdict.
 Verdict read_verdict(const protocol::Message& message) {
   if (message.type != MessageType::kVerdict) throw Error("the judge answered out of turn");
   try {
     const json body = json::parse(message.body);
-    return {record_from_json(body.at("record")), body.at("raw_ms")};
+    return {record_from_json(body.at("record")), body.at("raw_ms"), body.at("findings"),
+            body.at("operators")};
   } catch (const json::exception& error) {
     throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
   }
@@ -90,6 +110,8 @@ std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool source
   job.plan = code.plan;
   job.image = code.image;
   job.sources_writable = sources_writable;
+  job.sanitize = setup_.options->sanitize;
+  job.max_instructions = setup_.options->max_instructions;
   return std::make_unique<StartedCandidate>(*setup_.host, std::move(job),
                                             setup_.memory_limit_bytes);
 }
@@ -210,6 +232,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"nonce", candidate.nonce()},
                      {"load_limit_s", setup_.options->load_limit_s},
                      {"call_limit_s", prepared.call_limit_s},
+                     {"require_clean", setup_.options->require_clean},
+                     {"profile", setup_.options->profile},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());
   const WorkerLimits& limits = setup_.host->limits();
@@ -246,7 +270,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
 
 void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                         StartedCandidate& candidate, json& details) {
-  auto [verdict, raw_ms] = read_verdict(message);
+  auto [verdict, raw_ms, findings, operators] = read_verdict(message);
   Record& record = prepared.record;
   record.outcome = verdict.outcome;
   record.stage = verdict.stage;
@@ -259,6 +283,14 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   record.launches = verdict.launches;
   record.flags.insert(record.flags.end(), verdict.flags.begin(), verdict.flags.end());
   record.kernel_class = verdict.kernel_class;
+  record.findings = std::move(verdict.findings);
+  record.findings_count = verdict.findings_count;
+  record.profile = std::move(verdict.profile);
+  record.estimate = estimate_of(record, operators, setup_.options->estimate_for);
+  if (!findings.empty()) details["findings"] = std::move(findings);
+  if (operators.size() > kListedOperators)
+    operators.erase(operators.begin() + kListedOperators, operators.end());
+  if (!operators.empty()) details["reference_operators"] = std::move(operators);
   details["raw_ms"] = std::move(raw_ms);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   const ExitStatus status = candidate.finish(died ? kExitGrace : std::chrono::milliseconds(0));

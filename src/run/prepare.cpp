@@ -57,8 +57,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
         call_limit_s > 0 ? std::min(call_limit_s, *plan.limit_s()) : *plan.limit_s();
   CompileRequest request;
   request.source = candidate.source;
-  request.file_name =
-      candidate.path.empty() ? std::string("candidate.cu") : candidate.path.filename().string();
+  request.file_name = candidate.id;  // what a person can open, in logs and findings
   request.flags = plan.flags();
   request.name_expressions = prepared.bound->name_expressions;
   request.arch = arch;

@@ -12,6 +12,7 @@
 #include "kbench/kernel_job.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/device.hpp"
+#include "worker/findings.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -22,7 +23,8 @@ using protocol::MessageType;
 /// A kernel candidate ready to be called: code, scratch, and the buffers of each input set.
 class KernelCandidate {
  public:
-  explicit KernelCandidate(const KernelJob& job) : job_(job), device_(open_device(job.device)) {
+  explicit KernelCandidate(const KernelJob& job)
+      : job_(job), sanitize_(sanitize_from_name(job.sanitize)), device_(open_device(job.device)) {
     device_->load(job_.image, job_.plan);
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
@@ -44,7 +46,9 @@ class KernelCandidate {
     buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
   }
 
-  void call(std::uint32_t set) {
+  void call(std::uint32_t set, bool count) {
+    device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions});
+    refill_scratch();
     prepare(set);
     run();
     device_->synchronize();
@@ -59,16 +63,28 @@ class KernelCandidate {
 
   std::vector<double> time(std::span<const std::uint32_t> sets, bool cold_cache) {
     std::vector<double> times;
+    // What is looked at has been looked at; a time is the kernel's own.
+    device_->watch({ptx::Sanitize::kNone, false, job_.max_instructions});
     for (const std::uint32_t set : sets) {
       prepare(set);
       if (cold_cache) device_->flush_cache();
       times.push_back(device_->time_ms([this] { run(); }));
     }
     device_->synchronize();
+    device_->take_reports();
     return times;
   }
 
+  std::vector<LaunchReport> take_reports() { return device_->take_reports(); }
+
  private:
+  /// Scratch is undefined at the start of each call that is looked at, not only of the first.
+  void refill_scratch() {
+    if (sanitize_ == ptx::Sanitize::kNone) return;
+    for (const auto& [tensor, buffer] : scratch_)
+      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+  }
+
   const SharedBuffer* find(std::uint32_t set, std::size_t tensor, BufferRole role) const {
     const auto found =
         buffers_.find({set, static_cast<std::uint32_t>(tensor), static_cast<std::uint32_t>(role)});
@@ -94,8 +110,9 @@ class KernelCandidate {
         device_->fill(work->data(), kPoison, work->size_bytes());
       const auto& layout = used->layout();
       const bool writable = used != source || job_.sources_writable;
+      const bool undefined = source == nullptr && !tensor.filled;
       tensors.push_back({describe(tensor), used->data(), used->size_bytes(), layout.red_before,
-                         layout.red_after, writable});
+                         layout.red_after, writable, undefined});
     }
     device_->use_tensors(tensors);
     tensors_ = std::move(tensors);
@@ -118,6 +135,7 @@ class KernelCandidate {
   }
 
   const KernelJob& job_;
+  ptx::Sanitize sanitize_;
   std::unique_ptr<Device> device_;
   std::map<std::size_t, SharedBuffer> scratch_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
@@ -131,8 +149,54 @@ std::vector<T> array_of(std::string_view body) {
   return values;
 }
 
+std::string findings_body(const std::vector<LaunchReport>& reports) {
+  std::vector<ptx::Finding> findings;
+  for (const auto& report : reports)
+    findings.insert(findings.end(), report.findings.begin(), report.findings.end());
+  // The fault ends the list, and is not to be left out.
+  std::ranges::stable_partition(findings, [](const ptx::Finding& finding) {
+    return finding.kind == ptx::FindingKind::kFault;
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(findings.size(), kMaxFindings); ++i) {
+    const auto body = to_body(findings[i]);
+    text.append(reinterpret_cast<const char*>(&body), sizeof body);
+  }
+  return text;
+}
+
+std::string called_body(const std::vector<LaunchReport>& reports) {
+  protocol::CalledBody body{};
+  body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
+  return std::string(reinterpret_cast<const char*>(&body), sizeof body) + findings_body(reports);
+}
+
+bool same_shape(const LaunchPlan::Launch& a, const LaunchPlan::Launch& b) {
+  return a.symbol == b.symbol && a.grid == b.grid && a.block == b.block;
+}
+
+/// Counters of one call, launches of equal shape added up.
+std::string profile_body(const LaunchPlan& plan, const std::vector<LaunchReport>& reports) {
+  std::vector<protocol::LaunchCounts> rows;
+  for (std::size_t i = 0; i < std::min(reports.size(), plan.launches.size()); ++i) {
+    if (!reports[i].counters) continue;
+    auto row = std::ranges::find_if(rows, [&](const protocol::LaunchCounts& known) {
+      return same_shape(plan.launches[known.launch], plan.launches[i]);
+    });
+    if (row == rows.end() && rows.size() < protocol::kMaxProfileRows) {
+      rows.push_back({static_cast<std::uint32_t>(i), 0, {}});
+      row = rows.end() - 1;
+    } else if (row == rows.end()) {
+      --row;
+    }
+    ++row->launches;
+    row->counters += *reports[i].counters;
+  }
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof rows[0]};
+}
+
 /// Serves the judge until it hangs up.
-void serve(protocol::Channel& channel, KernelCandidate& candidate) {
+void serve(protocol::Channel& channel, const KernelJob& job, KernelCandidate& candidate) {
   protocol::Message message;
   while (channel.receive(message, protocol::Clock::time_point::max() - std::chrono::hours(1)) ==
          protocol::ReceiveStatus::kOk) {
@@ -143,8 +207,13 @@ void serve(protocol::Channel& channel, KernelCandidate& candidate) {
         candidate.map(entries[i], std::move(message.fds[i]));
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kCall) {
-      candidate.call(array_of<protocol::CallBody>(message.body).at(0).set);
-      channel.send(MessageType::kCalled, {});
+      const auto body = array_of<protocol::CallBody>(message.body).at(0);
+      candidate.call(body.set, body.count != 0);
+      const auto reports = candidate.take_reports();
+      if (body.count != 0)
+        channel.send(MessageType::kProfiled, profile_body(job.plan, reports));
+      else
+        channel.send(MessageType::kCalled, called_body(reports));
     } else if (message.type == MessageType::kTime) {
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
       const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
@@ -155,12 +224,15 @@ void serve(protocol::Channel& channel, KernelCandidate& candidate) {
   }
 }
 
-void send_failure(protocol::Channel& channel, const CandidateFailure& failure) {
+void send_failure(protocol::Channel& channel, const CandidateFailure& failure,
+                  const std::vector<LaunchReport>& reports) {
   protocol::FailedBody body{};
   body.outcome = static_cast<std::uint32_t>(failure.outcome);
   failure.cause.copy(body.cause, sizeof body.cause - 1);
   failure.message.copy(body.message, sizeof body.message - 1);
-  channel.send(MessageType::kFailed, {reinterpret_cast<const char*>(&body), sizeof body});
+  channel.send(
+      MessageType::kFailed,
+      std::string(reinterpret_cast<const char*>(&body), sizeof body) + findings_body(reports));
 }
 
 }  // namespace
@@ -168,16 +240,20 @@ void send_failure(protocol::Channel& channel, const CandidateFailure& failure) {
 int candidate_main(Fd channel_fd, Fd job_fd) {
   const KernelJob job = unpack_job(job_fd.value());
   protocol::Channel channel(std::move(channel_fd), job.nonce, protocol::kMaxBody);
+  std::optional<KernelCandidate> candidate;
+  const auto reports = [&] {
+    return candidate ? candidate->take_reports() : std::vector<LaunchReport>{};
+  };
   try {
-    KernelCandidate candidate(job);
+    candidate.emplace(job);
     channel.send(MessageType::kLoaded, {});
-    serve(channel, candidate);
+    serve(channel, job, *candidate);
     return 0;
   } catch (const CandidateFailure& failure) {
-    send_failure(channel, failure);
+    send_failure(channel, failure, reports());
   } catch (const std::exception& error) {
     // Nothing that happens in a candidate's process is a fault of the harness.
-    send_failure(channel, {Outcome::kCrash, "candidate_process", error.what()});
+    send_failure(channel, {Outcome::kCrash, "candidate_process", error.what()}, reports());
   }
   return 1;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "kbench/outcome.hpp"
 #include "kbench/plan.hpp"
 #include "kbench/protocol.hpp"
+#include "kbench/ptx.hpp"
 
 namespace kbench::worker {
 
@@ -73,6 +75,21 @@ struct KernelTensor {
   std::size_t size_bytes = 0;
   std::size_t red_before = 0, red_after = 0;
   bool writable = true;
+  bool undefined = false;  ///< filled with kPoison just now: a kernel that reads it reads nothing
+};
+
+/// How an executor looks at the launches to come; a GPU does not.
+struct Watch {
+  ptx::Sanitize sanitize = ptx::Sanitize::kNone;
+  bool count = false;
+  std::uint64_t max_instructions = 0;  ///< warp instructions of each launch; 0: no bound
+};
+
+/// What it saw of one launch.
+struct LaunchReport {
+  std::vector<ptx::Finding> findings;
+  bool read_clock = false;
+  std::optional<Counters> counters;
 };
 
 /// One device as the worker uses it: memory, kernels, time. Work is queued in order and finished by
@@ -102,6 +119,11 @@ class Device {
   /// Tells which memory the coming launches may touch, as indexed by the plan's tensors.
   virtual void use_tensors(std::span<const KernelTensor> tensors) = 0;
   virtual void launch(const LaunchPlan::Launch& launch) = 0;
+
+  /// Says how the coming launches are to be looked at.
+  virtual void watch(const Watch&) {}
+  /// One report for each launch since the last time, also for one that failed; none on a GPU.
+  virtual std::vector<LaunchReport> take_reports() { return {}; }
 
   /// Flushes the caches: writes twice the L2, so that the next call reads from memory.
   virtual void flush_cache() = 0;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include "kbench/error.hpp"
 #include "kbench/ptx.hpp"
@@ -122,9 +124,16 @@ class CpuDevice final : public Device {
   void use_tensors(std::span<const KernelTensor> tensors) override {
     tensors_.assign(tensors.begin(), tensors.end());
     regions_.clear();
-    for (const auto& t : tensors_)
-      regions_.push_back({t.name, t.data, t.size_bytes, t.red_before, t.red_after, t.writable});
+    written_.resize(tensors_.size());
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const KernelTensor& t = tensors_[i];
+      regions_.push_back(
+          {t.name, t.data, t.size_bytes, t.red_before, t.red_after, t.writable, written_of(i)});
+    }
   }
+
+  void watch(const Watch& watch) override { watch_ = watch; }
+  std::vector<LaunchReport> take_reports() override { return std::exchange(reports_, {}); }
 
   void launch(const LaunchPlan::Launch& launch) override {
     ptx::Launch run;
@@ -151,7 +160,11 @@ class CpuDevice final : public Device {
     options.print = [](std::string_view text) {
       [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
     };
-    const auto result = ptx::launch(*module_, regions_, run, options);
+    options.sanitize = watch_.sanitize;
+    options.count = watch_.count;
+    options.max_instructions = watch_.max_instructions;
+    auto result = ptx::launch(*module_, regions_, run, options);
+    report(result, launch);
     if (result.fault) fail(*result.fault, tensors_);
   }
 
@@ -168,6 +181,49 @@ class CpuDevice final : public Device {
   std::string_view timing_method() const override { return "wall"; }
 
  private:
+  /// Which words of a tensor have been written since it was filled; null where all count as such.
+  ptx::Written* written_of(std::size_t tensor) {
+    const KernelTensor& t = tensors_[tensor];
+    auto& written = written_[tensor];
+    if (!t.undefined || watch_.sanitize == ptx::Sanitize::kNone) {
+      written.reset();
+    } else if (written && written->first == t.size_bytes) {
+      written->second.clear();
+    } else {
+      written.emplace(std::piecewise_construct, std::tuple(t.size_bytes), std::tuple(t.size_bytes));
+    }
+    return written ? &written->second : nullptr;
+  }
+
+  /// Keeps what was seen, under the kernel's name in the plan and not its symbol.
+  void report(ptx::Result& result, const LaunchPlan::Launch& launch) {
+    LaunchReport report;
+    report.read_clock = result.statistics.read_clock;
+    report.counters = result.statistics.counters;
+    report.findings = std::move(result.findings);
+    if (result.fault) {
+      rename_kernel(*result.fault, result.fault->message, launch);
+      const bool told = std::ranges::any_of(report.findings, [](const ptx::Finding& finding) {
+        return finding.kind == ptx::FindingKind::kFault;
+      });
+      if (!told) {
+        ptx::Finding finding;
+        static_cast<ptx::Site&>(finding) = *result.fault;
+        finding.message = result.fault->message;
+        report.findings.push_back(std::move(finding));
+      }
+    }
+    for (auto& finding : report.findings) rename_kernel(finding, finding.message, launch);
+    reports_.push_back(std::move(report));
+  }
+
+  static void rename_kernel(ptx::Site& site, std::string& message,
+                            const LaunchPlan::Launch& launch) {
+    if (site.kernel != launch.symbol) return;
+    site.kernel = launch.kernel;
+    if (message.starts_with(launch.symbol)) message.replace(0, launch.symbol.size(), launch.kernel);
+  }
+
   [[noreturn]] static void out_of_memory(std::size_t bytes) {
     throw CandidateFailure{Outcome::kOutOfMemory, "allocation_failed",
                            fmt::format("{} bytes of memory are not to be had", bytes)};
@@ -176,6 +232,10 @@ class CpuDevice final : public Device {
   std::optional<ptx::Module> module_;
   std::vector<KernelTensor> tensors_;
   std::vector<ptx::Region> regions_;
+  /// By tensor, with the size that it is for.
+  std::vector<std::optional<std::pair<std::size_t, ptx::Written>>> written_;
+  Watch watch_;
+  std::vector<LaunchReport> reports_;
   std::vector<std::uint64_t> flush_;
   std::uint64_t launches_ = 0;
 };

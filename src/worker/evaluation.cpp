@@ -49,7 +49,7 @@ constexpr Outcome kClaimable[] = {Outcome::kLoadFailure, Outcome::kUnsupported, 
 
 CandidateFailure claimed_failure(std::string_view body) {
   protocol::FailedBody failed{};
-  if (body.size() != sizeof failed)
+  if (body.size() < sizeof failed)
     return {Outcome::kCrash, "protocol", "the candidate's process sent a message of wrong size"};
   std::memcpy(&failed, body.data(), sizeof failed);
   failed.cause[sizeof failed.cause - 1] = failed.message[sizeof failed.message - 1] = '\0';
@@ -87,6 +87,8 @@ Verdict Evaluation::run() {
     record.stage = Stage::kCorrectness;
     run_trials();
     if (request_.find_written_source) return verdict_;
+    check_clean();
+    run_profile();
     record.stage = Stage::kTiming;
     wait_for_quiet_();
     run_timing();
@@ -99,6 +101,8 @@ Verdict Evaluation::run() {
     record.message = failure.message;
     verdict_.raw_ms.clear();
   }
+  record.findings = verdict_.findings;
+  record.findings_count = verdict_.findings.size();
   if (record.outcome == Outcome::kCorrect) return verdict_;
   record.timing.reset();
   record.speedup.clear();
@@ -147,7 +151,11 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
       throw CandidateFailure{Outcome::kCrash, "process_died",
                              fmt::format("the candidate's process died while {}", during)};
   }
-  if (message.type == MessageType::kFailed) throw claimed_failure(message.body);
+  if (message.type == MessageType::kFailed) {
+    if (message.body.size() > sizeof(protocol::FailedBody))
+      take_findings(std::string_view(message.body).substr(sizeof(protocol::FailedBody)));
+    throw claimed_failure(message.body);
+  }
   if (message.type != type)
     throw CandidateFailure{Outcome::kCrash, "protocol",
                            "the candidate's process answered out of turn"};
@@ -218,6 +226,11 @@ void Evaluation::call(std::size_t slot) {
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
   wait_for(MessageType::kCalled, message, call_limit_s(), "executing");
+  protocol::CalledBody called{};
+  if (message.body.size() < sizeof called) return;
+  std::memcpy(&called, message.body.data(), sizeof called);
+  if (called.read_clock != 0) flag("read_clock");
+  take_findings(std::string_view(message.body).substr(sizeof called));
 }
 
 void Evaluation::check_red_zones(std::size_t slot) {

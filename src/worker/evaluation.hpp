@@ -22,12 +22,15 @@ struct EvaluationRequest {
   double load_limit_s = 120;
   double call_limit_s = 0;           ///< 0: max(2 s, 50 × reference)
   bool find_written_source = false;  ///< a second run after a crash: which input was written?
+  bool require_clean = false;        ///< reject what raises one of unclean_flags()
+  bool profile = false;              ///< one more call, counted
 };
 
 /// The judge's verdict: the record without the identity that the driver adds.
 struct Verdict {
   Record record;
   std::map<std::string, std::vector<double>> raw_ms;  ///< measurements by side
+  std::vector<Finding> findings;                      ///< all that were kept
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.
@@ -59,6 +62,10 @@ class Evaluation {
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype);
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
   void call(std::size_t slot);
+  void take_findings(std::string_view bodies);
+  void flag(std::string_view name);
+  void check_clean() const;
+  void run_profile();
   void check_red_zones(std::size_t slot);
   double call_limit_s() const;
 

@@ -85,6 +85,9 @@ class Judge {
     evaluation.load_limit_s = request.at("load_limit_s");
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.find_written_source = request.at("find_written_source");
+    evaluation.require_clean = request.at("require_clean");
+    evaluation.profile = request.at("profile");
+    const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();
     Verdict verdict;
     {
@@ -94,7 +97,13 @@ class Judge {
       verdict = running.run();
     }
     if (request.at("find_written_source").get<bool>()) name_written_source(verdict.record);
-    send(MessageType::kVerdict, {{"record", to_json(verdict.record)}, {"raw_ms", verdict.raw_ms}});
+    json answer{{"record", to_json(verdict.record)}, {"raw_ms", verdict.raw_ms}};
+    answer["findings"] = json::array();
+    for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
+    answer["operators"] = json::array();
+    if (profile && !verdict.record.profile.empty())
+      for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
+    send(MessageType::kVerdict, answer);
   }
 
   /// The candidate ran with inputs that it could write to: whatever changed, it wrote.

@@ -132,6 +132,17 @@ std::string JudgedProblem::first_changed_source() const {
   return {};
 }
 
+const std::vector<OperatorCost>& JudgedProblem::operators() {
+  if (operators_) return *operators_;
+  InputSet& set = slot_set(0);
+  set.restore();
+  std::vector<pybind11::object> objects;
+  for (const auto& argument : set.arguments()) objects.push_back(argument.object);
+  operators_ = host_.operators(set.model(), objects);
+  set.restore();
+  return *operators_;
+}
+
 pybind11::object JudgedProblem::baseline_model(const std::string& baseline, InputSet& set) {
   if (baseline == "eager") return set.model();
   if (baseline == "compile") return host_.compile_model(set.model());

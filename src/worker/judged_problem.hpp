@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class JudgedProblem {
   /// drawn, over all sets in memory; empty where all do.
   std::string first_changed_source() const;
 
+  /// What each operator of the reference moves and computes in one call; found once.
+  const std::vector<OperatorCost>& operators();
+
   /// The model that stands for a baseline ("eager", "compile") on a set.
   pybind11::object baseline_model(const std::string& baseline, InputSet& set);
 
@@ -66,6 +70,7 @@ class JudgedProblem {
   ProblemHost host_;
   Signature signature_;
   double reference_ms_ = 0;
+  std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;
 };

@@ -153,6 +153,17 @@ std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
   return outputs;
 }
 
+std::vector<OperatorCost> ProblemHost::operators(const py::object& model,
+                                                 const std::vector<py::object>& arguments) {
+  py::list list;
+  for (const auto& argument : arguments) list.append(argument);
+  std::vector<OperatorCost> costs;
+  const auto text = call("operators", model, list).cast<std::string>();
+  for (const auto& item : nlohmann::json::parse(text))
+    costs.push_back(operator_cost_from_json(item));
+  return costs;
+}
+
 py::object ProblemHost::compile_model(const py::object& model) {
   return call("compile_model", model);
 }

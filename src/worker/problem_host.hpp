@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kbench/problem.hpp"
+#include "kbench/profile.hpp"
 #include "kbench/signature.hpp"
 
 namespace kbench::worker {
@@ -61,6 +62,9 @@ class ProblemHost {
   /// One call of the reference; `arguments` as forward takes them.
   std::vector<at::Tensor> forward(const pybind11::object& model,
                                   const std::vector<pybind11::object>& arguments);
+  /// What each operator of one such call moves and computes.
+  std::vector<OperatorCost> operators(const pybind11::object& model,
+                                      const std::vector<pybind11::object>& arguments);
   /// The same model through torch.compile.
   pybind11::object compile_model(const pybind11::object& model);
   /// Sets the state of all of Python's and torch's random generators.

@@ -313,6 +313,9 @@ TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
   EXPECT_EQ(sizeof(CallBody), 8u);
   EXPECT_EQ(sizeof(TimeBody), 8u);
   EXPECT_EQ(sizeof(FailedBody), 1024u);
+  // All findings of a candidate, and all rows of a profile, fit one message.
+  EXPECT_LE(sizeof(FailedBody) + 20 * sizeof(FindingBody), kMaxCandidateBody);
+  EXPECT_LE(kMaxProfileRows * sizeof(LaunchCounts), kMaxCandidateBody);
   const std::string bytes = frame(MessageType::kTimes, "x", 3);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, bytes.data() + kNonceAt, sizeof nonce);

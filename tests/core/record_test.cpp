@@ -50,7 +50,7 @@ TEST(Interned, ThreadsThatMakeTheSameTextsAgree) {
 }
 
 TEST(Record, EveryFieldSurvivesTheWayThroughJson) {
-  for (const Record& record : {samples::correct(), samples::mismatch()}) {
+  for (const Record& record : {samples::correct(), samples::mismatch(), samples::observed()}) {
     const json line = to_json(record);
     EXPECT_EQ(to_json(record_from_json(json::parse(line.dump()))), line);
   }
@@ -59,6 +59,63 @@ TEST(Record, EveryFieldSurvivesTheWayThroughJson) {
   EXPECT_EQ(record.correctness[0].first_wrong->index, (std::vector<std::int64_t>{3, 17}));
   EXPECT_EQ(record.correctness[0].first_wrong->expected, "0.5");
   EXPECT_EQ(record.correct_at, Interned("fp16"));
+}
+
+TEST(Record, FindingsAndProfilesSurviveTheWayThroughJson) {
+  const Record record = record_from_json(json::parse(to_json(samples::observed()).dump()));
+  ASSERT_EQ(record.findings.size(), 1u);
+  EXPECT_EQ(record.findings[0].kind, "uninitialized_read");
+  EXPECT_EQ(record.findings[0].block, (std::array<std::uint32_t, 3>{3, 0, 1}));
+  EXPECT_EQ(record.findings[0].thread, (std::array<std::uint32_t, 3>{31, 2, 0}));
+  EXPECT_EQ(record.findings[0].offset_bytes, 124);
+  EXPECT_EQ(record.findings_count, 1u);
+  ASSERT_EQ(record.profile.size(), 1u);
+  const Counters& counters = record.profile[0].counters;
+  EXPECT_EQ(executed(counters).warps, 4096u);
+  EXPECT_EQ(executed(counters).threads, 125536u);
+  EXPECT_EQ(total_flops(counters), 128192u);
+  EXPECT_EQ(unique_bytes(counters), 262144u);
+  EXPECT_EQ(sectors_per_request(counters), 4.0);
+  EXPECT_EQ(counters.shared_conflicts, 31u);
+  EXPECT_EQ(counters.shared_atomics, 7u);
+  ASSERT_TRUE(record.estimate);
+  EXPECT_EQ(record.estimate->reference_ms, 0.0075);
+  EXPECT_NEAR(record.estimate->ratio().value(), 0.0075 / 0.0046, 1e-9);
+}
+
+TEST(Record, ALineHoldsThreeFindingsAndTheCountOfAll) {
+  Record record = samples::observed();
+  record.findings.assign(5, record.findings[0]);
+  record.findings_count = 5;
+  const json line = to_json(record);
+  EXPECT_EQ(line["findings"].size(), kRecordFindings);
+  EXPECT_EQ(line["findings_count"], 5);
+}
+
+TEST(Record, LinesOfTheFirstMinorVersionHaveNoFindingsAndNoProfile) {
+  json line = to_json(samples::observed());
+  for (const char* field : {"findings", "findings_count", "profile", "estimate"}) line.erase(field);
+  const Record record = record_from_json(line);
+  EXPECT_TRUE(record.findings.empty());
+  EXPECT_TRUE(record.profile.empty());
+  EXPECT_FALSE(record.estimate);
+}
+
+TEST(Record, FaultyFindingsAndProfilesAreNamed) {
+  const auto with = [](const char* field, const char* inner, const json& value) {
+    json line = to_json(samples::observed());
+    line[field][0][inner] = value;
+    return line;
+  };
+  const auto fails = [](const json& line, const char* what) {
+    EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr(what)));
+  };
+  fails(with("findings", "block", json::array({1, 2})), "block");
+  fails(with("findings", "thread", json::array({1, -2, 3})), "thread");
+  fails(with("findings", "line", "seven"), "line");
+  fails(with("profile", "grid", json::array({1, 2, "3"})), "grid");
+  fails(with("profile", "instructions", {{"fp32", {1}}}), "fp32");
+  fails(with("profile", "global", json::object()), "requests");
 }
 
 TEST(Record, WhatIsNotFiniteIsWrittenAsNull) {
@@ -99,7 +156,8 @@ TEST(Record, AMissingFieldIsNamedEachTime) {
   const json whole = to_json(samples::correct());
   for (const auto& [field, value] : whole.items()) {
     if (field == "type" || field == "correct_at" || field == "compile" || field == "timing" ||
-        field == "details") {
+        field == "details" || field == "findings" || field == "findings_count" ||
+        field == "profile" || field == "estimate") {
       continue;  // optional ones, and the line's type, which its reader looks at
     }
     json line = whole;

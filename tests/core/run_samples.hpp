@@ -42,6 +42,49 @@ inline Record correct(const char* model = "alpha", const char* problem = "level1
   return record;
 }
 
+/// What `--profile` adds, and what the sanitizers found.
+inline Record observed() {
+  Record record = correct();
+  record.device = "cpu";
+  record.flags = {"uninitialized_read"};
+  Finding finding;
+  finding.kind = "uninitialized_read";
+  finding.kernel = "scale";
+  finding.file = "alpha/19_ReLU/0.cu";
+  finding.line = 7;
+  finding.block = {3, 0, 1};
+  finding.thread = {31, 2, 0};
+  finding.region = "scratch partial";
+  finding.offset_bytes = 124;
+  finding.message =
+      "scale: thread (31, 2, 0) of block (3, 0, 1) reads 4 bytes at offset 124 of scratch partial, "
+      "which nobody has written (alpha/19_ReLU/0.cu:7)";
+  finding.count = 64;
+  record.findings = {finding};
+  record.findings_count = 1;
+  KernelProfile profile;
+  profile.kernel = "scale";
+  profile.grid = {128, 1, 1};
+  profile.block = {256, 1, 1};
+  profile.launches = 2;
+  profile.counters.executed[static_cast<std::size_t>(InstructionClass::kFp32)] = {2048, 60000};
+  profile.counters.executed[static_cast<std::size_t>(InstructionClass::kGlobal)] = {2048, 65536};
+  profile.counters.flops[static_cast<std::size_t>(FlopType::kFp32)] = 120000;
+  profile.counters.tensor_flops[static_cast<std::size_t>(FlopType::kBf16)] = 8192;
+  profile.counters.global_requests = 2048;
+  profile.counters.global_sectors = 8192;
+  profile.counters.global_bytes = 262144;
+  profile.counters.unique_read_bytes = 131072;
+  profile.counters.unique_written_bytes = 131072;
+  profile.counters.shared_requests = 64;
+  profile.counters.shared_conflicts = 31;
+  profile.counters.global_atomics = 5;
+  profile.counters.shared_atomics = 7;
+  record.profile = {profile};
+  record.estimate = TimeEstimate{.gpu = "H200", .candidate_ms = 0.0046, .reference_ms = 0.0075};
+  return record;
+}
+
 inline Record failed(Outcome outcome, const char* cause, const char* message,
                      const char* model = "alpha", const char* problem = "level1/19_ReLU",
                      int sample = 0) {

@@ -240,7 +240,7 @@ TEST_F(CandidateProcess, AnUnknownKernelIsAFailureOfTheCandidate) {
     process.add(0, 1, kWork);
     process.map();
     ASSERT_TRUE(process.call(0));
-    EXPECT_THAT(process.expect_failure().message, HasSubstr("other"));
+    EXPECT_THAT(process.expect_failure().message, HasSubstr("no kernel of this name"));
   } else {
     EXPECT_EQ(message.type, MessageType::kFailed);
   }

@@ -82,12 +82,22 @@ class JudgedProcess {
   protocol::FailedBody expect_failure() {
     protocol::FailedBody failed{};
     const std::string body = expect(MessageType::kFailed);
-    EXPECT_EQ(body.size(), sizeof failed);
+    EXPECT_EQ(body.size() % sizeof(protocol::FindingBody),
+              sizeof failed % sizeof(protocol::FindingBody));
+    findings_ = body.substr(std::min(body.size(), sizeof failed));
     std::memcpy(&failed, body.data(), std::min(body.size(), sizeof failed));
     Message message;
     EXPECT_EQ(receive(message), ReceiveStatus::kClosed);
     EXPECT_EQ(exit_code(), 1);
     return failed;
+  }
+  /// The findings that came with the failure.
+  std::vector<protocol::FindingBody> findings() const { return bodies_of(findings_); }
+  static std::vector<protocol::FindingBody> bodies_of(std::string_view bytes) {
+    std::vector<protocol::FindingBody> bodies(bytes.size() / sizeof(protocol::FindingBody));
+    std::memcpy(static_cast<void*>(bodies.data()), bytes.data(),
+                bodies.size() * sizeof(protocol::FindingBody));
+    return bodies;
   }
   /// Waits for the end: the exit code, or minus the signal.
   int exit_code() {
@@ -116,8 +126,8 @@ class JudgedProcess {
     entries_.clear();
     fds_.clear();
   }
-  bool call(std::uint32_t set) {
-    return send(MessageType::kCall, bytes_of(protocol::CallBody{set}));
+  bool call(std::uint32_t set, bool count = false) {
+    return send(MessageType::kCall, bytes_of(protocol::CallBody{set, count ? 1u : 0u}));
   }
   bool time(const std::vector<std::uint32_t>& sets) {
     std::string body = bytes_of(protocol::TimeBody{static_cast<std::uint32_t>(sets.size()), 1});
@@ -137,7 +147,7 @@ class JudgedProcess {
   protocol::Channel channel_;
   std::unique_ptr<Device> device_ = open_device("cpu");
   std::map<std::tuple<std::uint32_t, std::uint32_t, BufferRole>, SharedBuffer> buffers_;
-  std::string entries_;
+  std::string entries_, findings_;
   std::vector<int> fds_;
 };
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/counters.hpp"
+
+/// What a candidate's kernels did in the executor, and what a GPU would need for it at least.
+namespace kbench {
+
+/// "integer", "fp32", "global", …
+std::string_view to_string(InstructionClass instruction_class);
+/// "fp64", "fp32", "tf32", …
+std::string_view to_string(FlopType type);
+std::optional<FlopType> flop_type_from_name(std::string_view name);
+
+/// All launches of one call that share kernel, grid and block.
+struct KernelProfile {
+  std::string kernel;  ///< name expression of the plan
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint64_t launches = 1;
+  Counters counters;  ///< summed over the launches
+};
+
+/// Adds field by field; unique bytes add up too, for launches share no cache.
+Counters& operator+=(Counters& sum, const Counters& more);
+/// Executed instructions of all classes.
+Counters::Executed executed(const Counters& counters);
+/// Share of the lanes of issued instructions that executed them; none where nothing was executed.
+std::optional<double> lane_efficiency(const Counters& counters);
+/// Sectors of 32 bytes per global request: 4 where 32 lanes read consecutive floats.
+std::optional<double> sectors_per_request(const Counters& counters);
+/// The least DRAM traffic: sectors read and sectors written, each once.
+std::uint64_t unique_bytes(const Counters& counters);
+/// Floating-point operations of all types, those of tensor cores included.
+std::uint64_t total_flops(const Counters& counters);
+
+/// JSON in a record; counters that are 0 in a group by class or type are left out.
+/// kernel_profile_from_json throws kbench::Error naming the faulty field.
+nlohmann::json to_json(const KernelProfile& profile);
+KernelProfile kernel_profile_from_json(const nlohmann::json& json);
+
+/// Peaks of a GPU by its vendor's data sheet.
+struct GpuModel {
+  std::string_view name;
+  double dram_gb_s = 0;
+  /// 10¹² operations a second by FlopType, without sparsity; 0: the GPU has no such pipe.
+  std::array<double, kFlopTypes> tflops{}, tensor_tflops{};
+};
+/// The table of GPUs: `--estimate-for` takes their names.
+std::span<const GpuModel> gpu_models();
+const GpuModel* find_gpu_model(std::string_view name);
+
+/// One operator of the reference: what it has to move and to compute.
+struct OperatorCost {
+  std::string name;         ///< "aten.mm"
+  std::uint64_t bytes = 0;  ///< of the tensors it reads and writes; 0 and no flops: a view
+  std::uint64_t flops = 0;
+  FlopType type = FlopType::kFp32;
+  bool tensor_cores = false;
+};
+
+nlohmann::json to_json(const OperatorCost& cost);
+/// Throws kbench::Error naming the faulty field.
+OperatorCost operator_cost_from_json(const nlohmann::json& json);
+
+/// Milliseconds that launches with these counters need at least on the GPU: each the longer of its
+/// least traffic at peak bandwidth and its operations at the peak of their pipes, and the cost of
+/// launching. None where the GPU lacks a pipe. An estimate, never a measurement.
+std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu);
+/// The same of one row of a profile, launch cost included.
+std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& gpu);
+/// The same for the reference, whose operators are a launch each.
+std::optional<double> estimated_ms(std::span<const OperatorCost> operators, const GpuModel& gpu);
+
+/// Both sides estimated for one GPU.
+struct TimeEstimate {
+  std::string gpu;
+  std::optional<double> candidate_ms, reference_ms;
+  /// reference over candidate, where both are there.
+  std::optional<double> ratio() const;
+};
+
+}  // namespace kbench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "worker/evaluation.hpp"
+#include "worker/findings.hpp"
+
+// What an evaluation learns from the executor beside results: findings, and counters.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+/// Counting is several times slower than running.
+constexpr double kCountingFactor = 20;
+
+template <typename Body>
+std::vector<Body> bodies_of(std::string_view bytes) {
+  std::vector<Body> bodies(bytes.size() / sizeof(Body));
+  std::memcpy(static_cast<void*>(bodies.data()), bytes.data(), bodies.size() * sizeof(Body));
+  return bodies;
+}
+
+}  // namespace
+
+void Evaluation::flag(std::string_view name) {
+  auto& flags = verdict_.record.flags;
+  if (std::ranges::find(flags, name) == flags.end()) flags.emplace_back(name);
+}
+
+void Evaluation::take_findings(std::string_view bytes) {
+  std::vector<Finding> findings;
+  for (const auto& body : bodies_of<protocol::FindingBody>(bytes))
+    findings.push_back(from_body(body));
+  for (const Finding& finding : findings) {
+    const auto unclean = unclean_flags();
+    if (std::ranges::find(unclean, finding.kind.str()) != unclean.end()) flag(finding.kind.str());
+  }
+  merge(verdict_.findings, findings);
+}
+
+void Evaluation::check_clean() const {
+  if (!request_.require_clean) return;
+  const auto& flags = verdict_.record.flags;
+  for (const std::string_view unclean : unclean_flags()) {
+    if (std::ranges::find(flags, unclean) == flags.end()) continue;
+    const auto finding = std::ranges::find(verdict_.findings, unclean,
+                                           [](const Finding& f) { return f.kind.str(); });
+    throw CandidateFailure{Outcome::kRejected, "not_clean",
+                           finding != verdict_.findings.end()
+                               ? fmt::format("{}: {}", unclean, finding->message)
+                               : fmt::format("{}: a kernel looked at a clock", unclean)};
+  }
+}
+
+void Evaluation::run_profile() {
+  if (!request_.profile) return;
+  share(0);
+  const protocol::CallBody body{0, 1};
+  channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
+  protocol::Message message;
+  wait_for(MessageType::kProfiled, message, call_limit_s() * kCountingFactor, "being counted");
+  for (const auto& row : bodies_of<protocol::LaunchCounts>(message.body)) {
+    if (row.launch >= request_.plan.launches.size()) continue;
+    const auto& launch = request_.plan.launches[row.launch];
+    verdict_.record.profile.push_back(
+        {launch.kernel, launch.grid, launch.block, row.launches, row.counters});
+  }
+}
+
+}  // namespace kbench::worker

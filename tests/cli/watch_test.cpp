@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What the executor tells of kernels that are wrong in ways a GPU keeps to itself, and what it
+// counts: through the real binary.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Gt;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Watch : public testing::Test {
+ protected:
+  /// Judges one kernel against "add one to 1000 floats", with a private cache of compilations.
+  CommandResult eval(const std::string& source, std::vector<std::string> more = {}) {
+    problem_ = folder_.write("set/level1/1_AddOne.py", add_one_problem(1000));
+    candidate_ = folder_.write("candidates/me/1_AddOne/a.cu", source);
+    std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
+                                       "--candidates", (folder_.path() / "candidates").string(),
+                                       "--device",     "cpu",
+                                       "--out",        out().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::filesystem::remove(out());
+    std::filesystem::remove(details_path(out()));
+    return run_kbench(arguments);
+  }
+  std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
+  Record record() {
+    const auto run = read_run(out());
+    EXPECT_THAT(run.records, SizeIs(1));
+    return run.records.at(0);
+  }
+  json details() {
+    const auto where = record().details;
+    if (!where) return {};
+    std::ifstream file(details_path(out()), std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(where->offset));
+    std::string text(where->length, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    return json::parse(text);
+  }
+
+  TempFolder folder_;
+  std::filesystem::path problem_, candidate_;
+};
+
+constexpr const char* kOffByOne = R"(//@ dims x[N]
+//@ out y like x
+//@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
+template <typename T> __device__ T more(T v) { return v + 1; }
+
+__global__ void add_one(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n)
+    y[i] = more(x[i]);
+}
+)";
+
+TEST_F(Watch, AnOffByOneShowsTheLineTheThreadAndTheBuffer) {
+  const auto result = eval(kOffByOne);
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const Record found = record();
+  EXPECT_EQ(found.outcome, Outcome::kCrash);
+  EXPECT_EQ(found.cause, "out_of_bounds_read");
+  ASSERT_THAT(found.findings, SizeIs(1));
+  const Finding& finding = found.findings[0];
+  EXPECT_EQ(finding.kind, "fault");
+  EXPECT_EQ(finding.kernel, "add_one");
+  EXPECT_EQ(finding.line, 9);
+  EXPECT_THAT(finding.file.str(), testing::EndsWith("1_AddOne/a.cu"));
+  EXPECT_EQ(finding.block, (std::array<std::uint32_t, 3>{3, 0, 0}));
+  EXPECT_EQ(finding.thread, (std::array<std::uint32_t, 3>{232, 0, 0}));
+  EXPECT_EQ(finding.region, "input x");
+  EXPECT_EQ(finding.offset_bytes, 4000);
+  // The console breaks lines: what belongs together is looked for in the message alone.
+  EXPECT_THAT(found.message, AllOf(HasSubstr("add_one: thread (232, 0, 0) of block (3, 0, 0)"),
+                                   HasSubstr("offset 4000 of input x, which has 4000 bytes"),
+                                   HasSubstr("a.cu:9)")));
+  EXPECT_THAT(result.output, HasSubstr("a.cu:9)"));
+  EXPECT_THAT(details().at("findings"), SizeIs(1));
+}
+
+TEST_F(Watch, ACopyOfACandidateIsNamedByItsOwnPath) {
+  // Equal code compiles once, whoever asked first.
+  ASSERT_EQ(eval(kOffByOne).status.code, 0);
+  folder_.write("candidates/you/1_AddOne/b.cu", kOffByOne);
+  ASSERT_EQ(eval(kOffByOne).status.code, 0);
+  std::vector<std::string> files;
+  for (const auto& [id, each] : records_by_candidate(out()))
+    files.push_back(std::filesystem::path(each.findings.at(0).file.str()).filename().string());
+  EXPECT_THAT(files, testing::UnorderedElementsAre("a.cu", "b.cu"));
+}
+
+TEST_F(Watch, ACleanCandidateHasNoFindings) {
+  ASSERT_EQ(eval(add_one_kernel(), {"--sanitize", "all", "--require", "clean"}).status.code, 0);
+  const Record found = record();
+  EXPECT_EQ(found.outcome, Outcome::kCorrect) << found.message;
+  EXPECT_THAT(found.findings, IsEmpty());
+  EXPECT_EQ(found.findings_count, 0u);
+  EXPECT_THAT(found.profile, IsEmpty());
+  EXPECT_FALSE(found.estimate);
+}
+
+constexpr const char* kReadsClock = R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = clock64() == 1 ? 0 : x[i] + 1;
+}
+)";
+
+TEST_F(Watch, RequireCleanNeedsTheSanitizers) {
+  const auto result = eval(add_one_kernel(), {"--sanitize", "none", "--require", "clean"});
+  EXPECT_EQ(result.status.code, 2);
+  EXPECT_THAT(result.error, HasSubstr("--require clean"));
+  EXPECT_EQ(eval(add_one_kernel(), {"--sanitize", "races"}).status.code, 2);
+  EXPECT_EQ(eval(add_one_kernel(), {"--require", "speed"}).status.code, 2);
+  EXPECT_EQ(eval(add_one_kernel(), {"--profile", "--estimate-for", "H2"}).status.code, 2);
+}
+
+}  // namespace
+}  // namespace kbench::test
