@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "formats.hpp"
+#include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 
@@ -12,6 +13,7 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
+constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
 
 enum class Tone { kPlain, kBold, kGood, kBad, kWarning, kFaint };
@@ -29,6 +31,8 @@ class Console {
     candidates();
     summary();
     failures();
+    findings();
+    profiles();
   }
 
  private:
@@ -85,11 +89,15 @@ class Console {
       problem = std::max(problem, columns(record.problem.str()));
       model = std::max(model, columns(record.model.str()));
     }
+    const std::string gpu = estimated_gpu(report_);
+    estimate_ = gpu.empty() ? 0 : std::max<std::size_t>(16, gpu.size() + 10);
     // What is not a name takes 35 columns; names share what is left.
-    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35);
+    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35 + estimate_);
     problem = std::min(problem, names - std::min(model, names / 3));
     model = std::min(model, names - problem);
-    const std::string speedup = report_.on_cpu ? "" : "speedup over " + report_.baseline;
+    const std::string speedup =
+        (gpu.empty() ? "" : padded("estimate " + gpu, estimate_, true) + "  ") +
+        (report_.on_cpu ? "" : "speedup over " + report_.baseline);
     heading(fitted(
         fmt::format("{} {} {} {:>3} {}  {}", padded("Outcome", outcome), padded("problem", problem),
                     padded("model", model), "#", padded(time_label(report_), 9, true), speedup),
@@ -121,7 +129,8 @@ class Console {
                     padded(fitted(printable(record.problem.str()), problem), problem),
                     padded(fitted(printable(record.model.str()), model), model), record.sample,
                     padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
-                    report_.on_cpu ? speedup : padded(speedup, 18));
+                    (estimate_ == 0 ? "" : " " + padded(short_estimate(record), estimate_, true)) +
+                        (report_.on_cpu ? speedup : padded(speedup, 18)));
     text = fitted(text, width_);
     const std::size_t used = columns(text);
     if (used + 4 < width_) text += " " + fitted(remarks(record), width_ - used - 1);
@@ -212,9 +221,61 @@ class Console {
     }
   }
 
+  /// What the sanitizers saw in candidates that were right, or failed by something else.
+  void findings() {
+    const std::vector<std::size_t> found = with_findings(report_);
+    if (found.empty()) return;
+    heading(fmt::format("Findings: {} of {}",
+                        counted(static_cast<std::int64_t>(found.size()), "candidate"),
+                        report_.finished));
+    const std::size_t shown =
+        report_.options.verbose ? found.size() : std::min(found.size(), kShownFindings);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Record& record = report_.run.records[found[i]];
+      labelled("", 8, candidate_name(record));
+      for (const Finding& finding : record.findings) {
+        if (finding.kind != "fault") labelled("", 10, finding_text(finding));
+      }
+      if (record.findings_count > record.findings.size()) {
+        labelled("", 10,
+                 fmt::format("and {} more in the details",
+                             record.findings_count - record.findings.size()));
+      }
+    }
+    if (shown < found.size()) labelled("", 8, fmt::format("and {} more", found.size() - shown));
+  }
+
+  void profiles() {
+    const std::vector<std::size_t> found = with_profile(report_);
+    if (found.empty()) return;
+    // The kernel takes what the numbers leave.
+    const auto column_width = [](std::size_t i) {
+      return std::max<std::size_t>(kProfileColumns[i].size() + 1, 9);
+    };
+    std::size_t numbers = 0;
+    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i) numbers += column_width(i);
+    const std::size_t name = width_ - std::min(width_ - 20, numbers);
+    std::string title = padded("Profile", name);
+    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i)
+      title += padded(kProfileColumns[i], column_width(i), true);
+    heading(title);
+    for (const std::size_t index : found) {
+      const Record& record = report_.run.records[index];
+      line(painted(Tone::kBold, candidate_name(record)));
+      for (const auto& row : profile_rows(record)) {
+        std::string text = padded("  " + fitted(row[0], name - 2), name);
+        for (std::size_t i = 1; i < row.size(); ++i) text += padded(row[i], column_width(i), true);
+        line(text);
+      }
+      if (const std::string text = estimate_text(record); !text.empty()) labelled("", 2, text);
+    }
+    labelled("", 2, kEstimateNote);
+  }
+
   const Report& report_;
   std::ostream& out_;
   std::size_t width_;
+  std::size_t estimate_ = 0;             // columns of the estimates; 0: there are none
   std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
 };
 

@@ -128,6 +128,22 @@ constexpr std::array kColumns = {
            [](Buffer& row, const Report&, const Record& record) {
              append_text(row, fmt::format("{}", fmt::join(record.flags, " ")));
            }},
+    Column{"findings",
+           [](Buffer& row, const Report&, const Record& record) {
+             append_text(row, std::to_string(record.findings_count));
+           }},
+    Column{"estimate_gpu",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.estimate) append_text(row, record.estimate->gpu);
+           }},
+    Column{"estimate_ms",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.estimate) append_number(row, record.estimate->candidate_ms);
+           }},
+    Column{"estimate_reference_ms",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.estimate) append_number(row, record.estimate->reference_ms);
+           }},
 };
 
 }  // namespace

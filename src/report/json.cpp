@@ -52,10 +52,24 @@ json candidate_json(const Report& report, const Record& record) {
   if (const Speedup* over = speedup_over(record, report.baseline)) {
     speedup = {{"value", number(over->value)}, {"lo", number(over->lo)}, {"hi", number(over->hi)}};
   }
+  json findings = json::array();
+  for (const Finding& finding : record.findings) findings.push_back(to_json(finding));
+  json profile, estimate;
+  for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  if (record.estimate) {
+    estimate = {{"gpu", record.estimate->gpu},
+                {"candidate_ms", number(record.estimate->candidate_ms)},
+                {"reference_ms", number(record.estimate->reference_ms)},
+                {"ratio", number(record.estimate->ratio())}};
+  }
   return {{"model", record.model.str()},
           {"problem", record.problem.str()},
           {"level", record.level},
           {"sample", record.sample},
+          {"findings", std::move(findings)},
+          {"findings_count", record.findings_count},
+          {"profile", std::move(profile)},
+          {"estimate", std::move(estimate)},
           {"candidate", record.candidate},
           {"precision", record.precision.str()},
           {"device", record.device.str()},

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "formats.hpp"
+#include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 
@@ -29,9 +30,11 @@ void write_candidates(const Report& report, std::ostream& out) {
     out << report.candidates.size() << " are too many to list here.\n";
     return;
   }
-  out << fmt::format("| outcome | problem | model | sample | {} | speedup over {} | remarks |\n",
-                     time_label(report), report.baseline.empty() ? "–" : escaped(report.baseline));
-  out << "|---|---|---|--:|--:|--:|---|\n";
+  const std::string gpu = estimated_gpu(report);
+  out << fmt::format("| outcome | problem | model | sample | {} | speedup over {} |{} remarks |\n",
+                     time_label(report), report.baseline.empty() ? "–" : escaped(report.baseline),
+                     gpu.empty() ? "" : " estimate " + escaped(gpu) + " |");
+  out << "|---|---|---|--:|--:|--:|" << (gpu.empty() ? "" : "--:|") << "---|\n";
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     const auto time = median_ms(record, "candidate");
@@ -42,11 +45,11 @@ void write_candidates(const Report& report, std::ostream& out) {
           interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
       speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
     }
-    out << fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n",
-                       outcomes()[static_cast<std::size_t>(record.outcome)].label,
-                       escaped(record.problem.str()), escaped(record.model.str()), record.sample,
-                       time ? duration(*time) : std::string(kNoValue), speedup,
-                       escaped(remarks(record)));
+    out << fmt::format(
+        "| {} | {} | {} | {} | {} | {} |{} {} |\n",
+        outcomes()[static_cast<std::size_t>(record.outcome)].label, escaped(record.problem.str()),
+        escaped(record.model.str()), record.sample, time ? duration(*time) : std::string(kNoValue),
+        speedup, gpu.empty() ? "" : " " + short_estimate(record) + " |", escaped(remarks(record)));
   }
 }
 
@@ -98,6 +101,41 @@ void write_failures(const Report& report, std::ostream& out) {
   }
 }
 
+void write_findings(const Report& report, std::ostream& out) {
+  const std::vector<std::size_t> found = with_findings(report);
+  if (found.empty()) return;
+  out << "\n## Findings\n\n";
+  for (const std::size_t index : found) {
+    const Record& record = report.run.records[index];
+    for (const Finding& finding : record.findings) {
+      if (finding.kind == "fault") continue;
+      out << fmt::format("- {}: {}\n", escaped(candidate_name(record)),
+                         escaped(finding_text(finding)));
+    }
+  }
+}
+
+void write_profiles(const Report& report, std::ostream& out) {
+  const std::vector<std::size_t> found = with_profile(report);
+  if (found.empty()) return;
+  out << "\n## Profiles\n";
+  for (const std::size_t index : found) {
+    const Record& record = report.run.records[index];
+    out << fmt::format("\n**{}** {}\n\n|", escaped(candidate_name(record)),
+                       escaped(estimate_text(record)));
+    for (const std::string_view column : kProfileColumns) out << ' ' << column << " |";
+    out << "\n|---|";
+    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i) out << "--:|";
+    out << '\n';
+    for (const auto& row : profile_rows(record)) {
+      out << '|';
+      for (const std::string& cell : row) out << ' ' << escaped(cell) << " |";
+      out << '\n';
+    }
+  }
+  out << '\n' << kEstimateNote << '\n';
+}
+
 }  // namespace
 
 void write_markdown(const Report& report, std::ostream& out) {
@@ -110,6 +148,8 @@ void write_markdown(const Report& report, std::ostream& out) {
   write_summary(report, out);
   write_candidates(report, out);
   write_failures(report, out);
+  write_findings(report, out);
+  write_profiles(report, out);
 }
 
 }  // namespace kbench::report

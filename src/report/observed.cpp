@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "observed.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "text.hpp"
+
+namespace kbench::report {
+namespace {
+
+/// "950", "12.3 k", "1.20 G": three digits.
+std::string quantity(double value) {
+  constexpr std::string_view kUnits[] = {"", " k", " M", " G", " T", " P"};
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}{}", value, decimals, kUnits[unit]);
+}
+
+std::string two_digits(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : std::string(kNoValue);
+}
+
+std::string milliseconds(const std::optional<double>& ms) {
+  return ms ? duration(*ms) : std::string(kNoValue);
+}
+
+std::string shape(const std::array<std::uint32_t, 3>& extents) {
+  if (extents[2] > 1) return fmt::format("({}, {}, {})", extents[0], extents[1], extents[2]);
+  if (extents[1] > 1) return fmt::format("({}, {})", extents[0], extents[1]);
+  return std::to_string(extents[0]);
+}
+
+std::string launch_name(const KernelProfile& profile) {
+  std::string text =
+      fmt::format("{}<<<{}, {}>>>", profile.kernel, shape(profile.grid), shape(profile.block));
+  if (profile.launches > 1) text += fmt::format(" × {}", profile.launches);
+  return printable(text);
+}
+
+}  // namespace
+
+std::vector<std::size_t> with_findings(const Report& report) {
+  std::vector<std::size_t> found;
+  for (const std::size_t index : report.candidates) {
+    for (const Finding& finding : report.run.records[index].findings) {
+      if (finding.kind == "fault") continue;  // the failure's own message
+      found.push_back(index);
+      break;
+    }
+  }
+  return found;
+}
+
+std::vector<std::size_t> with_profile(const Report& report) {
+  std::vector<std::size_t> found;
+  for (const std::size_t index : report.candidates)
+    if (!report.run.records[index].profile.empty()) found.push_back(index);
+  return found;
+}
+
+std::string finding_text(const Finding& finding) {
+  return printable(fmt::format("{}: {}{}", finding.kind, finding.message,
+                               finding.count > 1 ? fmt::format(" ({} times)", finding.count) : ""));
+}
+
+std::vector<std::vector<std::string>> profile_rows(const Record& record) {
+  const GpuModel* gpu = record.estimate ? find_gpu_model(record.estimate->gpu) : nullptr;
+  std::vector<std::vector<std::string>> rows;
+  for (const KernelProfile& profile : record.profile) {
+    const Counters& counters = profile.counters;
+    rows.push_back(
+        {launch_name(profile), quantity(static_cast<double>(executed(counters).warps)),
+         two_digits(lane_efficiency(counters)), two_digits(sectors_per_request(counters)),
+         fmt::format("{:.3g}", static_cast<double>(unique_bytes(counters)) / 1e6),
+         quantity(static_cast<double>(counters.shared_conflicts)),
+         quantity(static_cast<double>(total_flops(counters))),
+         gpu == nullptr ? std::string(kNoValue) : milliseconds(estimated_ms(profile, *gpu))});
+  }
+  return rows;
+}
+
+std::string estimate_text(const Record& record) {
+  if (!record.estimate) return {};
+  const TimeEstimate& estimate = *record.estimate;
+  return printable(fmt::format("estimate for {}: {}, reference {}: {}", estimate.gpu,
+                               milliseconds(estimate.candidate_ms),
+                               milliseconds(estimate.reference_ms), factor(estimate.ratio())));
+}
+
+std::string short_estimate(const Record& record) {
+  if (!record.estimate) return {};
+  return fmt::format("{} {}", milliseconds(record.estimate->candidate_ms),
+                     factor(record.estimate->ratio()));
+}
+
+std::string estimated_gpu(const Report& report) {
+  for (const std::size_t index : report.candidates)
+    if (const auto& estimate = report.run.records[index].estimate) return printable(estimate->gpu);
+  return {};
+}
+
+}  // namespace kbench::report
