@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "ptx/block.hpp"
+#include "ptx/counters.hpp"
 #include "ptx/program.hpp"
 
 namespace kbench::ptx {
@@ -214,11 +215,12 @@ class BlockOrder {
 /// spun.
 class Schedule {
  public:
-  Schedule(Grid& grid, std::uint64_t resident, std::uint64_t seed)
+  Schedule(Grid& grid, std::uint64_t resident, std::uint64_t seed, LaunchCounters* counters)
       : grid_(grid),
         total_(product(grid.launch->grid) / product(grid.cluster)),
         resident_(std::max<std::uint64_t>(resident / product(grid.cluster), 1)),
-        order_(total_, seed) {}
+        order_(total_, seed),
+        counters_(counters) {}
 
   /// Runs blocks until none is left. What a host thread throws is kept for finish().
   void work(std::uint64_t& executed) {
@@ -241,6 +243,8 @@ class Schedule {
     Context context;
     context.grid = &grid_;
     context.extents.assign(grid_.program->slots, &MemoryMap::nowhere());
+    const auto observer = counters_ != nullptr ? counters_->observer() : nullptr;
+    context.observer = observer.get();
     while (auto cluster = take()) {
       const BlockEnd end = run_cluster(context, *cluster);
       give(std::move(cluster), end);
@@ -282,6 +286,7 @@ class Schedule {
   Grid& grid_;
   std::uint64_t total_, resident_;
   BlockOrder order_;
+  LaunchCounters* counters_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr thrown_;
@@ -365,8 +370,10 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   const unsigned cores =
       options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
   const auto workers = static_cast<std::size_t>(std::min<std::uint64_t>(cores, blocks));
+  std::optional<LaunchCounters> counters;
+  if (options.count) counters.emplace(program, regions);
   Schedule schedule(grid, resident_blocks(options.device, product(launch.block), grid.shared_bytes),
-                    options.schedule_seed);
+                    options.schedule_seed, counters ? &*counters : nullptr);
   std::vector<std::uint64_t> executed(workers, 0);
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < workers; ++i) {
@@ -378,6 +385,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   Result result;
   result.statistics.warp_instructions =
       std::accumulate(executed.begin(), executed.end(), std::uint64_t{0});
+  if (counters) result.statistics.counters = counters->total();
   collect(grid, result);
   return result;
 }

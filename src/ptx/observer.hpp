@@ -24,6 +24,11 @@ class Observer {
   virtual ~Observer() = default;
   /// Before an instruction runs, for the lanes of c.mask; its guard is not yet looked at.
   virtual void instruction(Context& c, const Instr& in) = 0;
+  /// That instruction has only waited for other lanes, and will be run again.
+  virtual void undone(Context& c, const Instr& in) {
+    static_cast<void>(c);
+    static_cast<void>(in);
+  }
   /// An allowed access of one lane. `address` is an offset in shared and local memory, and the
   /// host's own in global memory. Accesses to the shared memory of another block of the cluster are
   /// not shown.

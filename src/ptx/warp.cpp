@@ -108,6 +108,9 @@ std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
     const Instr& in = *c.ip++;
     if constexpr (observed) c.observer->instruction(c, in);
     (c.full ? in.full : in.masked)(c, in);
+    if constexpr (observed) {
+      if (c.wait == Wait::kConverge) c.observer->undone(c, in);
+    }
     if (c.ip >= c.merge_ip) break;
   }
   return budget;
