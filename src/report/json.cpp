@@ -53,9 +53,9 @@ json candidate_json(const Report& report, const Record& record) {
     speedup = {{"value", number(over->value)}, {"lo", number(over->lo)}, {"hi", number(over->hi)}};
   }
   json findings = json::array();
-  for (const Finding& finding : record.findings) findings.push_back(to_json(finding));
+  for (const Finding& finding : record.findings) findings.emplace_back(to_json(finding));
   json profile, estimate;
-  for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  for (const KernelProfile& kernel : record.profile) profile.emplace_back(to_json(kernel));
   if (record.estimate) {
     estimate = {{"gpu", record.estimate->gpu},
                 {"candidate_ms", number(record.estimate->candidate_ms)},

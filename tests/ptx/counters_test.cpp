@@ -256,8 +256,9 @@ TEST(InstructionKinds, FollowFromTheText) {
     EXPECT_EQ(to_string(kind.instruction_class), to_string(c.instruction_class)) << c.text;
     EXPECT_EQ(kind.flops, c.flops) << c.text;
     EXPECT_EQ(kind.tensor_flops, c.tensor_flops) << c.text;
-    if (c.flops + c.tensor_flops > 0)
+    if (c.flops + c.tensor_flops > 0) {
       EXPECT_EQ(to_string(kind.flop_type), to_string(c.type)) << c.text;
+    }
   }
 }
 
