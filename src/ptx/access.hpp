@@ -11,6 +11,7 @@ namespace kbench::ptx {
 constexpr std::uint16_t kAddress32 = 1;      ///< the address register has 32 bits
 constexpr std::uint16_t kFrameRelative = 2;  ///< no register: an offset in the frame's locals
 constexpr std::uint16_t kPolls = 4;          ///< looks at what other threads may change
+constexpr std::uint16_t kNoRecord = 128;     ///< ld, st: the Shape is to be found each time
 constexpr std::uint16_t kSpaceShift = 8;     ///< the state space
 
 inline Space space_of(const Instr& in) { return static_cast<Space>(in.flags >> kSpaceShift); }

@@ -17,23 +17,18 @@ constexpr unsigned kSpinningRounds = 4;
 
 void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads) {
   const Function& kernel = *block.grid->kernel;
-  const auto& extents = block.grid->launch->block;
   warp.block = &block;
   warp.index = index;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const std::uint32_t thread = index * kLanes + lane;
-    warp.tid[0][lane] = thread % extents[0];
-    warp.tid[1][lane] = thread / extents[0] % extents[1];
-    warp.tid[2][lane] = thread / extents[0] / extents[1];
-    if (thread < threads) warp.live |= 1U << lane;
-  }
+  warp.tid = block.grid->tids[index].data();
+  const std::uint64_t lanes = threads - std::uint64_t{index} * kLanes;
+  warp.live = lanes >= kLanes ? kAllLanes : (1U << lanes) - 1;
   warp.local_stride = kernel.local_stack;
   warp.local = Bytes(std::size_t{kLanes} * warp.local_stride);
   if (warp.local.size() != 0) std::memset(warp.local.data(), 0xff, warp.local.size());
   if (block.grid->watched) warp.local_written = std::make_unique<Written>(warp.local.size());
   auto frame = std::make_unique<Frame>();
   frame->function = &kernel;
-  frame->registers = Bytes(kernel.register_bytes);
+  frame->registers = make_registers(kernel);
   frame->lanes = warp.live;
   Fragment fragment;
   fragment.mask = warp.live;

@@ -9,6 +9,21 @@
 namespace kbench::ptx {
 namespace {
 
+/// Bits of a literal as a value of the type.
+std::uint64_t literal_bits(const Operand& operand, Type type) {
+  if (operand.kind == Operand::Kind::kFloat32 && size_bytes(type) == 8) {
+    const auto narrow = std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits));
+    return std::bit_cast<std::uint64_t>(static_cast<double>(narrow));
+  }
+  if (operand.kind == Operand::Kind::kFloat64 && type == Type::kF32) {
+    const auto wide = std::bit_cast<double>(operand.bits);
+    return std::bit_cast<std::uint32_t>(static_cast<float>(wide));
+  }
+  return operand.bits;
+}
+
+}  // namespace
+
 void guarded(Context& c, const Instr& in) {
   const std::uint32_t holds = c.predicate_source(in.guard) ^ (in.guard_negated ? kAllLanes : 0U);
   const std::uint32_t mask = c.mask & holds;
@@ -25,21 +40,6 @@ void guarded(Context& c, const Instr& in) {
   c.mask = whole;
   c.full = full;
 }
-
-/// Bits of a literal as a value of the type.
-std::uint64_t literal_bits(const Operand& operand, Type type) {
-  if (operand.kind == Operand::Kind::kFloat32 && size_bytes(type) == 8) {
-    const auto narrow = std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits));
-    return std::bit_cast<std::uint64_t>(static_cast<double>(narrow));
-  }
-  if (operand.kind == Operand::Kind::kFloat64 && type == Type::kF32) {
-    const auto wide = std::bit_cast<double>(operand.bits);
-    return std::bit_cast<std::uint32_t>(static_cast<float>(wide));
-  }
-  return operand.bits;
-}
-
-}  // namespace
 
 std::uint32_t ConstantPool::add(std::uint64_t bits, unsigned bytes) {
   if (bytes < 8) bits &= (std::uint64_t{1} << (8 * bytes)) - 1;

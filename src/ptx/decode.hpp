@@ -85,8 +85,20 @@ struct FunctionDecode {
   std::unordered_map<std::string, Register> registers;
   std::unordered_map<std::string, std::size_t> labels;
   ConstantPool constants;
+  std::map<std::uint32_t, std::vector<std::size_t>> addresses;  ///< uses of ld and st, by register
   std::uint32_t* slots = nullptr;
 };
+
+/// Statements that a backward branch repeats.
+struct Loop {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Gives the loads and stores of `addresses` their records; call when the code is complete.
+void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops);
+
+/// Runs an instruction's body for the lanes whose guard holds.
+void guarded(Context& c, const Instr& in);
 
 /// One statement being decoded. Whatever its row does not ask for is refused.
 class Decode {
@@ -123,6 +135,8 @@ class Decode {
   std::uint32_t constant(std::uint64_t bits, unsigned bytes) {
     return function_.constants.add(bits, bytes);
   }
+  /// The instruction is a load or store that uses a Shape of the addresses in s[0].
+  void use_shape() { function_.addresses[out.s[0]].push_back(function_.function->code.size()); }
   std::uint32_t next_slot() { return (*function_.slots)++; }
   const std::uint32_t* keep(const std::vector<std::uint32_t>& list);
   std::size_t label(const std::string& name) const;

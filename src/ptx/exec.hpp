@@ -86,6 +86,17 @@ struct Masked {
   }
 };
 
+/// One value for the lanes of a mask.
+template <class R>
+void put_same(R* d, std::uint32_t mask, R value) {
+  if (mask == kAllLanes) {
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
+  } else {
+#pragma GCC ivdep
+    for (unsigned i = 0; i < kLanes; ++i) d[i] = ((mask >> i) & 1U) != 0 ? value : d[i];
+  }
+}
+
 /// Mask of the lanes where F(s[i]…) holds, combined with the predicate s[3] as in.flags says.
 enum class Combine : std::uint16_t { kPlain, kAnd, kOr, kXor };
 
@@ -130,6 +141,9 @@ struct Test {
     }
   }
 };
+
+/// Registers of a new frame.
+Bytes make_registers(const Function& function);
 
 /// Lanes of a mask, lowest first.
 template <class F>

@@ -7,37 +7,20 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define KBENCH_PTX_INTRINSICS 1
+// GCC 12 warns of vectors that its own header leaves undefined on purpose.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 #endif
 
 /// Loads and stores of all lanes at once, whose addresses have been checked.
 namespace kbench::ptx {
 
-/// The offsets of all lanes from the lowest address; `room` is for those that follow a rule.
-inline const std::uint32_t* lane_offsets(const Shape& shape,
-                                         std::array<std::uint32_t, kLanes>& room) {
-  if (shape.kind != Shape::Kind::kLinear) return shape.offset.data();
-  const auto begin = static_cast<unsigned>(std::countr_zero(shape.mask));
-  for (unsigned i = 0; i < kLanes; ++i) {
-    room[i] = ((shape.mask >> i) & 1U) != 0 ? (i - begin) * shape.stride : 0;
-  }
-  return room.data();
-}
-
 template <class R>
 void put(R* d, std::uint32_t mask, const R* values) {
 #pragma GCC ivdep
   for (unsigned i = 0; i < kLanes; ++i) d[i] = ((mask >> i) & 1U) != 0 ? values[i] : d[i];
-}
-
-template <class R>
-void put_same(R* d, std::uint32_t mask, R value) {
-  if (mask == kAllLanes) {
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = value;
-  } else {
-#pragma GCC ivdep
-    for (unsigned i = 0; i < kLanes; ++i) d[i] = ((mask >> i) & 1U) != 0 ? value : d[i];
-  }
 }
 
 #ifdef KBENCH_PTX_INTRINSICS
@@ -50,6 +33,14 @@ KBENCH_PTX_AVX512 inline __mmask16 low_lanes(std::uint32_t mask) {
 
 KBENCH_PTX_AVX512 inline __mmask16 high_lanes(std::uint32_t mask) {
   return static_cast<__mmask16>(mask >> 16);
+}
+
+/// Whether one of the halves of 32 words is 0xFFFF.
+KBENCH_PTX_AVX512 inline bool has_ones(const std::uint32_t* values) {
+  const __m512i ones = _mm512_set1_epi32(-1);
+  const __mmask32 low = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(values), ones);
+  const __mmask32 high = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(values + 16), ones);
+  return (low | high) != 0;
 }
 
 /// Lanes within 128 bytes of each other: two vectors and a permutation of their words.
@@ -106,9 +97,9 @@ KBENCH_PTX_AVX512 inline void load_quads(std::array<std::uint32_t*, 4> d, const 
 KBENCH_PTX_AVX512 inline void store_four(std::byte* to, const std::uint32_t* offset, __m512i r) {
   const auto at = [&](unsigned i) { return reinterpret_cast<__m128i*>(to + offset[i]); };
   _mm_storeu_si128(at(0), _mm512_castsi512_si128(r));
-  _mm_storeu_si128(at(4), _mm512_extracti32x4_epi32(r, 1));
-  _mm_storeu_si128(at(8), _mm512_extracti32x4_epi32(r, 2));
-  _mm_storeu_si128(at(12), _mm512_extracti32x4_epi32(r, 3));
+  _mm_storeu_si128(at(4), _mm512_maskz_extracti32x4_epi32(0xf, r, 1));
+  _mm_storeu_si128(at(8), _mm512_maskz_extracti32x4_epi32(0xf, r, 2));
+  _mm_storeu_si128(at(12), _mm512_maskz_extracti32x4_epi32(0xf, r, 3));
 }
 
 /// Four registers as 16 bytes a lane, for all 32 lanes at different addresses.
@@ -128,45 +119,68 @@ KBENCH_PTX_AVX512 inline void store_quads(std::byte* to, const std::uint32_t* of
 }  // namespace wide
 #endif
 
-/// Loads of `in.aux` values of type M into registers of type R; kWide: by AVX-512.
+/// Loads of `in.aux` values of type M into registers of type R, from shape.host on; kWide: by
+/// AVX-512. What is seldom is a function of its own, so that the usual ways stay short.
 template <class M, class R, bool kWide>
 struct LaneLoad {
-  /// `from` is the host's address of the lowest one.
-  static void run(const Context& c, const Instr& in, const Shape& shape, const std::byte* from) {
+  static void run(Context& c, const Instr& in, const Shape& shape) {
     if (shape.kind == Shape::Kind::kLinear) {
-      if (shape.stride == 0) return same(c, in, from);
-      if (shape.stride == sizeof(M) && in.aux == 1) return consecutive(c, in, from);
+      if (shape.stride == 0) return same(c, in, shape.host);
+      if (shape.stride == sizeof(M) && in.aux == 1 && c.mask == kAllLanes) {
+        return copy<kLanes>(c.target<R>(in.list[0]), shape.host);
+      }
     }
-    if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) {
-      if (words(c, in, shape, from)) return;
+#ifdef KBENCH_PTX_INTRINSICS
+    if constexpr (kWordsWide) {
+      const std::uint32_t count = shape.span / 4 + in.aux;
+      if (count <= 32) return near(c, in, shape, count);
     }
-    if (shape.kind == Shape::Kind::kGroups && in.aux == 1) {
-      if (shape.stride == sizeof(M)) return grouped<1>(c, in, shape, from);
-      if (shape.stride == 0) return grouped<0>(c, in, shape, from);
-    }
-    alignas(64) std::array<std::uint32_t, kLanes> room;
-    const std::uint32_t* offset = lane_offsets(shape, room);
-    for (unsigned k = 0; k < in.aux; ++k) {
-      if (in.list[k] == kNone) continue;
-      gather(c.target<R>(in.list[k]), from + k * sizeof(M), offset, c.mask);
-    }
+#endif
+    seldom()(c, in);
   }
 
  private:
+  static constexpr bool kWordsWide = kWide && sizeof(M) == 4 && sizeof(R) == 4;
+
+  struct Seldom {
+    static void run(Context& c, const Instr& in) {
+      const Shape& shape = *c.target<Shape>(in.extra);
+#ifdef KBENCH_PTX_INTRINSICS
+      if constexpr (kWordsWide) {
+        if (in.aux == 4) return quads(c, in, shape);
+      }
+#endif
+      if (in.aux == 1 && shape.stride == sizeof(M)) {
+        if (shape.kind == Shape::Kind::kLinear) return part(c, in, shape.host);
+        if (shape.kind == Shape::Kind::kGroups) return grouped<1>(c, in, shape);
+      }
+      if (in.aux == 1 && shape.stride == 0 && shape.kind == Shape::Kind::kGroups) {
+        return grouped<0>(c, in, shape);
+      }
+      for (unsigned k = 0; k < in.aux; ++k) {
+        if (in.list[k] == kNone) continue;
+        gather(c.target<R>(in.list[k]), shape.host + k * sizeof(M), shape.offset.data(), c.mask);
+      }
+    }
+  };
+  static Execute seldom() {
+    static const Execute kSeldom = pick<Seldom>();
+    return kSeldom;
+  }
+
   static void same(const Context& c, const Instr& in, const std::byte* from) {
     const M* m = reinterpret_cast<const M*>(from);
     for (unsigned k = 0; k < in.aux; ++k) {
       if (in.list[k] != kNone) put_same(c.target<R>(in.list[k]), c.mask, as_register<R>(m[k]));
     }
   }
-  static void consecutive(const Context& c, const Instr& in, const std::byte* from) {
-    R* d = c.target<R>(in.list[0]);
-    if (c.mask == kAllLanes) return copy<kLanes>(d, from);
-    const auto begin = static_cast<unsigned>(std::countr_zero(c.mask));
+  /// A run of lanes that are not all.
+  static void part(const Context& c, const Instr& in, const std::byte* from) {
+    R* d = c.target<R>(in.list[0]) + std::countr_zero(c.mask);
     const auto count = static_cast<unsigned>(std::popcount(c.mask));
     const M* m = reinterpret_cast<const M*>(from);
 #pragma GCC ivdep
-    for (unsigned i = 0; i < count; ++i) d[begin + i] = as_register<R>(m[i]);
+    for (unsigned i = 0; i < count; ++i) d[i] = as_register<R>(m[i]);
   }
   template <unsigned count>
   static void copy(R* d, const std::byte* from) {
@@ -175,11 +189,10 @@ struct LaneLoad {
     for (unsigned i = 0; i < count; ++i) d[i] = as_register<R>(m[i]);
   }
   template <unsigned step>
-  static void grouped(const Context& c, const Instr& in, const Shape& shape,
-                      const std::byte* from) {
+  static void grouped(const Context& c, const Instr& in, const Shape& shape) {
     R* d = c.target<R>(in.list[0]);
     for (unsigned g = 0; g < kLanes; g += kGroup) {
-      const M* m = reinterpret_cast<const M*>(from + shape.offset[g]);
+      const M* m = reinterpret_cast<const M*>(shape.host + shape.offset[g]);
 #pragma GCC ivdep
       for (unsigned i = 0; i < kGroup; ++i) d[g + i] = as_register<R>(m[i * step]);
     }
@@ -201,77 +214,92 @@ struct LaneLoad {
     put(d, mask, values.data());
   }
 #ifdef KBENCH_PTX_INTRINSICS
-  static bool words(const Context& c, const Instr& in, const Shape& shape, const std::byte* from) {
-    alignas(64) std::array<std::uint32_t, kLanes> room;
-    const std::uint32_t count = shape.span / 4 + in.aux;
-    if (count <= 32) {
-      const std::uint32_t* offset = lane_offsets(shape, room);
-      for (unsigned k = 0; k < in.aux; ++k) {
-        if (in.list[k] == kNone) continue;
-        wide::near(c.target<std::uint32_t>(in.list[k]), from + 4 * k, count - k, offset, c.mask);
-      }
-      return true;
+  static void near(const Context& c, const Instr& in, const Shape& shape, std::uint32_t count) {
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone) continue;
+      wide::near(c.target<std::uint32_t>(in.list[k]), shape.host + 4 * k, count - k,
+                 shape.offset.data(), c.mask);
     }
-    if (in.aux != 4) return false;
+  }
+  static void quads(const Context& c, const Instr& in, const Shape& shape) {
     std::array<std::uint32_t*, 4> d{};
     for (unsigned k = 0; k < 4; ++k) {
       if (in.list[k] != kNone) d[k] = c.target<std::uint32_t>(in.list[k]);
     }
-    wide::load_quads(d, from, lane_offsets(shape, room), c.mask);
-    return true;
+    wide::load_quads(d, shape.host, shape.offset.data(), c.mask);
   }
 #endif
 };
 
-/// Stores of registers of type R as `in.aux` values of type M. Of lanes that write to the same
-/// place, the highest wins.
+/// Stores of registers of type R as `in.aux` values of type M, from shape.host on. Of lanes that
+/// write to the same place, the highest wins.
 template <class M, class R, bool kWide>
 struct LaneStore {
-  static void run(const Context& c, const Instr& in, const Shape& shape, std::byte* to) {
-    if (in.aux == 1 && shape.stride == sizeof(M)) {
-      if (shape.kind == Shape::Kind::kLinear) return consecutive(c, in, to);
-      if (shape.kind == Shape::Kind::kGroups) return grouped(c, in, shape, to);
+  static void run(Context& c, const Instr& in, const Shape& shape) {
+    if (in.aux == 1 && shape.stride == sizeof(M) && shape.kind == Shape::Kind::kLinear &&
+        c.mask == kAllLanes) {
+      return copy<kLanes>(shape.host, c.source<R>(in.list[0]));
     }
-    alignas(64) std::array<std::uint32_t, kLanes> room;
-    const std::uint32_t* offset = lane_offsets(shape, room);
-#ifdef KBENCH_PTX_INTRINSICS
-    if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) {
-      // In another order than lane by lane, so lanes must not meet.
-      if (in.aux == 4 && c.mask == kAllLanes && shape.kind == Shape::Kind::kLinear &&
-          shape.stride >= 16) {
-        return wide::store_quads(
-            to, offset,
-            {c.source<std::uint32_t>(in.list[0]), c.source<std::uint32_t>(in.list[1]),
-             c.source<std::uint32_t>(in.list[2]), c.source<std::uint32_t>(in.list[3])});
-      }
-    }
-#endif
-    for (unsigned k = 0; k < in.aux; ++k) {
-      const R* s = c.source<R>(in.list[k]);
-      for_lanes(c.mask, [&](unsigned i) {
-        reinterpret_cast<M*>(to + offset[i])[k] = static_cast<M>(s[i]);
-      });
-    }
+    seldom()(c, in);
   }
 
  private:
-  static void consecutive(const Context& c, const Instr& in, std::byte* to) {
-    const R* s = c.source<R>(in.list[0]);
-    M* m = reinterpret_cast<M*>(to);
-    if (c.mask == kAllLanes) {
-#pragma GCC ivdep
-      for (unsigned i = 0; i < kLanes; ++i) m[i] = static_cast<M>(s[i]);
-      return;
+  struct Seldom {
+    static void run(Context& c, const Instr& in) {
+      const Shape& shape = *c.target<Shape>(in.extra);
+      const bool linear = shape.kind == Shape::Kind::kLinear;
+      if (in.aux == 1 && shape.stride == sizeof(M)) {
+        if (linear) return part(c, in, shape.host);
+        if (shape.kind == Shape::Kind::kGroups) return grouped(c, in, shape);
+      }
+      if (linear && shape.stride == 0) return same(c, in, shape.host);
+#ifdef KBENCH_PTX_INTRINSICS
+      if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) {
+        // In another order than lane by lane, so lanes must not meet.
+        if (in.aux == 4 && c.mask == kAllLanes && linear && shape.stride >= 16) {
+          return wide::store_quads(
+              shape.host, shape.offset.data(),
+              {c.source<std::uint32_t>(in.list[0]), c.source<std::uint32_t>(in.list[1]),
+               c.source<std::uint32_t>(in.list[2]), c.source<std::uint32_t>(in.list[3])});
+        }
+      }
+#endif
+      for (unsigned k = 0; k < in.aux; ++k) {
+        const R* s = c.source<R>(in.list[k]);
+        for_lanes(c.mask, [&](unsigned i) {
+          reinterpret_cast<M*>(shape.host + shape.offset[i])[k] = static_cast<M>(s[i]);
+        });
+      }
     }
-    const auto begin = static_cast<unsigned>(std::countr_zero(c.mask));
+  };
+  static Execute seldom() {
+    static const Execute kSeldom = pick<Seldom>();
+    return kSeldom;
+  }
+
+  template <unsigned count>
+  static void copy(std::byte* to, const R* s) {
+    M* m = reinterpret_cast<M*>(to);
+#pragma GCC ivdep
+    for (unsigned i = 0; i < count; ++i) m[i] = static_cast<M>(s[i]);
+  }
+  static void part(const Context& c, const Instr& in, std::byte* to) {
+    const R* s = c.source<R>(in.list[0]) + std::countr_zero(c.mask);
+    M* m = reinterpret_cast<M*>(to);
     const auto count = static_cast<unsigned>(std::popcount(c.mask));
 #pragma GCC ivdep
-    for (unsigned i = 0; i < count; ++i) m[i] = static_cast<M>(s[begin + i]);
+    for (unsigned i = 0; i < count; ++i) m[i] = static_cast<M>(s[i]);
   }
-  static void grouped(const Context& c, const Instr& in, const Shape& shape, std::byte* to) {
+  static void same(const Context& c, const Instr& in, std::byte* to) {
+    const auto last = static_cast<unsigned>(31 - std::countl_zero(c.mask));
+    for (unsigned k = 0; k < in.aux; ++k) {
+      reinterpret_cast<M*>(to)[k] = static_cast<M>(c.source<R>(in.list[k])[last]);
+    }
+  }
+  static void grouped(const Context& c, const Instr& in, const Shape& shape) {
     const R* s = c.source<R>(in.list[0]);
     for (unsigned g = 0; g < kLanes; g += kGroup) {
-      M* m = reinterpret_cast<M*>(to + shape.offset[g]);
+      M* m = reinterpret_cast<M*>(shape.host + shape.offset[g]);
       for (unsigned i = 0; i < kGroup; ++i) m[i] = static_cast<M>(s[g + i]);
     }
   }

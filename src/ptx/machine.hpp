@@ -34,38 +34,45 @@ constexpr std::uint32_t kConstantBit = 0x80000000U;
 constexpr std::uint32_t kNone = 0xffffffffU;
 
 /// One decoded instruction. Operands are byte offsets of 32-lane vectors (predicates: one mask).
-struct Instr {
+/// What most instructions need is in the first cache line.
+struct alignas(64) Instr {
   Execute full = nullptr;    ///< when all live lanes of the warp execute it
   Execute masked = nullptr;  ///< when only some do
-  Execute body_full = nullptr, body_masked = nullptr;  ///< behind a guard
   std::uint32_t d = kNone;
   std::array<std::uint32_t, 4> s{kNone, kNone, kNone, kNone};
-  std::uint32_t guard = kNone;
-  bool guard_negated = false;
-  std::uint8_t aux = 0;         ///< meaning by instruction
-  std::uint16_t flags = 0;      ///< meaning by instruction
-  std::uint32_t slot = 0;       ///< memory instructions: where the last region is remembered
-  std::uint32_t extra = kNone;  ///< second destination
-  std::int64_t imm = 0;         ///< displacement, shuffle of bits, size
-  const Instr* target = nullptr;
+  std::uint32_t extra = kNone;          ///< second destination; ld and st: the record of a Shape
+  std::int64_t imm = 0;                 ///< displacement, shuffle of bits, size
   const std::uint32_t* list = nullptr;  ///< further operands
-  const void* object = nullptr;         ///< function called, table of targets
+  std::uint16_t flags = 0;              ///< meaning by instruction
+  std::uint8_t aux = 0;                 ///< meaning by instruction
+  bool guard_negated = false;
+  std::uint32_t slot = 0;  ///< memory instructions: where the last region is remembered
+  std::uint32_t guard = kNone;
+  const Instr* target = nullptr;
+  const void* object = nullptr;                        ///< function called, table of targets
+  Execute body_full = nullptr, body_masked = nullptr;  ///< behind a guard or behind `clears`
+  /// Records of Shapes whose registers this one writes, with kNone at the end.
+  const std::uint32_t* clears = nullptr;
 };
 
-/// Bytes aligned to a cache line.
+/// Bytes aligned to a cache line, not set. Blocks come and go by the thousand: each host thread
+/// keeps what it frees, up to a bound, for the next one of that size.
 class Bytes {
  public:
   Bytes() = default;
   explicit Bytes(std::size_t size)
-      : data_(size == 0 ? nullptr
-                        : static_cast<std::byte*>(::operator new (size, std::align_val_t{64}))),
-        size_(size) {}
+      : data_(size == 0 ? nullptr : allocate(size), Delete{size}), size_(size) {}
   std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
  private:
+  static std::byte* allocate(std::size_t size);
+  static void free(std::byte* p, std::size_t size) noexcept;
   struct Delete {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+    Delete() noexcept : size(0) {}
+    explicit Delete(std::size_t bytes) noexcept : size(bytes) {}
+    void operator()(std::byte* p) const noexcept { free(p, size); }
+    std::size_t size;
   };
   std::unique_ptr<std::byte, Delete> data_;
   std::size_t size_ = 0;
@@ -85,10 +92,11 @@ struct Function {
   std::vector<std::unique_ptr<std::uint32_t[]>> lists;
   std::vector<std::unique_ptr<std::vector<const Instr*>>> tables;  ///< of brx.idx
   Bytes constants;
-  std::uint32_t register_bytes = 0;
-  std::uint32_t local_bytes = 0;          ///< of one call, variables, parameters and results
-  std::uint32_t local_stack = 0;          ///< with everything that it calls
-  std::uint32_t shared_bytes = 0;         ///< entries: where dynamic shared memory begins
+  std::uint32_t register_bytes = 0;  ///< of one frame, with the records
+  std::uint32_t shapes_offset = 0;   ///< where the records of Shapes begin, at the registers' end
+  std::uint32_t local_bytes = 0;     ///< of one call, variables, parameters and results
+  std::uint32_t local_stack = 0;     ///< with everything that it calls
+  std::uint32_t shared_bytes = 0;    ///< entries: where dynamic shared memory begins
   std::uint32_t static_shared_bytes = 0;  ///< entries: what counts towards the device's limit
   std::uint32_t parameter_bytes = 0;
   std::vector<ParameterSlot> parameters, returns;
@@ -200,7 +208,7 @@ struct Warp {
   std::uint32_t cluster_arrived = 0;  ///< lanes that are at the cluster's barrier in this phase
   std::uint32_t cluster_owing = 0;    ///< lanes that have arrived there and not waited yet
   std::vector<Reported> reported;     ///< what findings have counted of this warp
-  alignas(64) std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
+  const std::array<std::uint32_t, kLanes>* tid = nullptr;  ///< three, in Grid::tids
 };
 
 /// A named barrier of a block.
@@ -257,7 +265,8 @@ struct Grid {
   const Options* options = nullptr;
   MemoryMap memory;
   Bytes parameters;
-  alignas(64) std::array<std::uint32_t, 16> workspace{};  ///< of cooperative_groups
+  std::vector<std::array<std::array<std::uint32_t, kLanes>, 3>> tids;  ///< by warp of a block
+  alignas(64) std::array<std::uint32_t, 16> workspace{};               ///< of cooperative_groups
   std::uint32_t shared_bytes = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< extents of a cluster, in blocks
   bool explicit_cluster = false;                  ///< the launch or the kernel names them

@@ -112,7 +112,7 @@ void enter_function(Context& c, const Instr& in, const Function& function) {
                  fmt::format("calls {} at depth {} and overflows the stack of {} bytes",
                              function.name, frame->depth, c.warp->local_stride));
   }
-  frame->registers = Bytes(function.register_bytes);
+  frame->registers = make_registers(function);
   for (std::size_t k = 0; k < function.parameters.size(); ++k) {
     copy_locals(c, frame->local_base + function.parameters[k].offset,
                 c.frame->local_base + in.list[k + 1], function.parameters[k].bytes);

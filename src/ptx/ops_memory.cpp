@@ -20,15 +20,25 @@ struct Stretch {
   std::byte* host = nullptr;  ///< of begin
 };
 
+Stretch shared_stretch(const Context& c, u64 begin) {
+  return {begin, c.grid->shared_bytes, c.block->shared.data()};
+}
+
+Stretch global_stretch(const Context& c, const Instr& in, bool write) {
+  const Extent& extent = *c.extents[in.slot];
+  return {extent.begin, write && !extent.writable ? 0 : extent.bytes, at_address(extent.begin)};
+}
+
+/// What an address may belong to. Generic ones of other spaces than these find nothing here.
 template <Space space>
-Stretch stretch(const Context& c, const Instr& in, bool write) {
-  if constexpr (space == Space::kShared) {
-    return {0, c.grid->shared_bytes, c.block->shared.data()};
-  } else {
-    const Extent& extent = *c.extents[in.slot];
-    const u64 size = write && !extent.writable ? 0 : extent.bytes;
-    return {extent.begin, size, at_address(extent.begin)};
+Stretch stretch(const Context& c, const Instr& in, u64 address, bool write) {
+  if constexpr (space == Space::kShared) return shared_stretch(c, 0);
+  if constexpr (space == Space::kGeneric) {
+    if (address >> kWindowShift == kSharedWindow >> kWindowShift) {
+      return shared_stretch(c, kSharedWindow);
+    }
   }
+  return global_stretch(c, in, write);
 }
 
 /// Loads of any count and pattern, lane by lane.
@@ -48,67 +58,89 @@ template <class M, class R>
   }
 }
 
-/// Whether a warp whose addresses have that shape may access them, and where the lowest one lies;
-/// null where it must be found out lane by lane.
+/// Whether a warp whose addresses have that shape may access them; if so, sets shape.host.
 template <Space space, class W>
-std::byte* check(const Context& c, const Instr& in, const Shape& shape, u64 bytes, bool write) {
-  if (shape.kind == Shape::Kind::kFar) return nullptr;
+bool check(const Context& c, const Instr& in, Shape& shape, u64 bytes, bool write) {
   const W lowest = static_cast<W>(shape.lowest) + static_cast<W>(in.imm);
-  const Stretch s = stretch<space>(c, in, write);
+  const Stretch s = stretch<space>(c, in, lowest, write);
   const u64 offset = lowest - s.begin;
   const u64 length = shape.span + bytes;
-  const bool inside = s.size >= length && offset <= s.size - length;
-  if (!inside || ((lowest | shape.mixed) & (bytes - 1)) != 0) return nullptr;
-  return s.host + offset;
+  if (s.size < length || offset > s.size - length) return false;
+  if (((lowest | shape.mixed) & (bytes - 1)) != 0) return false;
+  shape.host = s.host + offset;
+  return shape.kind != Shape::Kind::kFar;
 }
 
-/// Finds the shape of an instruction's addresses and checks them; null as above.
-template <Space space>
-std::byte* approach(const Context& c, const Instr& in, u64 bytes, bool write, Shape& shape) {
-  if ((in.flags & kAddress32) != 0) {
-    find_shape(c.source<u32>(in.s[0]), c.mask, shape);
-    return check<space, u32>(c, in, shape, bytes, write);
+template <class W>
+struct FindShape {
+  static void run(Context& c, const Instr& in) {
+    find_shape(c.source<W>(in.s[0]), c.mask, *c.target<Shape>(in.extra));
   }
-  if ((in.flags & kFrameRelative) != 0) return nullptr;
-  find_shape(c.source<u64>(in.s[0]), c.mask, shape);
-  return check<space, u64>(c, in, shape, bytes, write);
+};
+const Execute kFindShape32 = pick<FindShape<u32>>();
+const Execute kFindShape64 = pick<FindShape<u64>>();
+
+/// Finds the shape of an instruction's addresses, where it is not known, and checks them; null
+/// where that must be done lane by lane.
+template <Space space>
+Shape* approach(Context& c, const Instr& in, u64 bytes, bool write) {
+  if ((in.flags & kFrameRelative) != 0 || c.observer != nullptr) return nullptr;
+  const bool narrow = (in.flags & kAddress32) != 0;
+  Shape& shape = *c.target<Shape>(in.extra);
+  if (shape.mask != c.mask || (in.flags & kNoRecord) != 0) {
+    (narrow ? kFindShape32 : kFindShape64)(c, in);
+  }
+  const bool allowed = narrow ? check<space, u32>(c, in, shape, bytes, write)
+                              : check<space, u64>(c, in, shape, bytes, write);
+  return allowed ? &shape : nullptr;
 }
 
-/// Whether reads of what nobody has written are looked for where an access has been allowed.
+/// The space of an access that has been allowed.
 template <Space space>
-bool watches(const Context& c, const Instr& in) {
-  if constexpr (space == Space::kShared) return c.grid->watched;
-  return c.extents[in.slot]->written != nullptr;
+Space place(const Instr& in, const Shape& shape) {
+  if constexpr (space != Space::kGeneric) return space;
+  const u64 lowest = shape.lowest + static_cast<u64>(in.imm);
+  return lowest >> kWindowShift == 0 ? Space::kGlobal : Space::kShared;
+}
+
+/// Whether reads of what nobody has written are looked for there.
+inline bool watches(const Context& c, const Instr& in, Space space) {
+  return c.grid->watched &&
+         (space == Space::kShared || c.extents[in.slot]->written != nullptr);
+}
+
+/// Whether 32 values have a word of ones.
+template <class M, class R, bool kWide>
+bool have_ones(const R* values) {
+#ifdef KBENCH_PTX_INTRINSICS
+  if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) return wide::has_ones(values);
+#endif
+  return has_ones<M>(values);
 }
 
 template <class M, class R, Space space, bool kWide>
 struct Load {
   static void run(Context& c, const Instr& in) {
     if ((in.flags & kPolls) != 0) c.polled = true;
-    if constexpr (space != Space::kGeneric) {
-      Shape shape;
-      const std::byte* from = c.observer != nullptr
-                                  ? nullptr
-                                  : approach<space>(c, in, sizeof(M) * in.aux, false, shape);
-      if (from != nullptr) {
-        LaneLoad<M, R, kWide>::run(c, in, shape, from);
-        if (watches<space>(c, in)) inspect(c, in, shape, from);
-        return;
-      }
+    const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, false);
+    if (shape != nullptr) {
+      LaneLoad<M, R, kWide>::run(c, in, *shape);
+      if (watches(c, in, place<space>(in, *shape))) inspect(c, in, *shape);
+      return;
     }
     slow(c, in);
   }
 
  private:
   /// Undefined memory holds ones: only where some were loaded there is something to look for.
-  static void inspect(Context& c, const Instr& in, const Shape& shape, const std::byte* from) {
+  static void inspect(Context& c, const Instr& in, const Shape& shape) {
     if (shape.kind == Shape::Kind::kLinear && shape.stride == 0) {
-      if (!has_ones(from, sizeof(M) * in.aux)) return;
-      return watch_loads(c, in, space, shape, from, sizeof(M) * in.aux);
+      if (!has_ones(shape.host, sizeof(M) * in.aux)) return;
+      return watch_loads(c, in, place<space>(in, shape), shape, sizeof(M) * in.aux);
     }
     for (unsigned k = 0; k < in.aux; ++k) {
-      if (in.list[k] == kNone || !has_ones<M>(c.target<R>(in.list[k]))) continue;
-      return watch_loads(c, in, space, shape, from, sizeof(M) * in.aux);
+      if (in.list[k] == kNone || !have_ones<M, R, kWide>(c.target<R>(in.list[k]))) continue;
+      return watch_loads(c, in, place<space>(in, shape), shape, sizeof(M) * in.aux);
     }
   }
   [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
@@ -136,25 +168,21 @@ template <class M, class R>
 template <class M, class R, Space space, bool kWide>
 struct Store {
   static void run(Context& c, const Instr& in) {
-    if constexpr (space != Space::kGeneric) {
-      Shape shape;
-      std::byte* to =
-          c.observer != nullptr ? nullptr : approach<space>(c, in, sizeof(M) * in.aux, true, shape);
-      if (to != nullptr) {
-        if (watches<space>(c, in)) inspect(c, in, shape, to);
-        return LaneStore<M, R, kWide>::run(c, in, shape, to);
-      }
+    const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, true);
+    if (shape != nullptr) {
+      if (watches(c, in, place<space>(in, *shape))) inspect(c, in, *shape);
+      return LaneStore<M, R, kWide>::run(c, in, *shape);
     }
     slow(c, in);
   }
 
  private:
   /// Before the values are stored, so that nobody sees ones without their marks.
-  static void inspect(Context& c, const Instr& in, const Shape& shape, const std::byte* to) {
+  static void inspect(Context& c, const Instr& in, const Shape& shape) {
     for (unsigned k = 0; k < in.aux; ++k) {
       const R* values = c.source<R>(in.list[k]);
-      if (!has_ones<M>(values)) continue;
-      watch_stores(c, in, space, shape, to + k * sizeof(M),
+      if (!have_ones<M, R, kWide>(values)) continue;
+      watch_stores(c, in, place<space>(in, shape), shape, shape.host + k * sizeof(M),
                    {reinterpret_cast<const std::byte*>(values), sizeof(M), sizeof(R)});
     }
   }
@@ -167,16 +195,17 @@ struct Store {
 
 /// A kernel parameter at a fixed place: the same for all lanes.
 template <class M, class R>
-void load_parameter(Context& c, const Instr& in) {
-  const std::byte* from = c.grid->parameters.data() + in.imm;
-  for (unsigned k = 0; k < in.aux; ++k) {
-    if (in.list[k] == kNone) continue;
-    M value;
-    std::memcpy(&value, from + k * sizeof(M), sizeof(M));
-    R* d = c.target<R>(in.list[k]);
-    for_lanes(c.mask, [&](unsigned i) { d[i] = as_register<R>(value); });
+struct LoadParameter {
+  static void run(Context& c, const Instr& in) {
+    const std::byte* from = c.grid->parameters.data() + in.imm;
+    for (unsigned k = 0; k < in.aux; ++k) {
+      if (in.list[k] == kNone) continue;
+      M value;
+      std::memcpy(&value, from + k * sizeof(M), sizeof(M));
+      put_same(c.target<R>(in.list[k]), c.mask, as_register<R>(value));
+    }
   }
-}
+};
 
 enum class Direction : std::uint8_t { kLoad, kStore };
 
@@ -185,7 +214,7 @@ Execute choose_space(const Instr& in, bool fixed) {
   const Space space = space_of(in);
   const bool global = space == Space::kGlobal || space == Space::kConst;
   if constexpr (direction == Direction::kLoad) {
-    if (space == Space::kParam && fixed) return &load_parameter<M, R>;
+    if (space == Space::kParam && fixed) return pick<LoadParameter<M, R>>();
     if (space == Space::kShared)
       return pick<Load<M, R, Space::kShared, false>, Load<M, R, Space::kShared, true>>();
     if (global) return pick<Load<M, R, Space::kGlobal, false>, Load<M, R, Space::kGlobal, true>>();
@@ -292,6 +321,7 @@ void decode_access(Decode& d) {
   }
   d.out.aux = static_cast<std::uint8_t>(count);
   d.out.list = d.keep(list);
+  d.use_shape();
   const bool fixed = !d.find_register(d.operand(kLoads ? 1 : 0).name);
   d.each(choose_type<direction>(d, type, register_bytes, fixed));
 }

@@ -151,6 +151,16 @@ bool moves(std::string_view name) {
   return name.starts_with("%clock") || name.starts_with("%globaltimer");
 }
 
+bool varies(std::string_view name) { return name.starts_with("%tid") || name.starts_with("%lane"); }
+
+template <class T>
+struct ReadSame {
+  static void run(Context& c, const Instr& in) {
+    const auto* row = static_cast<const SpecialRow*>(in.object);
+    put_same(c.target<T>(in.d), c.mask, static_cast<T>(row->read(c, 0)));
+  }
+};
+
 template <class T>
 void read_special(Context& c, const Instr& in) {
   const auto* row = static_cast<const SpecialRow*>(in.object);
@@ -170,6 +180,11 @@ void decode_special(Decode& d, const SpecialRow& row) {
   d.out.d = found.offset;
   d.out.object = &row;
   d.out.aux = moves(row.name) ? 1 : 0;
+  if (!varies(row.name) && !moves(row.name)) {
+    return d.each(found.bytes == 2   ? pick<ReadSame<u16>>()
+                  : found.bytes == 4 ? pick<ReadSame<u32>>()
+                                     : pick<ReadSame<u64>>());
+  }
   if (found.bytes == 2) return d.each(&read_special<u16>);
   if (found.bytes == 4) return d.each(&read_special<u32>);
   d.each(&read_special<u64>);

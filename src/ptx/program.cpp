@@ -224,7 +224,11 @@ class Builder {
     end.position = text.statements.empty() ? Position{} : text.statements.back().position;
     add(end);
     made.constants = state.constants.finish();
+    std::vector<Loop> loops;
     for (std::size_t i = 0; i < targets.size(); ++i) {
+      for (const std::size_t target : targets[i]) {
+        if (target <= i) loops.push_back({target, i});
+      }
       if (targets[i].empty()) continue;
       if (!tables[i]) {
         made.code[i].target = &made.code[targets[i][0]];
@@ -235,6 +239,7 @@ class Builder {
       made.code[i].object = table.get();
       made.tables.push_back(std::move(table));
     }
+    give_shape_records(state, loops);
   }
 
   std::uint64_t stack_below(std::size_t f, unsigned depth) {

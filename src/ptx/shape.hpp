@@ -24,8 +24,11 @@ struct Shape {
   std::uint32_t mixed = 0;  ///< low bits that may differ between lanes
   std::uint32_t span = 0;   ///< highest minus lowest
   std::uint64_t lowest = 0;
-  /// From the lowest, lanes outside of the mask have 0. Not set where the kind is kLinear.
+  std::byte* host = nullptr;  ///< of the lowest, for the instruction that is running
+  /// From the lowest, lanes outside of the mask have 0. Not set where all are 0.
   alignas(64) std::array<std::uint32_t, kLanes> offset;
+
+  std::uint32_t offset_of(unsigned lane) const { return span == 0 ? 0 : offset[lane]; }
 };
 
 constexpr unsigned kGroup = 8;
@@ -50,6 +53,11 @@ bool linear(const W* base, unsigned begin, unsigned count, Shape& shape) {
   }
   const W last = static_cast<W>(first + (count - 1) * narrow);
   if (bad != 0 || last < first) return false;
+  if (narrow != 0) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      shape.offset[i] = i - begin < count ? (i - begin) * narrow : 0;
+    }
+  }
   shape.kind = Shape::Kind::kLinear;
   shape.stride = shape.mixed = narrow;
   shape.span = static_cast<std::uint32_t>(last - first);

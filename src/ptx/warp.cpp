@@ -103,7 +103,8 @@ bool leave(Context& c, Warp& warp, std::size_t current) {
 /// Runs instructions until the fragment's turn ends; gives what is left of `budget`.
 template <bool observed>
 std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
-  while (budget > 0) {
+  if (budget == 0) return 0;
+  do {
     --budget;
     const Instr& in = *c.ip++;
     if constexpr (observed) c.observer->instruction(c, in);
@@ -111,8 +112,7 @@ std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
     if constexpr (observed) {
       if (c.wait == Wait::kConverge) c.observer->undone(c, in);
     }
-    if (c.ip >= c.merge_ip) break;
-  }
+  } while (c.ip < c.merge_ip && budget != 0);
   return budget;
 }
 
@@ -201,16 +201,20 @@ void release(Block& block, unsigned id) {
 
 /// A warp whose live lanes have all come counts as 32 threads, as barriers with a count want it.
 bool complete(const Block& block, const Barrier& barrier) {
+  if (barrier.expected == 0) {
+    for (std::size_t i = 0; i < block.warps.size(); ++i) {
+      if ((block.warps[i].live & ~barrier.arrived[i]) != 0) return false;
+    }
+    return true;
+  }
   std::uint32_t threads = 0;
   for (std::size_t i = 0; i < block.warps.size(); ++i) {
     // Who arrived at a barrier with a count and then left the kernel has arrived all the same.
-    const bool counted = barrier.expected != 0;
-    const std::uint32_t live = block.warps[i].live;
-    const std::uint32_t lanes = counted ? barrier.arrived[i] : barrier.arrived[i] & live;
-    const bool whole = counted && (live & ~lanes) == 0 && lanes != 0;
+    const std::uint32_t lanes = barrier.arrived[i];
+    const bool whole = (block.warps[i].live & ~lanes) == 0 && lanes != 0;
     threads += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(lanes));
   }
-  return threads >= (barrier.expected == 0 ? block.live_threads : barrier.expected);
+  return threads >= barrier.expected;
 }
 
 }  // namespace
@@ -227,8 +231,10 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
   barrier.expected = expected;
   check_divergence(c, in, id);
   barrier.arrived[c.warp->index] |= c.mask;
-  barrier.population += static_cast<std::uint32_t>(std::popcount(predicate & c.mask));
-  barrier.voters += static_cast<std::uint32_t>(std::popcount(c.mask));
+  if (static_cast<BarrierResult>(in.aux) != BarrierResult::kNothing) {
+    barrier.population += static_cast<std::uint32_t>(std::popcount(predicate & c.mask));
+    barrier.voters += static_cast<std::uint32_t>(std::popcount(c.mask));
+  }
   if (!complete(*c.block, barrier)) return false;
   finish_reduction(barrier, in, c.base[0], c.mask);
   release(*c.block, id);

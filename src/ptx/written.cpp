@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ptx/lane_memory.hpp"
+#include "ptx/exec.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -157,24 +157,20 @@ void watch(Context& c, const Instr& in, unsigned lane, Space space, u64 address,
 }
 
 [[gnu::noinline, gnu::cold]] void watch_loads(Context& c, const Instr& in, Space space,
-                                              const Shape& shape, const std::byte* from,
-                                              u64 bytes) {
-  std::array<u32, kLanes> room{};
-  const u32* offset = lane_offsets(shape, room);
-  const u64 lowest = address_of(c, space, from);
-  for_lanes(shape.mask,
-            [&](unsigned i) { watch(c, in, i, space, lowest + offset[i], bytes, Access::kRead); });
+                                              const Shape& shape, u64 bytes) {
+  const u64 lowest = address_of(c, space, shape.host);
+  for_lanes(shape.mask, [&](unsigned i) {
+    watch(c, in, i, space, lowest + shape.offset_of(i), bytes, Access::kRead);
+  });
 }
 
 [[gnu::noinline, gnu::cold]] void watch_stores(Context& c, const Instr& in, Space space,
                                                const Shape& shape, const std::byte* to,
                                                const StoredValues& values) {
-  std::array<u32, kLanes> room{};
-  const u32* offsets = lane_offsets(shape, room);
   const Watched memory = watched_memory(c, in, 0, space);
   const u64 lowest = address_of(c, space, to) - memory.begin;
   for_lanes(shape.mask, [&](unsigned i) {
-    const u64 offset = lowest + offsets[i];
+    const u64 offset = lowest + shape.offset_of(i);
     const std::byte* value = values.first + i * values.stride;
     if (values.bytes == 1) {
       if (*value == std::byte{0xff}) mark(memory, offset, 1);

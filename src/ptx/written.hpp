@@ -26,10 +26,9 @@ Watched watched_memory(const Context& c, const Instr& in, unsigned lane, Space s
 void watch(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
            std::uint64_t bytes, Access access);
 
-/// The same for loads of the lanes of a shape, some of whose values have a word 0xFFFF. `from`:
-/// where the lowest of them lies.
+/// The same for loads of the lanes of a shape, some of whose values have a word 0xFFFF.
 void watch_loads(Context& c, const Instr& in, Space space, const Shape& shape,
-                 const std::byte* from, std::uint64_t bytes);
+                 std::uint64_t bytes);
 
 /// Values in a register: how much of each is stored, and how far apart the lanes are.
 struct StoredValues {
