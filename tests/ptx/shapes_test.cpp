@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <array>
 #include <functional>
 
 #include "ptx/nvrtc_helper.hpp"
@@ -25,131 +26,136 @@ const std::vector<Pattern>& patterns() {
       {"backward", "63 - t", [](int t) { return 63 - t; }},
       {"halves_uniform", "t / 16", [](int t) { return t / 16; }},
       {"halves_consecutive", "t % 16", [](int t) { return t % 16; }},
-      {"rows_of_16", "t / 16 * 1000 + t % 16", [](int t) { return t / 16 * 1000 + t % 16; }},
+      {"rows_of_16", "t / 16 * 600 + t % 16", [](int t) { return t / 16 * 600 + t % 16; }},
       {"rows_of_8", "t / 8 * 300 + t % 8", [](int t) { return t / 8 * 300 + t % 8; }},
       {"rows_uniform", "t / 8 * 300", [](int t) { return t / 8 * 300; }},
       {"scattered", "(t * 37 + 11) % 64", [](int t) { return (t * 37 + 11) % 64; }},
-      {"far_apart", "(t * 73 + 5) % 64 * 50", [](int t) { return (t * 73 + 5) % 64 * 50; }},
-      {"but_one", "t == 13 ? 40 : t", [](int t) { return t == 13 ? 40 : t; }},
+      {"far_apart", "(t * 73 + 5) % 64 * 40", [](int t) { return (t * 73 + 5) % 64 * 40; }},
+      {"but_one", "(t == 13 ? 40 : t)", [](int t) { return t == 13 ? 40 : t; }},
   };
   return kPatterns;
 }
 
 /// Which of 64 threads take part: full warps, tails, holes, a single one.
-const std::vector<std::pair<const char*, std::function<bool(int)>>>& masks() {
-  static const std::vector<std::pair<const char*, std::function<bool(int)>>> kMasks{
-      {"true", [](int) { return true; }},         {"t < 43", [](int t) { return t < 43; }},
-      {"t >= 7", [](int t) { return t >= 7; }},   {"t % 3 != 1", [](int t) { return t % 3 != 1; }},
-      {"t == 38", [](int t) { return t == 38; }},
-  };
-  return kMasks;
-}
+constexpr std::uint64_t kMasks[] = {~0ULL, (1ULL << 43) - 1, ~0ULL << 7, 0x6db6db6d9249b6dbULL,
+                                    1ULL << 38};
 
 constexpr int kElements = 4000;
 
-class Shapes : public ::testing::TestWithParam<const char*> {};
+/// A kernel k0, k1 … for each pattern: `text` with the index in the place of INDEX.
+Module kernels_of(const std::string& text) {
+  std::string source;
+  for (std::size_t i = 0; i < patterns().size(); ++i) {
+    std::string kernel = text;
+    kernel.replace(kernel.find("NAME"), 4, fmt::format("k{}", i));
+    for (std::size_t at = 0; (at = kernel.find("INDEX", at)) != std::string::npos;) {
+      kernel.replace(at, 5, patterns()[i].index);
+    }
+    source += kernel;
+  }
+  return load_source(source);
+}
 
-/// y = x[index] for those of the mask, through global, shared and generic addresses.
-TEST_P(Shapes, loads) {
+template <class T>
+class Loads : public ::testing::Test {};
+using Types = ::testing::Types<float, double, short, signed char, long long>;
+TYPED_TEST_SUITE(Loads, Types);
+
+template <class T>
+constexpr const char* kTypeName = "long long";
+template <>
+constexpr const char* kTypeName<float> = "float";
+template <>
+constexpr const char* kTypeName<double> = "double";
+template <>
+constexpr const char* kTypeName<short> = "short";
+template <>
+constexpr const char* kTypeName<signed char> = "signed char";
+
+/// Four loads a thread: global, shared, generic, and two of each with displacements.
+TYPED_TEST(Loads, of_all_patterns) {
   KBENCH_NEEDS_NVRTC();
-  const std::string type = GetParam();
-  for (const Pattern& pattern : patterns()) {
-    for (const auto& [mask, takes_part] : masks()) {
-      Module module = load_source(fmt::format(
-          R"(extern "C" __global__ void k(const {0}* x, int* y, int which) {{
-               __shared__ {0} s[{1}];
-               int t = threadIdx.x;
-               for (int i = t; i < {1}; i += 64) s[i] = x[i];
-               __syncthreads();
-               const {0}* either = which ? x : s;
-               if ({3}) {{
-                 y[t * 4] = (int)x[{2}];
-                 y[t * 4 + 1] = (int)s[{2}];
-                 y[t * 4 + 2] = (int)((volatile const {0}*)either)[{2}];
-                 y[t * 4 + 3] = (int)x[{2} + 1] + (int)s[{2} + 3];
-               }}
-             }})",
-          type, kElements, pattern.index, mask));
-      const std::size_t bytes = type == "double" || type == "long long" ? 8
-                                : type == "short"                       ? 2
-                                : type == "signed char"                 ? 1
-                                                                        : 4;
-      const auto value = [&](int i) { return bytes == 1 ? i % 100 : i; };
-      Buffer<std::uint64_t> x("x", kElements * bytes / 8);
-      for (int i = 0; i < kElements; ++i) {
-        auto* at = reinterpret_cast<std::byte*>(x.data()) + static_cast<std::size_t>(i) * bytes;
-        const auto put = [&](auto v) { std::memcpy(at, &v, sizeof v); };
-        if (type == "double") put(static_cast<double>(value(i)));
-        if (type == "long long") put(static_cast<std::int64_t>(value(i)));
-        if (type == "short") put(static_cast<std::int16_t>(value(i)));
-        if (type == "signed char") put(static_cast<std::int8_t>(value(i)));
-        if (type == "float") put(static_cast<float>(value(i)));
-      }
+  Module module = kernels_of(fmt::format(
+      R"(extern "C" __global__ void NAME(const {0}* x, int* y, int which,
+                                         unsigned long long mask) {{
+           __shared__ {0} s[{1}];
+           int t = threadIdx.x;
+           for (int i = t; i < {1}; i += 64) s[i] = x[i];
+           __syncthreads();
+           const {0}* either = which ? x : s;
+           if (mask >> t & 1) {{
+             y[t * 4] = (int)x[INDEX];
+             y[t * 4 + 1] = (int)s[INDEX];
+             y[t * 4 + 2] = (int)((volatile const {0}*)either)[INDEX];
+             y[t * 4 + 3] = (int)x[INDEX + 1] + (int)s[INDEX + 3];
+           }}
+         }})",
+      kTypeName<TypeParam>, kElements));
+  const auto value = [](int i) { return i % 100; };
+  Buffer<TypeParam> x("x", kElements);
+  for (int i = 0; i < kElements; ++i) {
+    x[static_cast<std::size_t>(i)] = static_cast<TypeParam>(value(i));
+  }
+  for (std::size_t p = 0; p < patterns().size(); ++p) {
+    for (const std::uint64_t mask : kMasks) {
       for (const int which : {0, 1}) {
         Buffer<int> y("y", 256, -1);
         Launch launch;
-        launch.kernel = "k";
+        launch.kernel = fmt::format("k{}", p);
         launch.block = {64, 1, 1};
-        launch.arguments = arguments(x.data(), y.data(), which);
+        launch.arguments = arguments(x.data(), y.data(), which, mask);
         run(module, launch, {x.region(false), y.region()});
         for (int t = 0; t < 64; ++t) {
-          const auto at = static_cast<std::size_t>(t) * 4;
-          const int i = pattern.expected(t);
-          const bool takes = takes_part(t);
-          for (std::size_t k = 0; k < 3; ++k) {
-            ASSERT_EQ(y[at + k], takes ? value(i) : -1)
-                << pattern.name << ", " << mask << ", thread " << t << ", " << k;
+          const int i = patterns()[p].expected(t);
+          const std::array<int, 4> all{value(i), value(i), value(i), value(i + 1) + value(i + 3)};
+          for (std::size_t k = 0; k < 4; ++k) {
+            ASSERT_EQ(y[static_cast<std::size_t>(t) * 4 + k], (mask >> t & 1) != 0 ? all[k] : -1)
+                << patterns()[p].name << ", " << mask << ", thread " << t << ", " << k;
           }
-          ASSERT_EQ(y[at + 3], takes ? value(i + 1) + value(i + 3) : -1)
-              << pattern.name << ", " << mask << ", thread " << t;
         }
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Shapes,
-                         ::testing::Values("float", "double", "short", "signed char"));
-
 /// Vectors of 2 and 4 elements, loaded and stored.
 TEST(Shapes, vectors) {
   KBENCH_NEEDS_NVRTC();
-  for (const Pattern& pattern : patterns()) {
-    for (const auto& [mask, takes_part] : masks()) {
-      Module module = load_source(fmt::format(
-          R"(extern "C" __global__ void k(const float4* x, float4* y, const float2* u, float2* v) {{
-               __shared__ float4 s[3000];
-               int t = threadIdx.x;
-               for (int i = t; i < 3000; i += 64) s[i] = x[i];
-               __syncthreads();
-               if ({1}) {{
-                 float4 a = x[{0}], b = s[{0}];
-                 y[{0}] = make_float4(a.x, a.y + b.y, b.z, a.w + b.w);
-                 v[{0}] = u[{0}];
-               }}
-             }})",
-          pattern.index, mask));
-      Buffer<float> x("x", kElements * 4), y("y", kElements * 4, -1), u("u", kElements * 2),
-          v("v", kElements * 2, -1);
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
-      for (std::size_t i = 0; i < u.size(); ++i) u[i] = static_cast<float>(i);
+  Module module = kernels_of(R"(
+    extern "C" __global__ void NAME(const float4* x, float4* y, const float2* u, float2* v,
+                                    unsigned long long mask) {
+      __shared__ float4 s[2600];
+      int t = threadIdx.x;
+      for (int i = t; i < 2600; i += 64) s[i] = x[i];
+      __syncthreads();
+      if (mask >> t & 1) {
+        float4 a = x[INDEX], b = s[INDEX];
+        y[INDEX] = make_float4(a.x, a.y + b.y, b.z, a.w + b.w);
+        v[INDEX] = u[INDEX];
+      }
+    })");
+  Buffer<float> x("x", kElements * 4), u("u", kElements * 2);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  for (std::size_t i = 0; i < u.size(); ++i) u[i] = static_cast<float>(i);
+  for (std::size_t p = 0; p < patterns().size(); ++p) {
+    for (const std::uint64_t mask : kMasks) {
+      Buffer<float> y("y", kElements * 4, -1), v("v", kElements * 2, -1);
       Launch launch;
-      launch.kernel = "k";
+      launch.kernel = fmt::format("k{}", p);
       launch.block = {64, 1, 1};
-      launch.arguments = arguments(x.data(), y.data(), u.data(), v.data());
+      launch.arguments = arguments(x.data(), y.data(), u.data(), v.data(), mask);
       run(module, launch, {x.region(false), y.region(), u.region(false), v.region()});
       std::vector<bool> written(kElements, false);
       for (int t = 0; t < 64; ++t) {
-        if (takes_part(t)) written[static_cast<std::size_t>(pattern.expected(t))] = true;
+        const auto at = static_cast<std::size_t>(patterns()[p].expected(t));
+        written[at] = written[at] || (mask >> t & 1) != 0;
       }
-      for (std::size_t i = 0; i < kElements; ++i) {
-        for (std::size_t k = 0; k < 4; ++k) {
-          const auto value = static_cast<float>(4 * i + k) * (k % 2 == 1 ? 2.0F : 1.0F);
-          ASSERT_EQ(y[4 * i + k], written[i] ? value : -1)
-              << pattern.name << ", " << mask << ", " << i << ", " << k;
-        }
-        ASSERT_EQ(v[2 * i], written[i] ? static_cast<float>(2 * i) : -1) << pattern.name;
-        ASSERT_EQ(v[2 * i + 1], written[i] ? static_cast<float>(2 * i + 1) : -1) << pattern.name;
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const float value = static_cast<float>(i) * (i % 2 == 1 ? 2.0F : 1.0F);
+        ASSERT_EQ(y[i], written[i / 4] ? value : -1) << patterns()[p].name << ", " << mask;
+      }
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        ASSERT_EQ(v[i], written[i / 2] ? static_cast<float>(i) : -1) << patterns()[p].name;
       }
     }
   }
@@ -220,20 +226,16 @@ TEST(Shapes, addresses_that_change) {
 /// One lane outside of its buffer is found in every pattern.
 TEST(Shapes, bounds) {
   KBENCH_NEEDS_NVRTC();
-  for (const Pattern& pattern : patterns()) {
-    int most = 0;
-    for (int t = 0; t < 32; ++t) most = std::max(most, pattern.expected(t));
-    for (const char* body : {"y[t] = x[%s];", "x[%s] = t; y[0] = 0;"}) {
-      std::string text = body;
-      text.replace(text.find("%s"), 2, pattern.index);
-      Module module = load_source(
-          "extern \"C\" __global__ void k(int* x, int* y) { int t = "
-          "threadIdx.x; " +
-          text + " }");
+  for (const char* body : {"y[t] = x[INDEX];", "x[INDEX] = t; y[0] = 0;"}) {
+    Module module = kernels_of(fmt::format(
+        "extern \"C\" __global__ void NAME(int* x, int* y) {{ int t = threadIdx.x; {} }}", body));
+    for (std::size_t p = 0; p < patterns().size(); ++p) {
+      int most = 0;
+      for (int t = 0; t < 32; ++t) most = std::max(most, patterns()[p].expected(t));
       for (const int missing : {0, 1}) {
         Buffer<int> x("x", static_cast<std::size_t>(most + 1 - missing)), y("y", 32);
         Launch launch;
-        launch.kernel = "k";
+        launch.kernel = fmt::format("k{}", p);
         launch.block = {32, 1, 1};
         launch.arguments = arguments(x.data(), y.data());
         if (missing == 0) {
@@ -241,8 +243,8 @@ TEST(Shapes, bounds) {
           continue;
         }
         const Fault fault = run_to_fault(module, launch, {x.region(), y.region()});
-        EXPECT_EQ(fault.region, "x") << pattern.name;
-        EXPECT_EQ(fault.offset_bytes, 4 * most) << pattern.name;
+        EXPECT_EQ(fault.region, "x") << patterns()[p].name;
+        EXPECT_EQ(fault.offset_bytes, 4 * most) << patterns()[p].name;
       }
     }
   }
