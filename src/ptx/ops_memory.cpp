@@ -105,8 +105,7 @@ Space place(const Instr& in, const Shape& shape) {
 
 /// Whether reads of what nobody has written are looked for there.
 inline bool watches(const Context& c, const Instr& in, Space space) {
-  return c.grid->watched &&
-         (space == Space::kShared || c.extents[in.slot]->written != nullptr);
+  return c.grid->watched && (space == Space::kShared || c.extents[in.slot]->written != nullptr);
 }
 
 /// Whether 32 values have a word of ones.

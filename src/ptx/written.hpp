@@ -27,8 +27,7 @@ void watch(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_
            std::uint64_t bytes, Access access);
 
 /// The same for loads of the lanes of a shape, some of whose values have a word 0xFFFF.
-void watch_loads(Context& c, const Instr& in, Space space, const Shape& shape,
-                 std::uint64_t bytes);
+void watch_loads(Context& c, const Instr& in, Space space, const Shape& shape, std::uint64_t bytes);
 
 /// Values in a register: how much of each is stored, and how far apart the lanes are.
 struct StoredValues {

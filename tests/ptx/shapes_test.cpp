@@ -223,6 +223,46 @@ TEST(Shapes, addresses_that_change) {
   }
 }
 
+/// A pointer that is loaded through itself.
+TEST(Shapes, lists) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    struct Node { Node* next; long long value, more; };
+    extern "C" __global__ void k(Node* nodes, long long* y, int rounds) {
+      Node* p = nodes + threadIdx.x;
+      long long sum = 0;
+      for (int r = 0; r < rounds; ++r) {
+        sum = sum * 3 + p->value;
+        p = p->next;
+        sum += p->more;
+      }
+      y[threadIdx.x] = sum;
+    })");
+  constexpr std::size_t kNodes = 50;
+  Buffer<std::int64_t> nodes("nodes", kNodes * 3), y("y", 32);
+  const auto next = [](std::size_t i) { return (i * 17 + 5) % kNodes; };
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    nodes[3 * i] = reinterpret_cast<std::int64_t>(&nodes[3 * next(i)]);
+    nodes[3 * i + 1] = static_cast<std::int64_t>(i);
+    nodes[3 * i + 2] = static_cast<std::int64_t>(i * i);
+  }
+  Launch launch;
+  launch.kernel = "k";
+  launch.block = {32, 1, 1};
+  launch.arguments = arguments(nodes.data(), y.data(), 10);
+  run(module, launch, {nodes.region(), y.region()});
+  for (std::size_t t = 0; t < 32; ++t) {
+    std::int64_t sum = 0;
+    std::size_t at = t;
+    for (int r = 0; r < 10; ++r) {
+      sum = sum * 3 + nodes[3 * at + 1];
+      at = next(at);
+      sum += nodes[3 * at + 2];
+    }
+    EXPECT_EQ(y[t], sum) << t;
+  }
+}
+
 /// One lane outside of its buffer is found in every pattern.
 TEST(Shapes, bounds) {
   KBENCH_NEEDS_NVRTC();
