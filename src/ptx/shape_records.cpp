@@ -4,6 +4,7 @@
 #include "ptx/access.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/shape.hpp"
+#include "ptx/warp_sync.hpp"
 
 // How the addresses in a register lie is found out once for all the loads and stores between two
 // writes of it. The record of that, a Shape, lies behind the frame's registers and tells for which
@@ -80,7 +81,11 @@ void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
   std::map<std::size_t, std::vector<u32>> clears;
   for (const auto& [address, uses] : state.addresses) {
     const auto& written = writers[address];
-    const bool keep = uses.size() > 1 || invariant(loops, written, uses[0]);
+    // Lanes that meet at copies of a warp-synchronous instruction get its result by another way.
+    const bool meets = std::any_of(written.begin(), written.end(), [&](std::size_t at) {
+      return find_sync(function.code[at]) != nullptr;
+    });
+    const bool keep = !meets && (uses.size() > 1 || invariant(loops, written, uses[0]));
     const u32 record = keep ? function.register_bytes : scratch;
     if (keep) function.register_bytes += sizeof(Shape);
     for (const std::size_t use : uses) {
