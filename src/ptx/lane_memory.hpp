@@ -43,6 +43,15 @@ KBENCH_PTX_AVX512 inline bool has_ones(const std::uint32_t* values) {
   return (low | high) != 0;
 }
 
+/// d[i] = a[source[i]], which may be the same register, for the lanes of a mask.
+KBENCH_PTX_AVX512 inline void permute(std::uint32_t* d, const std::uint32_t* a,
+                                      const std::uint32_t* source, std::uint32_t mask) {
+  const __m512i low = _mm512_loadu_si512(a), high = _mm512_loadu_si512(a + 16);
+  const __m512i x = _mm512_loadu_si512(source), y = _mm512_loadu_si512(source + 16);
+  _mm512_mask_storeu_epi32(d, low_lanes(mask), _mm512_permutex2var_epi32(low, x, high));
+  _mm512_mask_storeu_epi32(d + 16, high_lanes(mask), _mm512_permutex2var_epi32(low, y, high));
+}
+
 /// Lanes within 128 bytes of each other: two vectors and a permutation of their words.
 KBENCH_PTX_AVX512 inline void near(std::uint32_t* d, const std::byte* from, std::uint32_t words,
                                    const std::uint32_t* offset, std::uint32_t mask) {

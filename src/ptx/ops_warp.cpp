@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ptx/decode.hpp"
+#include "ptx/lane_memory.hpp"
 #include "ptx/lanes.hpp"
 #include "ptx/warp_sync.hpp"
 
@@ -21,8 +22,12 @@ u32 first_lane(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 /// Lanes whose partners (per-lane masks at `operand`) are all here go on; the others wait for them.
 /// False where none can go on now.
 bool converge(Context& c, const Instr& in, u32 operand) {
-  if (!enter_guard(c, in)) return false;
+  if (in.guard != kNone && !enter_guard(c, in)) return false;
   const u32* members = c.source<u32>(operand);
+  if ((operand & kConstantBit) != 0) {
+    const u32 all = members[0];
+    if ((all & c.warp->live & ~c.mask) == 0 && (c.mask & ~all) == 0) return true;
+  }
   u32 ready = 0;
   u32 stranger = 0;
   for_lanes(c.mask, [&](unsigned i) {
@@ -84,24 +89,47 @@ bool shuffle_source(Shuffle mode, u32 lane, u32 b, u32 c, u32& source) {
   return inside;
 }
 
+template <Shuffle mode, bool kWide>
+struct Exchange {
+  static void run(Context& c, const Instr& in) {
+    const u32* a = c.source<u32>(in.s[0]);
+    const u32* b = c.source<u32>(in.s[1]);
+    const u32* bounds = c.source<u32>(in.s[2]);
+    alignas(64) std::array<u32, kLanes> source;
+    u32 inside = 0;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      u32 from = 0;
+      inside |= u32{shuffle_source(mode, i, b[i], bounds[i], from)} << i;
+      source[i] = from & 31U;
+    }
+    take(c.target<u32>(in.d), a, source, c.mask);
+    if (in.extra == kNone) return;
+    u32& p = c.predicate(in.extra);
+    p = (p & ~c.mask) | (inside & c.mask);
+  }
+
+ private:
+  static void take(u32* d, const u32* a, const std::array<u32, kLanes>& source, u32 mask) {
+#ifdef KBENCH_PTX_INTRINSICS
+    if constexpr (kWide) return wide::permute(d, a, source.data(), mask);
+#endif
+    alignas(64) std::array<u32, kLanes> values;
+    for (unsigned i = 0; i < kLanes; ++i) values[i] = a[source[i]];
+    put(d, mask, values.data());
+  }
+};
+
+template <Shuffle mode>
+Execute exchange() {
+  return pick<Exchange<mode, false>, Exchange<mode, true>>();
+}
+
 void shuffle(Context& c, const Instr& in) {
   if (!converge(c, in, in.s[3])) return;
-  std::array<u32, kLanes> value{};
-  const u32* a = c.source<u32>(in.s[0]);
-  const u32* b = c.source<u32>(in.s[1]);
-  const u32* bounds = c.source<u32>(in.s[2]);
-  std::copy(a, a + kLanes, value.begin());
-  u32 inside = 0;
-  u32* d = c.target<u32>(in.d);
-  for_lanes(c.mask, [&](unsigned i) {
-    u32 source = 0;
-    const bool holds = shuffle_source(static_cast<Shuffle>(in.aux), i, b[i], bounds[i], source);
-    inside |= u32{holds} << i;
-    d[i] = value[source & 31U];
-  });
-  if (in.extra == kNone) return;
-  u32& p = c.predicate(in.extra);
-  p = (p & ~c.mask) | inside;
+  static const std::array<Execute, 4> kModes{exchange<Shuffle::kUp>(), exchange<Shuffle::kDown>(),
+                                             exchange<Shuffle::kButterfly>(),
+                                             exchange<Shuffle::kIndex>()};
+  kModes[in.aux](c, in);
 }
 
 /// d or d|p, where p is a predicate.
