@@ -103,6 +103,20 @@ bool run_round(Context& c, Block& block, Round& round) {
 
 }  // namespace
 
+decltype(Grid::tids) number_threads(const std::array<std::uint32_t, 3>& extents) {
+  const std::uint32_t threads = extents[0] * extents[1] * extents[2];
+  decltype(Grid::tids) tids((threads + kLanes - 1) / kLanes);
+  std::uint32_t thread = 0;
+  for (auto& tid : tids) {
+    for (unsigned lane = 0; lane < kLanes; ++lane, ++thread) {
+      tid[0][lane] = thread % extents[0];
+      tid[1][lane] = thread / extents[0] % extents[1];
+      tid[2][lane] = thread / extents[0] / extents[1];
+    }
+  }
+  return tids;
+}
+
 std::unique_ptr<Cluster> make_cluster(Grid& grid, std::uint64_t linear) {
   auto cluster = std::make_unique<Cluster>();
   const auto& extents = grid.cluster;

@@ -8,6 +8,9 @@ namespace kbench::ptx {
 /// A cluster whose blocks are at their first instruction; `linear` is its number in the grid.
 std::unique_ptr<Cluster> make_cluster(Grid& grid, std::uint64_t linear);
 
+/// Grid::tids of a block of these extents.
+decltype(Grid::tids) number_threads(const std::array<std::uint32_t, 3>& extents);
+
 enum class BlockEnd : std::uint8_t {
   kDone,
   kSuspended,  ///< only spins, or has had its share: run it again later

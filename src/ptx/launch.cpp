@@ -311,20 +311,6 @@ void add_memory(Grid& grid, const Program& program, std::span<const Region> regi
   grid.memory.seal();
 }
 
-/// Thread indices of each warp of a block.
-void number_threads(Grid& grid) {
-  const auto& extents = grid.launch->block;
-  grid.tids.resize((product(extents) + kLanes - 1) / kLanes);
-  std::uint32_t thread = 0;
-  for (auto& tid : grid.tids) {
-    for (unsigned lane = 0; lane < kLanes; ++lane, ++thread) {
-      tid[0][lane] = thread % extents[0];
-      tid[1][lane] = thread / extents[0] % extents[1];
-      tid[2][lane] = thread / extents[0] / extents[1];
-    }
-  }
-}
-
 Bytes pack_parameters(const Function& kernel, const Launch& launch) {
   Bytes buffer(std::max(kernel.parameter_bytes, 1U));
   std::memset(buffer.data(), 0, buffer.size());
@@ -379,7 +365,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.watched = options.sanitize != Sanitize::kNone;
   grid.parameters = pack_parameters(*kernel, launch);
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
-  number_threads(grid);
+  grid.tids = number_threads(launch.block);
   add_memory(grid, program, regions);
   const std::uint64_t blocks = product(launch.grid);
   const unsigned cores =
