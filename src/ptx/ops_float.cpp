@@ -145,6 +145,14 @@ float divide_approx(float a, float b) {
   return huge ? zero : quotient;
 }
 
+/// What the gross approximations of f64 read and write: the upper 32 bits, subnormals flushed.
+double upper_half(double a) {
+  const u64 bits = std::bit_cast<u64>(a);
+  const bool small = (bits & 0x7ff0000000000000ULL) == 0;
+  const u64 kept = bits & (small ? 0x8000000000000000ULL : 0xffffffff00000000ULL);
+  return a != a ? a : std::bit_cast<double>(kept);
+}
+
 void decode_rcp(Decode& d) {
   const Type type = d.type();
   d.plain_operands(type, {type});
@@ -152,10 +160,7 @@ void decode_rcp(Decode& d) {
   if (d.flag("approx")) {
     if (type == Type::kF64) {
       if (!ftz) d.reject("rcp.approx.f64 needs .ftz");
-      return d.lanes<double, double>([](double a) {
-        const u64 kept = std::bit_cast<u64>(1.0 / a) & 0xffffffff00000000ULL;
-        return a != a ? a : std::bit_cast<double>(kept);
-      });
+      return d.lanes<double, double>([](double a) { return upper_half(1.0 / upper_half(a)); });
     }
     if (ftz) return d.lanes<float, float>([](float a) { return flush(1.0F / flush(a)); });
     return d.lanes<float, float>([](float a) { return 1.0F / a; });
@@ -194,10 +199,8 @@ void decode_rsqrt(Decode& d) {
   d.plain_operands(type, {type});
   if (type == Type::kF64) {
     if (ftz) {
-      return d.lanes<double, double>([](double a) {
-        const double r = 1.0 / std::sqrt(a);
-        return r != r ? r : std::bit_cast<double>(std::bit_cast<u64>(r) & 0xffffffff00000000ULL);
-      });
+      return d.lanes<double, double>(
+          [](double a) { return upper_half(1.0 / std::sqrt(upper_half(a))); });
     }
     return d.lanes<double, double>([](double a) { return 1.0 / std::sqrt(a); });
   }
@@ -208,48 +211,75 @@ void decode_rsqrt(Decode& d) {
   d.lanes<float, float>([](float a) { return decltype(value){}(flush(a)); });
 }
 
-/// One approximation of f32, with its flushing form, and of the half types where it has them.
-template <class F>
-void approximation(Decode& d, F) {
-  const bool ftz = d.flag("ftz");
-  d.flag("approx");
-  const Type type = d.type();
-  d.plain_operands(type, {type});
-  const auto halves = [&]<class H>(H) {
-    const auto one = [](H a) { return from_float<H>(F{}(to_float(a))); };
-    using P = Pair<H>;
-    if (size_bytes(type) == 2) return d.lanes<H, H>(one);
-    d.lanes<P, P>([](P a) { return P{decltype(one){}(a.low), decltype(one){}(a.high)}; });
+/// The approximation F of a half type, computed in f32 and rounded.
+template <class H, bool ftz, class F>
+void half_approximation(Decode& d, bool packed, F) {
+  const auto one = [](H a) {
+    const float r = F{}(to_float(a));
+    return from_float<H>(ftz ? flush(r) : r);
   };
-  switch (type) {
-    case Type::kF32:
-      if (ftz) return d.lanes<float, float>([](float a) { return flush(F{}(flush(a))); });
-      return d.lanes<float, float>([](float a) { return F{}(a); });
-    case Type::kF16:
-    case Type::kF16x2:
-      return halves(Half{});
-    case Type::kBf16:
-    case Type::kBf16x2:
-      return halves(Bfloat{});
-    default:
-      d.reject("the type is not supported");
-  }
+  using P = Pair<H>;
+  if (!packed) return d.lanes<H, H>(one);
+  d.lanes<P, P>([](P a) { return P{decltype(one){}(a.low), decltype(one){}(a.high)}; });
 }
 
+/// One approximation of f32, with its flushing form.
+template <class F>
+void single_approximation(Decode& d, Type type, bool ftz, F) {
+  if (type != Type::kF32) d.reject("the type is not supported");
+  if (ftz) return d.lanes<float, float>([](float a) { return flush(F{}(flush(a))); });
+  d.lanes<float, float>([](float a) { return F{}(a); });
+}
+
+struct ApproximateForm {
+  Type type = Type::kF32;
+  bool ftz = false;
+};
+
+ApproximateForm take_approximate(Decode& d) {
+  if (!d.flag("approx")) d.reject("the form .approx is missing");
+  ApproximateForm form;
+  form.ftz = d.flag("ftz");
+  form.type = d.type();
+  d.plain_operands(form.type, {form.type});
+  return form;
+}
+
+bool is_packed(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2; }
+
 void decode_ex2(Decode& d) {
-  approximation(d, [](float a) { return exp2_approx(a); });
-}
-void decode_lg2(Decode& d) {
-  approximation(d, [](float a) { return log2_approx(a); });
-}
-void decode_sin(Decode& d) {
-  approximation(d, [](float a) { return std::sin(a); });
-}
-void decode_cos(Decode& d) {
-  approximation(d, [](float a) { return std::cos(a); });
+  const auto value = [](float a) { return exp2_approx(a); };
+  const auto [type, ftz] = take_approximate(d);
+  const bool f16 = type == Type::kF16 || type == Type::kF16x2;
+  if (f16 && !ftz) return half_approximation<Half, false>(d, is_packed(type), value);
+  const bool bf16 = type == Type::kBf16 || type == Type::kBf16x2;
+  // The subnormals of bf16 are those of f32: flushed alike, and bf16 has no other form.
+  if (bf16 && ftz) return half_approximation<Bfloat, true>(d, is_packed(type), value);
+  single_approximation(d, type, ftz, value);
 }
 void decode_tanh(Decode& d) {
-  approximation(d, [](float a) { return std::tanh(a); });
+  const auto value = [](float a) { return std::tanh(a); };
+  const auto [type, ftz] = take_approximate(d);
+  if (ftz) d.reject("the form .ftz is not known");
+  if (type == Type::kF16 || type == Type::kF16x2) {
+    return half_approximation<Half, false>(d, is_packed(type), value);
+  }
+  if (type == Type::kBf16 || type == Type::kBf16x2) {
+    return half_approximation<Bfloat, false>(d, is_packed(type), value);
+  }
+  single_approximation(d, type, false, value);
+}
+void decode_lg2(Decode& d) {
+  const auto [type, ftz] = take_approximate(d);
+  single_approximation(d, type, ftz, [](float a) { return log2_approx(a); });
+}
+void decode_sin(Decode& d) {
+  const auto [type, ftz] = take_approximate(d);
+  single_approximation(d, type, ftz, [](float a) { return std::sin(a); });
+}
+void decode_cos(Decode& d) {
+  const auto [type, ftz] = take_approximate(d);
+  single_approximation(d, type, ftz, [](float a) { return std::cos(a); });
 }
 
 void decode_fma(Decode& d) { arithmetic<FloatOp::kFma>(d, d.type()); }

@@ -128,6 +128,23 @@ std::string kernel_text(const Form& form, std::size_t index, bool divergent) {
   return text + "DONE: ret; }\n";
 }
 
+std::vector<Result> run_kernel(Module& module, const std::string& name, std::vector<Tuple> in) {
+  std::vector<Result> out(in.size());
+  Launch launch;
+  launch.kernel = name;
+  launch.block = {128, 1, 1};
+  launch.grid = {static_cast<std::uint32_t>(in.size() / 128), 1, 1};
+  launch.arguments = arguments(in.data(), out.data());
+  Options options;
+  options.threads = 1;
+  const auto region = [](auto& v, const char* what) {
+    return Region{what, reinterpret_cast<std::byte*>(v.data()), v.size() * sizeof(v[0]), 0, 0,
+                  true};
+  };
+  run(module, launch, {region(in, "in"), region(out, "out")}, options);
+  return out;
+}
+
 }  // namespace
 
 bool Form::has(const std::string& modifier) const {
@@ -196,25 +213,17 @@ std::vector<std::vector<Result>> run_forms(const std::vector<Form>& forms, bool 
       continue;
     }
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      auto in = operands(chunk[i]);
-      auto& out = results[first + i];
-      out.resize(kTuples);
-      Launch launch;
-      launch.kernel = fmt::format("f{}", i);
-      launch.block = {128, 1, 1};
-      launch.grid = {kTuples / 128, 1, 1};
-      launch.arguments = arguments(in.data(), out.data());
-      Options options;
-      options.threads = 1;
-      const auto region = [](auto& v, const char* name) {
-        return Region{name, reinterpret_cast<std::byte*>(v.data()), v.size() * sizeof(v[0]), 0, 0,
-                      true};
-      };
-      run(std::get<Module>(loaded), launch, {region(in, "in"), region(out, "out")}, options);
+      results[first + i] =
+          run_kernel(std::get<Module>(loaded), fmt::format("f{}", i), operands(chunk[i]));
     }
     first = last;
   }
   return results;
+}
+
+std::vector<Result> run_form(const Form& form, const std::vector<Tuple>& tuples) {
+  auto loaded = load(module_text({form}, false));
+  return run_kernel(std::get<Module>(loaded), "f0", tuples);
 }
 
 std::uint64_t canonical(const std::string& type, std::uint64_t bits) {

@@ -36,7 +36,7 @@ std::vector<Form> read_forms();
 /// Bits of a type as signatures name it; 16, 32 or 64.
 unsigned width(const std::string& type);
 
-/// The operands that every form of this signature gets; scalar_golden.py makes the same.
+/// The operands that every form of this signature gets; golden_scalar.py makes the same.
 std::vector<Tuple> operands(const Form& form);
 
 /// A module with one entry "f<i>" for each form.
@@ -46,6 +46,9 @@ std::string module_text(const std::vector<Form>& forms, bool divergent);
 /// `divergent`, every fourth thread does nothing and leaves zeros.
 std::vector<std::vector<Result>> run_forms(const std::vector<Form>& forms, bool divergent,
                                            std::vector<std::string>& refused);
+
+/// Results of one form for operands of the caller's, a multiple of 128 of them.
+std::vector<Result> run_form(const Form& form, const std::vector<Tuple>& tuples);
 
 /// The bits of a result with every NaN made the canonical one.
 std::uint64_t canonical(const std::string& type, std::uint64_t bits);

@@ -164,16 +164,16 @@ def float_forms():
 
 def approximate_forms():
     for ftz in ["", "ftz"]:
-        yield plain(dots("div.approx", ftz, "f32"), "f32", "f32", "f32", how="r21")
-        yield plain(dots("div.full", ftz, "f32"), "f32", "f32", "f32", how="r21")
-        for op, how in [("rcp", "r22"), ("sqrt", "r22"), ("rsqrt", "r22"), ("sin", "s19"),
-                        ("cos", "s19"), ("lg2", "m21"), ("ex2", "r21"), ("tanh", "r10")]:
+        yield plain(dots("div.approx", ftz, "f32"), "f32", "f32", "f32", how="r22")
+        yield plain(dots("div.full", ftz, "f32"), "f32", "f32", "f32", how="r22")
+        for op, how in [("rcp", "r23"), ("sqrt", "r23"), ("rsqrt", "r22"), ("sin", "s20"),
+                        ("cos", "s20"), ("lg2", "m22"), ("ex2", "r22"), ("tanh", "r11")]:
             yield plain(dots(op, "approx", ftz, "f32"), "f32", "f32", how=how)
         for op in ["rcp", "rsqrt"]:
             yield plain(dots(op, "approx", ftz, "f64"), "f64", "f64", how="r19")
         for t in HALVES:
-            yield plain(dots("ex2.approx", ftz, t), t, t, how="r9" if t[0] == "f" else "r6")
-            yield plain(dots("tanh.approx", ftz, t), t, t, how="a9" if t[0] == "f" else "a7")
+            yield plain(dots("ex2.approx", ftz, t), t, t, how="r9" if t[0] == "f" else "r7")
+            yield plain(dots("tanh.approx", ftz, t), t, t, how="a10" if t[0] == "f" else "a8")
 
 
 def setp_code(name):

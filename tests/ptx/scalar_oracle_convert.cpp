@@ -8,7 +8,9 @@ namespace {
 
 using u64 = std::uint64_t;
 
-bool is_float(const std::string& type) { return type.find('f') != std::string::npos || type[0] == 'e'; }
+bool is_float(const std::string& type) {
+  return type.find('f') != std::string::npos || type[0] == 'e';
+}
 
 struct Rounding {
   Mode mode = Mode::kNearest;
