@@ -23,6 +23,9 @@ void carry_mad(Decode& d, Type type, bool carry_in);
 enum class PackedOp : std::uint8_t { kAdd, kMin, kMax };
 void packed_integers(Decode& d, PackedOp op, Type type);
 
+/// mul.ftz.f32 and fma.ftz.f32; operands must be set.
+void flushed_product(Decode& d, bool fma, bool saturating);
+
 /// Operations of f16 and f16x2 that flush subnormals; operands must be set, .ftz be taken.
 void flushed_half(Decode& d, FloatOp op, Type type);
 void flushed_half_sign(Decode& d, bool absolute, Type type);

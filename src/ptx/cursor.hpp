@@ -107,6 +107,9 @@ class Cursor {
   }
 
   std::string resolve(std::string name) const {
+    // A selector of a video instruction, as in "%r1.h0", is no part of the name.
+    const auto dot = name.find('.', 1);
+    if (dot != std::string::npos) return resolve(name.substr(0, dot)) + name.substr(dot);
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       if (const auto found = scope->find(name); found != scope->end()) return found->second;
     }

@@ -28,6 +28,7 @@ struct OpcodeRow {
 std::span<const OpcodeRow> integer_opcodes();
 std::span<const OpcodeRow> packed_opcodes();
 std::span<const OpcodeRow> carry_opcodes();
+std::span<const OpcodeRow> video_opcodes();
 std::span<const OpcodeRow> bit_opcodes();
 std::span<const OpcodeRow> field_opcodes();
 std::span<const OpcodeRow> float_opcodes();

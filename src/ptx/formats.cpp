@@ -77,6 +77,11 @@ double narrow(double x, Type to, Rounding rounding) {
   return std::copysign(beyond, x);
 }
 
+bool tiny_float(double x, Rounding rounding) {
+  constexpr int kUnbounded = -2000;
+  return std::fabs(round_to_format(x, 24, kUnbounded, rounding)) < 0x1p-126;
+}
+
 double finite(double x, Type type) {
   const double largest = format_of(type).largest;
   return std::fabs(x) > largest ? std::copysign(largest, x) : x;

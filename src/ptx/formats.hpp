@@ -12,8 +12,12 @@ double load_float(const Context& c, Type type, std::uint32_t operand, unsigned l
 /// Writes a lane; the value must be one of the type.
 void store_float(Context& c, Type type, std::uint32_t operand, unsigned lane, double value);
 
-/// The value of f16, bf16 (packed or not) or f32 that x is rounded to; overflow goes where the rounding says.
+/// The value of f16, bf16 (packed or not) or f32 that x is rounded to; overflow goes where the
+/// rounding says.
 double narrow(double x, Type to, Rounding rounding);
+
+/// Whether x, rounded to 24 bits whatever its exponent, lies below the normal values of f32.
+bool tiny_float(double x, Rounding rounding);
 
 /// x, or the largest finite value of f16 or bf16 with its sign where x lies beyond; NaN stays.
 double finite(double x, Type type);

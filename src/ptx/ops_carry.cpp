@@ -11,14 +11,16 @@ using u64 = std::uint64_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
 
-/// a ± b ± carry with carry in and out as in.flags and in.aux say.
+/// a ± b ± carry with carry in and out as in.flags and in.aux say. A subtraction leaves "no
+/// borrow", as the GPU does: it matters where sub.cc meets addc.
 template <class T, bool subtract>
 void add_with_carry(Context& c, const Instr& in) {
   T* d = c.target<T>(in.d);
   const T* a = c.source<T>(in.s[0]);
   const T* b = c.source<T>(in.s[1]);
   u32& carries = c.predicate(in.extra);
-  const u32 before = in.flags != 0 ? carries : 0U;
+  const u32 flipped = subtract ? kAllLanes : 0U;
+  const u32 before = in.flags != 0 ? carries ^ flipped : 0U;
   u32 after = 0;
   for_lanes(c.mask, [&](unsigned i) {
     const T carry = static_cast<T>((before >> i) & 1U);
@@ -29,7 +31,7 @@ void add_with_carry(Context& c, const Instr& in) {
     after |= static_cast<u32>(out) << i;
     d[i] = result;
   });
-  if (in.aux != 0) carries = (carries & ~c.mask) | after;
+  if (in.aux != 0) carries = (carries & ~c.mask) | ((after ^ flipped) & c.mask);
 }
 
 template <class T>

@@ -267,9 +267,12 @@ struct TestP {
     const T* a = c.source<T>(in.s[0]);
     u32 bits = 0;
     for (unsigned i = 0; i < kLanes; ++i) {
-      const bool kinds[] = {std::isfinite(a[i]), std::isinf(a[i]),
-                            !std::isnan(a[i]),   std::isnan(a[i]),
-                            std::isnormal(a[i]), std::fpclassify(a[i]) == FP_SUBNORMAL};
+      const bool kinds[] = {std::isfinite(a[i]),
+                            std::isinf(a[i]),
+                            !std::isnan(a[i]),
+                            std::isnan(a[i]),
+                            std::isnormal(a[i]) || a[i] == 0,
+                            std::fpclassify(a[i]) == FP_SUBNORMAL};
       bits |= static_cast<u32>(kinds[in.aux]) << i;
     }
     u32& p = c.predicate(in.d);

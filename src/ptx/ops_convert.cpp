@@ -127,9 +127,11 @@ void float_to_float(Context& c, const Instr& in) {
   for_lanes(c.mask, [&](unsigned i) {
     double x = load_float(c, from, in.s[0], i);
     const bool ftz = (in.flags & kFlush) != 0;
-    if (ftz && from == Type::kF32) x = flush_float(x);
+    // The GPU does not flush what becomes f16.
+    if (ftz && from == Type::kF32 && to != Type::kF16) x = flush_float(x);
     if ((in.flags & kIntegral) != 0) x = round_to_integer(x, rounding);
     if (size_bytes(to) < size_bytes(from) || from != to) {
+      if (ftz && to == Type::kF32 && tiny_float(x, rounding)) x = std::copysign(0.0, x);
       if (to != Type::kF64) x = narrow(x, to, rounding);
       if ((in.flags & kFinite) != 0) x = finite(x, to);
     }

@@ -78,12 +78,13 @@ void fp8_pair(Context& c, const Instr& in) {
 }
 
 /// A float whose low 13 bits are zero; `bias` rounds.
-u32 tf32(u32 x, u32 bias, bool relu, bool clamp) {
+u32 tf32(u32 x, u32 bias, bool away, bool relu, bool clamp) {
   const u32 magnitude = x & 0x7fffffffU;
-  if (magnitude > 0x7f800000U) return 0x7fffffffU;
+  // .rna is no instruction of the GPU's but a sequence, which knows no NaN: those are cut.
+  if (!away && magnitude > 0x7f800000U) return 0x7fffe000U;
   if (relu && (x >> 31) != 0) return 0;
-  u32 rounded = magnitude == 0x7f800000U ? magnitude : (magnitude + bias) & 0xffffe000U;
-  if (clamp) rounded = std::min(rounded, 0x7f7fe000U);
+  u32 rounded = (magnitude >= 0x7f800000U ? magnitude : magnitude + bias) & 0xffffe000U;
+  if (clamp && rounded >= 0x7f800000U) rounded -= 0x2000U;
   return rounded | (x & 0x80000000U);
 }
 
@@ -95,11 +96,8 @@ void to_tf32(Decode& d, std::uint16_t clamps) {
                                                    std::bool_constant<kClamp>) {
     return [](u32 x) {
       const u32 even = 0xfffU + ((x >> 13) & 1U);
-      return tf32(x,
-                  bias == Bias::kZero   ? 0U
-                  : bias == Bias::kEven ? even
-                                        : 0x1000U,
-                  kPositive, kClamp);
+      const u32 added = bias == Bias::kZero ? 0U : bias == Bias::kEven ? even : 0x1000U;
+      return tf32(x, added, bias == Bias::kAway, kPositive, kClamp);
     };
   };
   using Yes = std::true_type;

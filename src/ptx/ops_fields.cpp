@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "ptx/decode.hpp"
 
@@ -65,11 +66,22 @@ void decode_prmt(Decode& d) {
   d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 s) { return permute(a, b, s); });
 }
 
+/// Of words the GPU looks at 8 bits of position and length, of double words at all of them.
+template <class T>
+void limit_field(u32& position, u32& length) {
+  if constexpr (sizeof(T) == 8) {
+    position = std::min(position, 255U);
+    length = std::min(length, 255U);
+  } else {
+    position &= 255U;
+    length &= 255U;
+  }
+}
+
 template <class T>
 T extract(T a, u32 position, u32 length, bool sign) {
   constexpr u32 kBits = 8 * sizeof(T);
-  position &= 255U;
-  length &= 255U;
+  limit_field<T>(position, length);
   if (length == 0) return 0;
   const u32 last = std::min(position + length - 1, kBits - 1);
   const bool fill = sign && ((a >> last) & 1U) != 0;
@@ -98,8 +110,7 @@ void decode_bfi(Decode& d) {
   with_bits(d, type, [&]<class T>(T) {
     d.lanes<T, T, T, u32, u32>([](T a, T b, u32 position, u32 length) {
       constexpr u32 kBits = 8 * sizeof(T);
-      position &= 255U;
-      length &= 255U;
+      limit_field<T>(position, length);
       if (position >= kBits || length == 0) return b;
       const T ones = length >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
       const T field = static_cast<T>(ones << position);
@@ -149,6 +160,7 @@ void decode_szext(Decode& d) {
 
 /// Position of the n-th set bit from `base` on, upwards or downwards by the sign of n.
 u32 find_nth(u32 mask, u32 base, s32 n) {
+  if (n == std::numeric_limits<s32>::min()) return 0;  // whose magnitude the GPU lacks, too
   if (n == 0) return base < 32 && ((mask >> base) & 1U) != 0 ? base : ~0U;
   const s32 step = n > 0 ? 1 : -1;
   u32 left = n > 0 ? static_cast<u32>(n) : 0U - static_cast<u32>(n);

@@ -23,6 +23,9 @@ constexpr bool kThree = op == FloatOp::kFma;
 /// A float operation with flushing and saturation as the modifiers say.
 template <FloatOp op, bool ftz, bool sat>
 void single(Decode& d) {
+  if constexpr (ftz && (op == FloatOp::kMul || op == FloatOp::kFma)) {
+    return flushed_product(d, op == FloatOp::kFma, sat);
+  }
   const auto value = [](float a, float b, float e) {
     if constexpr (ftz) a = flush(a), b = flush(b), e = flush(e);
     float r = apply<op>(a, b, e);
@@ -145,12 +148,13 @@ float divide_approx(float a, float b) {
   return huge ? zero : quotient;
 }
 
-/// What the gross approximations of f64 read and write: the upper 32 bits, subnormals flushed.
+/// What the gross approximations of f64 read and write: the upper 32 bits, subnormals flushed. A
+/// NaN whose payload lies below becomes an infinity.
 double upper_half(double a) {
   const u64 bits = std::bit_cast<u64>(a);
   const bool small = (bits & 0x7ff0000000000000ULL) == 0;
   const u64 kept = bits & (small ? 0x8000000000000000ULL : 0xffffffff00000000ULL);
-  return a != a ? a : std::bit_cast<double>(kept);
+  return std::bit_cast<double>(kept);
 }
 
 void decode_rcp(Decode& d) {
@@ -347,8 +351,12 @@ void float_divide(Decode& d, Type type) {
   }
   if (type != Type::kF32) d.reject("the type is not supported");
   if (ftz) {
-    return d.lanes<float, float, float>(
-        [](float a, float b) { return flush(flush(a) / flush(b)); });
+    // No quotient of floats lies between the largest below 2^-126 and that: rounding is no matter.
+    return d.lanes<float, float, float>([](float a, float b) {
+      const double q = static_cast<double>(flush(a)) / static_cast<double>(flush(b));
+      const float r = static_cast<float>(q);
+      return std::fabs(q) < 0x1p-126 ? std::copysign(0.0F, r) : r;
+    });
   }
   d.lanes<float, float, float>([](float a, float b) { return a / b; });
 }

@@ -50,7 +50,9 @@ void flushed_arithmetic(Context& c, const Instr& in) {
     const float exact =
         exact_half(op, half_operand<Half>(c, in, 0, at), half_operand<Half>(c, in, 1, at),
                    half_operand<Half>(c, in, 2, at));
-    Half result = to_half(flush_half(to_float(to_half(exact))));
+    // Below what rounds to the least normal at full precision: flushed before it can round up.
+    const bool tiny = std::fabs(exact) < 0x1p-14F - 0x1p-26F;
+    Half result = to_half(tiny ? std::copysign(0.0F, exact) : exact);
     if ((in.flags & kSaturate) != 0) result = to_half(saturate(to_float(result)));
     if ((in.flags & kRelu) != 0) result = half_relu(result);
     c.target<Half>(in.d)[at] = result;

@@ -220,7 +220,7 @@ void decode_24(Decode& d) {
   });
 }
 
-/// Division as the GPU has it: by zero gives all ones, the remainder is then the dividend.
+/// Division as the GPU has it: quotient and remainder by zero are all ones.
 template <class T>
 T divide(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});
@@ -232,7 +232,7 @@ T divide(T a, T b) {
 
 template <class T>
 T remainder(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return 0;
   }

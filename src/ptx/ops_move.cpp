@@ -78,6 +78,8 @@ u64 fixed(const Context&, unsigned) {
   return value;
 }
 
+constexpr u64 kReservedShared = 1024;
+
 u64 linear_block(const Context& c) {
   const auto& grid = c.grid->launch->grid;
   return (u64{c.block->index[2]} * grid[1] + c.block->index[1]) * grid[0] + c.block->index[0];
@@ -135,6 +137,10 @@ constexpr SpecialRow kSpecials[] = {
     {"%dynamic_smem_size",
      [](const Context& c, unsigned) { return u64{c.grid->launch->dynamic_shared_bytes}; }},
     {"%total_smem_size", [](const Context& c, unsigned) { return u64{c.grid->shared_bytes}; }},
+    // What the system keeps of a block's shared memory on top.
+    {"%aggr_smem_size",
+     [](const Context& c, unsigned) { return u64{c.grid->shared_bytes} + kReservedShared; }},
+    {"%current_graph_exec", fixed<0>},
     // Where the driver puts the address of the grid's barrier for cooperative launches.
     {"%envreg1", [](const Context& c, unsigned) { return workspace(c) >> 32; }},
     {"%envreg2", [](const Context& c, unsigned) { return workspace(c) & kAllLanes; }},

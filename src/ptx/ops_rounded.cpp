@@ -43,6 +43,19 @@ T compute(RoundedOp op, volatile T& a, volatile T& b, volatile T& e) {
   return a;
 }
 
+/// Whether the result was rounded up to the least normal from what .ftz flushes: at 24 bits and
+/// with the host's mode it stays below, which shows where the exponent has room.
+template <class T>
+bool tiny(RoundedOp op, T result, T a, T b, T e) {
+  if (std::fabs(result) != T{0x1p-126}) return false;
+  volatile double x = static_cast<double>(a), y = static_cast<double>(b),
+                  z = static_cast<double>(e);
+  volatile double wide = compute<double>(op, x, y, z);
+  volatile double raised = wide * 0x1p64;
+  volatile float narrow = static_cast<float>(raised);
+  return std::fabs(narrow) < 0x1p-62F;
+}
+
 constexpr std::uint16_t kFlush = 16, kSaturate = 32;
 
 template <class T>
@@ -62,7 +75,7 @@ void run(Context& c, const Instr& in) {
     volatile T result = compute<T>(op, a, b, e);
     T value = result;
     if constexpr (sizeof(T) == 4) {
-      if (ftz) value = flush(value);
+      if (ftz) value = flush(tiny<T>(op, value, a, b, e) ? std::copysign(T{0}, value) : value);
     }
     if ((in.flags & kSaturate) != 0) value = saturate(value);
     d[i] = value;

@@ -185,6 +185,7 @@ class Builder {
 
   static void collect(const Operand& operand, std::unordered_set<std::string>& names) {
     names.insert(operand.name);
+    names.insert(operand.name.substr(0, operand.name.find('.', 1)));  // "%r1.h0" of video
     names.insert(operand.second);
     for (const Operand& item : operand.items) collect(item, names);
   }

@@ -67,6 +67,16 @@ Wide divided(Wide m, int shift, bool more, bool negative, Mode mode) {
   return up ? whole + 1 : whole;
 }
 
+/// Whether x lies below the normal values when it is rounded whatever its exponent.
+bool below_normal(const Exact& x, const Format& format, Mode mode) {
+  if (x.m == 0) return true;
+  const Exact wide = aligned(x, 126);
+  const int fraction = static_cast<int>(format.fraction);
+  const Wide whole = divided(wide.m, 126 - fraction, wide.sticky, x.negative, mode);
+  const int exponent = wide.e + 126 + ((whole >> (fraction + 1)) != 0 ? 1 : 0);
+  return exponent < 1 - format.bias();
+}
+
 }  // namespace
 
 Format format_of(const std::string& type) {
@@ -205,7 +215,7 @@ u64 rounded(const Exact& x, const Format& format, Mode mode, const Clamp& clamp)
     bits = static_cast<u64>(all);
     if (all > format.largest) bits = stays || clamp.finite ? format.largest : format.infinity;
   }
-  if (clamp.flush && bits < (u64{1} << format.fraction)) bits = 0;
+  if (clamp.flush && x.kind == Kind::kFinite && below_normal(x, format, mode)) bits = 0;
   if (clamp.saturate) bits = std::min(bits, one);
   return sign | bits;
 }

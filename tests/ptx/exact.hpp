@@ -47,7 +47,7 @@ Exact square_root(const Exact& a);
 
 /// What becomes of a value beyond the rounding.
 struct Clamp {
-  bool flush = false;     ///< subnormal results become zero
+  bool flush = false;     ///< what rounds to less than the normal values becomes zero
   bool saturate = false;  ///< to [0, 1], NaN to 0
   bool relu = false;      ///< negative values to +0
   bool finite = false;    ///< beyond the largest: the largest

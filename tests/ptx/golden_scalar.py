@@ -6,7 +6,7 @@ Needs a driver (libcuda.so.1) and nothing else. `golden_scalar.py --out DIR` wri
 which belongs into tests/ptx/golden_scalar/, and DIR/full.xz with every result, for a closer look:
 `ptx_scalar_test` compares with it where KBENCH_GOLDEN_FULL names it (unpacked by `xz -d`).
 
-golden.txt begins with a digest of the operands, which the test makes by itself. Its lines: signature,
+golden.txt has a line with a digest of the operands, which the test makes by itself. Others: signature,
 a hash of the results with every NaN canonical, and results in hex (of the first tuples; of
 more where the form is an approximation, which no hash can compare).
 """
@@ -253,7 +253,7 @@ def line_of(form, raw):
     signature, how, results, _, code = form
     pairs = struct.unpack(f"<{2 * TUPLES}Q", raw)
     words, values = [], []
-    shown = SHOWN_EXACT if how == "exact" or how == "refused" else SHOWN_APPROXIMATE
+    shown = SHOWN_EXACT if how in ("exact", "refused", "golden") else SHOWN_APPROXIMATE
     for k in range(TUPLES):
         for j, kind in enumerate(results):
             value = canonical(kind, pairs[2 * k + j])
@@ -276,23 +276,22 @@ def main():
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     forms, operands, device = list(read_forms()), Operands(), Device()
-    failed = []
+    ran, failed = [], []
 
     def report(form, failure):
         failed.append(form)
         print(f"failed: {form[0]} {form[4]} {failure}", file=sys.stderr)
 
-    done = 0
     with open(arguments.out / "golden.txt", "w", encoding="ascii") as golden, \
             lzma.open(arguments.out / "full.xz", "wb", preset=1) as full:
-        golden.write(f"operands\t{operands_digest(forms, operands)}\n")
         for first in range(0, len(forms), 64):
             for form, raw in run_forms(device, forms[first:first + 64], operands, report):
                 golden.write(line_of(form, raw))
                 full.write(f"{form[0]}\t{form[4]}\n".encode("ascii") + raw)
-                done += 1
-            print(f"{done} forms", flush=True)
-    print(f"{done} forms run with PTX {device.version}, {len(failed)} failed")
+                ran.append(form)
+            print(f"{len(ran)} forms", flush=True)
+        golden.write(f"operands\t{operands_digest(ran, operands)}\n")
+    print(f"{len(ran)} forms run with PTX {device.version}, {len(failed)} failed")
 
 
 if __name__ == "__main__":

@@ -158,12 +158,11 @@ TEST(Integer, bits) {
   check<u32, u64, u32, u32>("bfind.shiftamt.u64 %d, %a;", [](u64 a, u32, u32) {
     return a == 0 ? ~0U : static_cast<u32>(std::countl_zero(a));
   });
-  const auto bit = [](u64 a, unsigned i) { return a >> i & 1; };
-  const auto field = [&](u64 a, u32 position, u32 length, unsigned msb, bool sign) {
+  const auto bit = [](u64 a, u64 i) { return a >> i & 1; };
+  const auto field = [&](u64 a, u64 position, u64 length, unsigned msb, bool sign) {
     // The loop of the PTX manual.
-    position &= 255;
-    length &= 255;
-    const bool fill = sign && length != 0 && bit(a, std::min(position + length - 1, msb));
+    if (msb == 31) position &= 255, length &= 255;  // the GPU looks at all bits for 64
+    const bool fill = sign && length != 0 && bit(a, std::min<u64>(position + length - 1, msb));
     u64 d = 0;
     for (unsigned i = 0; i <= msb; ++i) {
       const bool inside = i < length && position + i <= msb;

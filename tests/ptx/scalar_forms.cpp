@@ -31,7 +31,7 @@ std::ifstream data_file(const char* name) {
 /// Name of the instruction that the form is about.
 std::vector<std::string> instruction_name(const std::string& code) {
   std::string text = code;
-  for (const char* before : {"and.b32 %b, %b, 31; "}) {
+  for (const char* before : {"and.b32 %b, %b, 31; ", "mov.b32 %d, 0; "}) {
     if (text.starts_with(before)) text = text.substr(std::string(before).size());
   }
   return split(text.substr(0, text.find(' ')), '.');

@@ -15,6 +15,8 @@ struct Form {
   std::vector<std::string> results, sources;  ///< types, from the signature
   /// "add.rz.f32" as {"add", "rz", "f32"}: the first instruction that computes.
   std::vector<std::string> name;
+  /// Compared within a bound that `how` tells.
+  bool approximate() const { return how != "exact" && how != "refused" && how != "golden"; }
   bool has(const std::string& modifier) const;
 };
 

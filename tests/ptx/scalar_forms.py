@@ -5,7 +5,8 @@
 `scalar_forms.py --ptxas PATH --out FILE` writes those that ptxas accepts, one a line:
 result types '=' operand types, a tab, how results compare, a tab, the code. Operands are %a %b %c,
 predicates %p %q, results %d %e. Comparison: "exact", or a bound: r22 is a relative 2^-22, a20 an
-absolute 2^-20, m22 both, s19 absolute in [-pi, pi]; "refused": the executor does not run it. "{p}" and "{q}" are written as registers.
+absolute 2^-20, m22 both, s19 absolute in [-pi, pi]; "refused": the executor does not run it;
+"golden": only a GPU knows. "{p}" and "{q}" are written as registers.
 """
 
 import argparse
@@ -239,6 +240,20 @@ def cvt_forms():
         yield plain(f"cvt.pack.sat.{t}.s32.b32", "b32", "s32", "s32", "b32")
 
 
+def tininess_forms():
+    """Products and sums just below the least normal, which only an unbounded exponent tells."""
+    for rounding in DIRECTED:
+        yield ("f32=u32", "golden", "and.b32 %a, %a, 3; add.u32 %a, %a, 0x200003fe; "
+               f"mul.{rounding}.ftz.f32 %d, %a, 0f1FFFF800;")
+        yield ("f32=u32,u32", "golden", "and.b32 %a, %a, 3; add.u32 %a, %a, 0x200003fe; "
+               "and.b32 %b, %b, 0x80000000; "
+               f"fma.{rounding}.ftz.f32 %d, %a, 0f1FFFF800, %b;")
+        yield ("f32=u64", "golden", "and.b64 %a, %a, 0x3fffffff; "
+               f"add.u64 %a, %a, 0x380fffffe0000000; cvt.{rounding}.ftz.f32.f64 %d, %a;")
+    yield ("f16=u16,u16", "golden", "and.b16 %a, %a, 3; add.u16 %a, %a, 0x200f; "
+           "and.b16 %b, %b, 1; add.u16 %b, %b, 0x1fe0; mul.ftz.f16 %d, %a, %b;")
+
+
 def move_forms():
     for t in ["b16", "b32", "b64"] + INTEGERS + ["f32", "f64"]:
         yield plain(f"mov.{t}", t, t)
@@ -259,10 +274,53 @@ def move_forms():
            "mov.b128 %v, %u; mov.b128 {%e, %d}, %v; }")
 
 
+def video(name, target="%d", a="%a", b="%b", third=False):
+    third = ", %c" if third or target != "%d" else ""
+    before = "mov.b32 %d, 0; " if target != "%d" else ""
+    return ("b32=b32,b32,b32", "exact", f"{before}{name} {target}, {a}, {b}{third};")
+
+
+VIDEO_SIGNS = ["u32.u32.u32", "s32.s32.s32", "s32.u32.s32", "u32.s32.u32"]
+
+
+def video_forms():
+    for op in ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr"]:
+        for signs in VIDEO_SIGNS:
+            for mode in ["clamp", "wrap"] if op.startswith("vsh") else [""]:
+                signs = signs[:8] + "u32" if mode else signs
+                for sat in ["", "sat"]:
+                    name = dots(op, signs, sat, mode)
+                    yield video(name)
+                    yield video(name, a="%a.b1", b="%b.h0")
+                    yield video(name, "%d.b2", "%a.h1", "%b.b3")
+                    yield video(name, "%d.h1", "%a", "%b")
+                    for second in ["add", "min", "max"]:
+                        yield video(f"{name}.{second}", a="%a.h0", b="%b.b0", third=True)
+    for signs in VIDEO_SIGNS:
+        for flags in options("sat", "shr7") + ["shr15", "sat.shr15"]:
+            yield video(dots("vmad", signs, flags), third=True)
+            yield video(dots("vmad", signs, flags), a="%a.h1", b="%b.h0", third=True)
+    for relation in ORDERED:
+        for signs in ["u32.u32", "s32.s32", "u32.s32"]:
+            yield video(f"vset.{signs}.{relation}")
+            yield video(f"vset.{signs}.{relation}", "%d.h1", "%a.b1", "%b.b0")
+            yield video(f"vset.{signs}.{relation}.add", a="%a.b1", b="%b.b0", third=True)
+            for parts, selector in [("2", "h21"), ("4", "b7125")]:
+                yield video(f"vset{parts}.{signs}.{relation}", third=True)
+                yield video(f"vset{parts}.{signs}.{relation}.add", b=f"%b.{selector}", third=True)
+    for op in ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg"]:
+        for parts, target, a in [("2", "h1", "h12"), ("4", "b31", "b0714")]:
+            for signs in VIDEO_SIGNS:
+                for flags in options("sat", "add"):
+                    name = dots(op + parts, signs, flags)
+                    yield video(name, third=True)
+                    yield video(name, f"%d.{target}", f"%a.{a}", third=True)
+
+
 def all_forms():
     seen = set()
     for family in [integer_forms, bit_forms, float_forms, approximate_forms, compare_forms,
-                   cvt_forms, move_forms]:
+                   cvt_forms, move_forms, video_forms, tininess_forms]:
         for form in family():
             if form not in seen and all(size(t) for t in re.split("[=,]", form[0])):
                 seen.add(form)

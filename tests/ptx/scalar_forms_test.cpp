@@ -14,16 +14,13 @@ namespace {
 
 std::vector<Form> forms_with(const std::string& how) {
   auto forms = read_forms();
-  std::erase_if(forms, [&](const Form& form) {
-    return (form.how == "exact") != (how == "exact") ||
-           (form.how == "refused") != (how == "refused");
-  });
+  std::erase_if(forms, [&](const Form& form) { return form.how != how; });
   return forms;
 }
 
 std::optional<Result> oracle(const Form& form, const Tuple& t) {
-  for (const auto& family :
-       {integer_oracle, float_oracle, convert_oracle, compare_oracle, move_oracle, bit_oracle}) {
+  for (const auto& family : {video_oracle, integer_oracle, float_oracle, convert_oracle,
+                             compare_oracle, move_oracle, bit_oracle}) {
     if (auto result = family(form, t)) return result;
   }
   return std::nullopt;

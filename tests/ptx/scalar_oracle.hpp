@@ -11,6 +11,7 @@
 namespace kbench::ptx::testing {
 
 std::optional<Result> integer_oracle(const Form& form, const Tuple& t);
+std::optional<Result> video_oracle(const Form& form, const Tuple& t);
 std::optional<Result> bit_oracle(const Form& form, const Tuple& t);
 std::optional<Result> float_oracle(const Form& form, const Tuple& t);
 std::optional<Result> compare_oracle(const Form& form, const Tuple& t);

@@ -62,7 +62,9 @@ u64 permute(const Form& form, const Tuple& t) {
 }
 
 u64 extract(const Form& form, unsigned n, const Tuple& t) {
-  const u64 position = t.b & 255, length = t.c & 255, top = n - 1;
+  // The GPU looks at 8 bits of position and length, or for 64 bits at all of them.
+  const u64 looked = n == 64 ? ~u64{0} : 255;
+  const u64 position = t.b & looked, length = t.c & looked, top = n - 1;
   const bool sign =
       last_type(form)[0] == 's' && length != 0 && bit(t.a, std::min(position + length - 1, top));
   return from_bits(n, [&](u64 i) {
@@ -72,7 +74,8 @@ u64 extract(const Form& form, unsigned n, const Tuple& t) {
 
 u64 insert(const Form& form, unsigned n, const Tuple& t) {
   const bool literal_length = form.code.find("%c, 11") != std::string::npos;
-  const u64 position = literal_length ? t.c & 255 : 5, length = literal_length ? 11 : t.c & 255;
+  const u64 c = n == 64 ? t.c : t.c & 255;
+  const u64 position = literal_length ? c : 5, length = literal_length ? 11 : c;
   return from_bits(n, [&](u64 i) {
     return i >= position && i < position + length ? bit(t.a, i - position) : bit(t.b, i);
   });
@@ -103,6 +106,7 @@ u64 nth_bit(const Form& form, const Tuple& t) {
   const std::string last = form.code.substr(form.code.rfind(' ') + 1);
   const auto n = last[0] == '%' ? static_cast<std::int32_t>(t.c) : std::stoi(last);
   const auto base = static_cast<std::int64_t>(t.b & 31);
+  if (n == INT32_MIN) return 0;  // as measured
   if (n == 0) return bit(t.a, static_cast<u64>(base)) ? static_cast<u64>(base) : 0xffffffffU;
   std::int64_t left = n > 0 ? n : -std::int64_t{n};
   for (std::int64_t at = base; at >= 0 && at<32; at += n> 0 ? 1 : -1) {

@@ -72,7 +72,7 @@ u64 to_float_type(const Form& form, const std::string& to, const std::string& fr
   if (!is_float(from)) {
     return rounded(exact_integer(integer(from, a)), format_of(to), rounding.mode, clamp);
   }
-  Exact x = exact(format_of(from), a, ftz && from == "f32");
+  Exact x = exact(format_of(from), a, ftz && from == "f32" && to != "f16");
   if (rounding.integral && x.kind == Exact::Kind::kFinite && x.e < 0) {
     const bool negative = x.negative;
     x = exact_integer(to_integer(x, rounding.mode));
@@ -108,6 +108,10 @@ std::optional<Result> convert_oracle(const Form& form, const Tuple& t) {
   if (form.has("pack")) return pack(form, t);
   const std::string& from = form.name.back();
   const std::string& to = form.name[form.name.size() - 2];
+  if (to == "tf32" && form.has("rna") && (t.a & 0x7fffffff) > 0x7f800000) {
+    // The GPU's sequence has no case for NaN, as measured.
+    return Result{(t.a & 0xffffe000) - (form.has("satfinite") ? 0x2000 : 0), 0};
+  }
   if (to == "tf32") return Result{to_float_type(form, to, from, t.a) << 13, 0};
   if (to.ends_with("x2")) return to_pair(form, to, from, t);
   if (is_float(to)) return Result{to_float_type(form, to, from, t.a), 0};

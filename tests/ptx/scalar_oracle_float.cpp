@@ -50,7 +50,7 @@ bool tested(const Form& form, const Format& f, u64 bits) {
   if (form.has("infinite")) return magnitude == f.infinity;
   if (form.has("number")) return magnitude <= f.infinity;
   if (form.has("notanumber")) return magnitude > f.infinity;
-  if (form.has("normal")) return magnitude >= normal && magnitude < f.infinity;
+  if (form.has("normal")) return (magnitude >= normal && magnitude < f.infinity) || magnitude == 0;
   return magnitude != 0 && magnitude < normal;
 }
 

@@ -54,7 +54,7 @@ std::optional<Int> compute(const Form& form, const std::string& type, Int a, Int
   }
   if (op == "sad") return (a > b ? a - b : b - a) + c;
   if (op == "div") return b == 0 ? Int{-1} : a / b;
-  if (op == "rem") return b == 0 ? a : a % b;
+  if (op == "rem") return b == 0 ? Int{-1} : a % b;
   if (op == "abs") return a < 0 ? -a : a;
   if (op == "neg") return -a;
   if (op == "min" || op == "max") {
@@ -107,10 +107,11 @@ class Carries {
     } else if (name.starts_with("add")) {
       whole = Wide{values[1]} + values[2] + carry;
     } else {
-      whole = Wide{values[1]} - values[2] - carry;
+      whole = Wide{values[1]} - values[2] - (reads && !carry_ ? 1 : 0);
     }
     (operands[1] == 'd' ? result.d : result.e) = cut(static_cast<Int>(whole), bits);
-    if (writes) carry_ = ((whole >> bits) & 1) != 0;
+    // A subtraction leaves the opposite of its borrow.
+    if (writes) carry_ = (((whole >> bits) & 1) != 0) != name.starts_with("sub");
   }
 
   Result result;
