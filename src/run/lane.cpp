@@ -110,7 +110,7 @@ std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool source
   job.plan = code.plan;
   job.image = code.image;
   job.sources_writable = sources_writable;
-  job.sanitize = setup_.options->sanitize;
+  if (!setup_.device.gpu) job.sanitize = setup_.options->sanitize;
   job.max_instructions = setup_.options->max_instructions;
   return std::make_unique<StartedCandidate>(*setup_.host, std::move(job),
                                             setup_.memory_limit_bytes);

@@ -19,6 +19,7 @@
 #include "kbench/error.hpp"
 #include "worker/candidate.hpp"
 #include "worker/judge.hpp"
+#include "worker/torch_memory.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -61,7 +62,11 @@ int child_main(const json& request, std::vector<Fd> fds) {
   arrange_descriptors(fds);
   const auto role = request.at("role").get<std::string>();
   if (role == "judge") return judge_main(Fd(kChannelFd), request.at("nonce").get<std::uint64_t>());
-  if (role == "candidate" && has_job) return candidate_main(Fd(kChannelFd), Fd(kJobFd));
+  if (role == "candidate" && has_job) {
+    // In this process alone: the judge's reference is not to pay for it.
+    watch_torch_memory();
+    return candidate_main(Fd(kChannelFd), Fd(kJobFd));
+  }
   throw Error(fmt::format("asked to fork a '{}'", role));
 }
 

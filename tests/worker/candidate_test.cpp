@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "kbench/kernel_job.hpp"
+#include "kbench/profile.hpp"
 #include "ptx/nvrtc_helper.hpp"
 #include "worker/judged_process.hpp"
 
@@ -200,6 +201,49 @@ TEST_F(CandidateProcess, WithSourcesWritableTheJudgeSeesWhatAKernelWrote) {
   ASSERT_TRUE(process.call(0));
   process.expect(MessageType::kCalled);
   EXPECT_EQ(process.values(0, 0, kSource), (std::vector<float>{1, -2, 42, -4, 5, -6}));
+}
+
+TEST_F(CandidateProcess, CountsWhatACallDoesWithLaunchesOfOneShapeTogether) {
+  KernelJob job = job_of("y[i] = x[i] * 2;");
+  job.plan.launches.assign(3, job.plan.launches[0]);
+  job.plan.launches[1].block = {3, 1, 1};
+  auto& process = start(job);
+  ASSERT_TRUE(process.call(0, true));
+  const std::string body = process.expect(MessageType::kProfiled);
+  std::vector<protocol::LaunchCounts> rows(2);
+  ASSERT_EQ(body.size(), rows.size() * sizeof rows[0]);
+  std::memcpy(static_cast<void*>(rows.data()), body.data(), body.size());
+  EXPECT_EQ(rows[0].launch, 0u);
+  EXPECT_EQ(rows[0].launches, 2u);
+  EXPECT_EQ(total_flops(rows[0].counters), 2u * kCount);
+  EXPECT_EQ(rows[1].launch, 1u);
+  EXPECT_EQ(rows[1].launches, 1u);
+  EXPECT_EQ(total_flops(rows[1].counters), 3u);
+  // The next call is one like any other.
+  ASSERT_TRUE(process.call(0));
+  EXPECT_EQ(process.expect(MessageType::kCalled).size(), sizeof(protocol::CalledBody));
+}
+
+TEST_F(CandidateProcess, FindingsComeWithTheCallAndWithTheFailure) {
+  KernelJob job = job_of("float v = y[i]; y[i] = v == 1 ? 2 : x[i]; if (x[0] < 0) y[i + 6] = 1;");
+  job.sanitize = "memory";
+  auto& process = start(job);
+  process.add(1, 0, kSource, std::vector<float>(kCount, -1));
+  process.add(1, 1, kWork);
+  process.map();
+  ASSERT_TRUE(process.call(0));
+  const std::string body = process.expect(MessageType::kCalled);
+  const auto found =
+      JudgedProcess::bodies_of(std::string_view(body).substr(sizeof(protocol::CalledBody)));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_STREQ(found[0].region, "output y");
+  EXPECT_EQ(found[0].count, static_cast<std::uint64_t>(kCount));
+  ASSERT_TRUE(process.call(1));
+  EXPECT_STREQ(process.expect_failure().cause, "out_of_bounds_write");
+  const auto findings = process.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].kind, static_cast<std::uint32_t>(ptx::FindingKind::kFault));
+  EXPECT_EQ(findings[1].kind, static_cast<std::uint32_t>(ptx::FindingKind::kUninitialized));
 }
 
 TEST_F(CandidateProcess, LongTextsAreCutAndEnd) {
