@@ -18,6 +18,8 @@ Space space_of_window(std::uint64_t& address) {
   return space;
 }
 
+constexpr std::uint64_t kNullPage = 4096;  // bytes that no buffer begins in
+
 std::string verb(std::uint64_t bytes, bool write) {
   return fmt::format("{} {} byte{}", write ? "writes" : "reads", bytes, bytes == 1 ? "" : "s");
 }
@@ -43,7 +45,8 @@ std::string verb(std::uint64_t bytes, bool write) {
   const auto offset = static_cast<std::int64_t>(address - extent.begin);
   std::string what;
   if (lookup.fault == FaultKind::kIllegalAddress) {
-    what = fmt::format("{} at {:#x}, which is in no buffer", verb(bytes, write), address);
+    what = fmt::format("{} at {:#x}, which is {}", verb(bytes, write), address,
+                       address < kNullPage ? "a null pointer" : "in no buffer");
     if (!extent.name.empty()) {
       what += fmt::format(" (nearest: {}, offset {})", extent.name, offset);
     }
@@ -54,7 +57,7 @@ std::string verb(std::uint64_t bytes, bool write) {
     what = fmt::format("{} at {}", verb(bytes, write),
                        place_text(extent.name, offset, extent.bytes, bytes));
   }
-  raise(c, in, lane, lookup.fault, what, &extent, address);
+  raise(c, in, lane, lookup.fault, what, extent.name.empty() ? nullptr : &extent, address);
   return nullptr;
 }
 
@@ -153,6 +156,7 @@ Space take_space(Decode& d) {
 
 void decode_address(Decode& d, const Operand& operand, Space space) {
   if (operand.kind != Operand::Kind::kAddress) d.reject("an address in brackets is missing");
+  if (!operand.items.empty()) d.reject("addresses of tensors and textures are not supported here");
   d.out.imm = operand.offset;
   d.out.slot = d.next_slot();
   if (const auto found = d.find_register(operand.name)) {
@@ -168,6 +172,10 @@ void decode_address(Decode& d, const Operand& operand, Space space) {
     if (symbol == nullptr) d.reject(fmt::format("unknown name '{}'", operand.name));
     if (space == Space::kGeneric || (space == Space::kParam && symbol->frame_relative)) {
       space = symbol->space;
+    }
+    const auto kind = [](Space of) { return of == Space::kConst ? Space::kGlobal : of; };
+    if (kind(space) != kind(symbol->space)) {
+      d.reject(fmt::format("'{}' is not in this state space", operand.name));
     }
     d.out.imm += static_cast<std::int64_t>(symbol->address);
     if (symbol->frame_relative) {

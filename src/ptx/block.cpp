@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ptx/async.hpp"
 #include "ptx/exec.hpp"
+#include "ptx/names.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -30,6 +32,7 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   frame->function = &kernel;
   frame->registers = make_registers(kernel);
   frame->lanes = warp.live;
+  frame->local_end = kernel.local_bytes;
   Fragment fragment;
   fragment.mask = warp.live;
   fragment.ip = kernel.code.data();
@@ -44,12 +47,31 @@ void stop(Context& c, const Block& block, FaultKind kind, const std::string& mes
   if (!grid.fault) {
     Fault fault;
     fault.kind = kind;
-    fault.kernel = grid.launch->kernel;
+    fault.kernel = readable_name(grid.launch->kernel);
     fault.block = block.index;
-    fault.message = message;
+    fault.message = fmt::format("{}: {}", fault.kernel, message);
     grid.fault = std::move(fault);
   }
   grid.stop.store(true);
+}
+
+/// Counts what a warp has run; false where the launch's budget is used up by it.
+bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
+  const std::uint64_t most = c.grid->options->max_instructions;
+  if (most == 0) return true;
+  if (c.grid->spent.fetch_add(instructions, std::memory_order_relaxed) + instructions < most) {
+    return true;
+  }
+  const auto running = std::find_if(warp.fragments.begin(), warp.fragments.end(),
+                                    [](const Fragment& f) { return f.wait == Wait::kReady; });
+  if (running == warp.fragments.end()) return true;
+  c.warp = &warp;
+  c.block = &block;
+  c.frame = running->frame;
+  raise(c, *running->ip, static_cast<unsigned>(std::countr_zero(running->mask)), FaultKind::kBudget,
+        fmt::format("is still running after the {} warp instructions that the launch may take",
+                    most));
+  return false;
 }
 
 bool cancelled(const Grid& grid) {
@@ -89,12 +111,13 @@ bool run_round(Context& c, Block& block, Round& round) {
     const std::uint64_t before = c.executed;
     const SliceEnd end = run_warp(c, warp, kSlice);
     if (end == SliceEnd::kStopped) return false;
+    if (!spend(c, block, warp, c.executed - before)) return false;
     round.done = round.done && end == SliceEnd::kDone;
     const bool idle = end == SliceEnd::kWaiting && c.executed == before;
     round.spins = round.spins || end == SliceEnd::kSpinning;
     round.only_spins = round.only_spins && (end == SliceEnd::kSpinning || idle);
     if (cancelled(*c.grid)) {
-      stop(c, block, FaultKind::kCancelled, fmt::format("{}: cancelled", c.grid->launch->kernel));
+      stop(c, block, FaultKind::kCancelled, "cancelled");
       return false;
     }
   }

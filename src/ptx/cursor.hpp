@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <vector>
 
-#include "kbench/error.hpp"
 #include "ptx/syntax.hpp"
 
 /// What the parser reads with.
 namespace kbench::ptx {
+
+/// How deeply blocks, lists and expressions may be nested: far more than any compiler does.
+constexpr int kMaxNesting = 64;
 
 /// Tokens in order, the place in the source that .loc names, and the names of inner blocks.
 class Cursor {
@@ -19,118 +23,72 @@ class Cursor {
   explicit Cursor(std::string_view text) : tokens_(tokenize(text)) {}
 
   const Token& peek(std::size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+    return tokens_[at_ + ahead < tokens_.size() ? at_ + ahead : tokens_.size() - 1];
   }
-  const Token& take() {
-    const Token& token = peek();
-    if (at_ + 1 < tokens_.size()) ++at_;
-    return token;
+  bool at_end() const { return peek().kind == TokenKind::kEnd; }
+  bool at(std::string_view text) const {
+    return peek().text == text && peek().kind != TokenKind::kString && !at_end();
   }
-  bool accept(std::string_view text) {
-    if (peek().text != text || peek().kind == TokenKind::kString) return false;
-    take();
-    return true;
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(fmt::format("not PTX: line {}: {} at '{}'", peek().line, what, peek().text));
-  }
-  void expect(std::string_view text) {
-    if (!accept(text)) fail(fmt::format("expected '{}'", text));
-  }
-  std::string word() {
-    if (peek().kind != TokenKind::kWord) fail("expected a name");
-    return std::string(take().text);
-  }
-  std::int64_t integer() {
-    const bool negative = accept("-");
-    if (peek().kind != TokenKind::kNumber) fail("expected a number");
-    const auto value = static_cast<std::int64_t>(parse_number(take()).bits);
-    return negative ? -value : value;
-  }
-  void take_within(std::string_view what) {
-    if (peek().kind == TokenKind::kEnd) fail(fmt::format("expected {}", what));
-    take();
-  }
+  bool at_word() const { return peek().kind == TokenKind::kWord; }
+  /// A word that is no directive.
+  bool at_name() const { return at_word() && peek().text[0] != '.'; }
+  bool at_directive() const { return at_word() && peek().text[0] == '.'; }
+  const Token& take();
+  bool accept(std::string_view text);
+  void expect(std::string_view text);
+  std::string name();
+  std::string directive();
+  std::int64_t integer();
+  /// Skips up to and including the next `text`.
+  void skip_past(std::string_view text);
+  /// Skips "( … )", which may contain further ones.
+  void skip_parentheses();
+
+  /// Throws kbench::Error: what is wrong, with line and token.
+  [[noreturn]] void fail(const std::string& what) const;
+  /// Notes that the text is PTX that cannot be run; parsing goes on, so errors are found first.
+  void refuse(std::string_view what, const std::string& why);
+  std::optional<Rejected> take_refused() { return std::move(refused_); }
 
   /// The source position of a statement that begins here.
-  Position position() const { return {peek().line, location_.file, location_.line}; }
+  Position position() const;
   /// A function begins: its first .loc tells which file it is in.
-  void forget_location() {
-    home_file_ = 0;
-    location_ = {};
-  }
+  void forget_location();
+  /// Reads ".loc …".
+  void loc();
 
-  // The location of inlined code is that of the innermost caller that is in the function's own
-  // file: a reader looks for the line in the kernel, not in a header of CUDA.
-  void loc() {
-    take();
-    const auto number = [this] { return static_cast<int>(integer()); };
-    const int file = number(), line = number(), column = number();
-    Location here{file, line, column};
-    if (accept(",")) {
-      word();
-      word();
-      if (accept("+")) integer();
-      expect(",");
-      if (word() != "inlined_at") fail("expected inlined_at");
-      const int outer_file = number(), outer_line = number(), outer_column = number();
-      inlined_[here] = {outer_file, outer_line, outer_column};
-    } else {
-      inlined_.erase(here);
-      if (home_file_ == 0) home_file_ = file;
-    }
-    for (int depth = 0; depth < 100 && std::get<0>(here) != home_file_; ++depth) {
-      const auto outer = inlined_.find(here);
-      if (outer == inlined_.end()) break;
-      here = outer->second;
-    }
-    if (std::get<1>(here) != 0) location_ = {0, std::get<0>(here), std::get<1>(here)};
-  }
-
-  // Names of an inner block hide those outside, and may come again in the next block. Labels are
-  // used before they stand, so they are looked for ahead.
-  void open_scope() {
-    scopes_.emplace_back();
-    int depth = 1;
-    for (std::size_t ahead = 0; depth > 0 && peek(ahead).kind != TokenKind::kEnd; ++ahead) {
-      const std::string_view text = peek(ahead).text;
-      depth += text == "{" ? 1 : text == "}" ? -1 : 0;
-      if (depth == 1 && peek(ahead).kind == TokenKind::kWord && peek(ahead + 1).text == ":") {
-        declare(std::string(text));
-      }
-    }
-  }
-
-  std::string declare(const std::string& name) {
-    if (scopes_.empty()) return name;
-    return scopes_.back()[name] = fmt::format("{}#{}", name, ++renamed_);
-  }
-
-  std::string resolve(std::string name) const {
-    // A selector of a video instruction, as in "%r1.h0", is no part of the name.
-    const auto dot = name.find('.', 1);
-    if (dot != std::string::npos) return resolve(name.substr(0, dot)) + name.substr(dot);
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      if (const auto found = scope->find(name); found != scope->end()) return found->second;
-    }
-    return name;
-  }
-
-  void close_scope() {
-    if (!scopes_.empty()) scopes_.pop_back();
-  }
-  bool in_scope() const { return !scopes_.empty(); }
+  // Names of an inner block hide those outside, and may come again in the next block.
+  void open_scope();
+  void close_scope();
+  /// The name under which an inner block's variable or register is known to the function.
+  std::string declare(const std::string& name);
+  /// The same for the registers prefix0 … prefix<count - 1>: their new prefix.
+  std::string declare_range(const std::string& prefix, unsigned count);
+  std::string resolve(const std::string& name) const;
 
  private:
   using Location = std::tuple<int, int, int>;
+  struct Range {
+    std::string prefix, renamed;
+    unsigned count = 0;
+  };
+  struct Scope {
+    std::unordered_map<std::string, std::string> names;
+    std::vector<Range> ranges;
+  };
 
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  std::vector<std::map<std::string, std::string>> scopes_;
+  std::vector<Scope> scopes_;
   int renamed_ = 0;
   int home_file_ = 0;
   Position location_;
   std::map<Location, Location> inlined_;
+  std::optional<Rejected> refused_;
 };
+
+/// The number behind `prefix` in `name`, where it is one of prefix0 … prefix<count - 1>.
+std::optional<unsigned> index_behind(std::string_view name, std::string_view prefix,
+                                     unsigned count);
 
 }  // namespace kbench::ptx

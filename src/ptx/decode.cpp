@@ -68,7 +68,7 @@ const OpcodeRow* find_opcode(std::string_view name) {
           field_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
           memory_opcodes(), async_opcodes(), mbarrier_opcodes(), cluster_opcodes(),
           atomic_opcodes(), warp_opcodes(), barrier_opcodes(), matrix_opcodes(),
-          control_opcodes()}) {
+          control_opcodes(), call_opcodes()}) {
       for (const OpcodeRow& row : table) rows.emplace(row.name, &row);
     }
     return rows;
@@ -160,6 +160,9 @@ Register Decode::wide_register(const Operand& operand, unsigned bytes) const {
     reject(fmt::format("'{}' is not a register", operand.name));
   }
   if (found->bytes < bytes) reject(fmt::format("register {} is too narrow", operand.name));
+  if (operand.negated || operand.offset != 0) {
+    reject(fmt::format("'{}' is changed in a way that is not supported", operand.name));
+  }
   return *found;
 }
 
@@ -184,6 +187,7 @@ std::uint32_t Decode::source(const Operand& operand, Type type) {
     default:
       reject("this form of operand is not supported");
   }
+  if (!operand.second.empty()) reject("a pair of operands is not supported here");
   if (operand.name == "WARP_SZ") return constant(kLanes, size_bytes(type));
   if (!find_register(operand.name)) {
     const Symbol* symbol = find_symbol(operand.name);

@@ -44,6 +44,7 @@ std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> matrix_opcodes();
 std::span<const OpcodeRow> barrier_opcodes();
 std::span<const OpcodeRow> control_opcodes();
+std::span<const OpcodeRow> call_opcodes();
 
 /// The row of an opcode; null where there is none.
 const OpcodeRow* find_opcode(std::string_view name);
@@ -59,6 +60,7 @@ struct Symbol {
   Space space = Space::kGlobal;
   std::uint64_t address = 0;
   bool frame_relative = false;  ///< local: the address counts from the frame's base
+  std::uint64_t bytes = 0;
 };
 
 struct Names {
@@ -85,6 +87,8 @@ struct FunctionDecode {
   std::unordered_map<std::string, Symbol> symbols;  ///< of this function
   std::unordered_map<std::string, Register> registers;
   std::unordered_map<std::string, std::size_t> labels;
+  std::unordered_map<std::string, const BranchTargets*> branch_targets;
+  std::unordered_map<std::string, const CallPrototype*> prototypes;
   ConstantPool constants;
   std::map<std::uint32_t, std::vector<std::size_t>> addresses;  ///< uses of ld and st, by register
   std::uint32_t* slots = nullptr;
@@ -160,11 +164,11 @@ class Decode {
   }
 
   /// The instruction's target is a label; made an address when the code is complete.
-  void branch_to(const std::string& name) { targets = {label(name)}; }
+  void branch_to(const std::string& name) { target = label(name); }
 
   Instr out;
-  std::vector<std::size_t> targets;  ///< of bra (one) and brx.idx (a table)
-  bool table = false;
+  std::optional<std::size_t> target;     ///< statement that bra goes to
+  const BranchTargets* table = nullptr;  ///< of brx.idx
 
  private:
   FunctionDecode& function_;

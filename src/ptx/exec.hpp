@@ -159,6 +159,9 @@ void for_lanes(std::uint32_t mask, F&& f) {
 /// Splits off the lanes whose guard does not hold; false where none executes the instruction.
 bool enter_guard(Context& c, const Instr& in);
 
+/// Goes on with the lanes of `kept`; the others come back to this instruction as a fragment.
+void keep_only(Context& c, const Instr& in, std::uint32_t kept);
+
 /// Kills the lanes of `mask`, which are running.
 void exit_lanes(Context& c, std::uint32_t mask);
 

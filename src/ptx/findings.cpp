@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "ptx/exec.hpp"
+#include "ptx/names.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -26,6 +28,19 @@ bool of_one_thread(FaultKind kind) {
     default:
       return false;
   }
+}
+
+bool holds(const Function& function, const Instr& in) {
+  return std::greater_equal<>()(&in, function.code.data()) &&
+         std::less<>()(&in, function.code.data() + function.code.size());
+}
+
+/// The function of an instruction: that of the frame, or another where lanes of one warp meet.
+const Function& function_of(const Context& c, const Instr& in) {
+  for (const auto& function : c.grid->program->functions) {
+    if (holds(*function, in)) return *function;
+  }
+  return *c.frame->function;
 }
 
 std::uint64_t warp_number(const Context& c) {
@@ -60,7 +75,7 @@ void first_fault(Context& c, const Instr& in, FaultKind kind, const Site& site,
   fault.kind = kind;
   fault.message = sentence(site, what);
   c.grid->fault = std::move(fault);
-  c.grid->fault_details = {&in, warp_number(c), 1, 1, source_of(site)};
+  c.grid->fault_details = {&in, warp_number(c), 1, 1, source_of(c, in)};
 }
 
 /// A fault after the first: the same elsewhere, or another one in a block that had none.
@@ -79,7 +94,7 @@ void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
   Finding* entry = grid.findings.count(FindingKind::kFault, &in, 1, grid.options->max_findings);
   if (entry == nullptr) return;
   static_cast<Site&>(*entry) = site;
-  entry->message = sentence(site, what) + source_of(site);
+  entry->message = sentence(site, what) + source_of(c, in);
 }
 
 /// Threads that wait at one place.
@@ -143,10 +158,10 @@ std::vector<Finding> Findings::take(const Finding* fault, std::size_t most) {
 }
 
 Site site_of(const Context& c, const Instr& in, unsigned lane) {
-  const Function& function = *c.frame->function;
+  const Function& function = function_of(c, in);
   const auto at = static_cast<std::size_t>(&in - function.code.data());
   Site site;
-  site.kernel = c.grid->launch->kernel;
+  site.kernel = readable_name(c.grid->launch->kernel);
   site.block = c.block->index;
   for (std::size_t axis = 0; axis < 3; ++axis) site.thread[axis] = c.warp->tid[axis][lane];
   site.instruction = function.texts[at];
@@ -159,8 +174,11 @@ Site site_of(const Context& c, const Instr& in, unsigned lane) {
   return site;
 }
 
-std::string source_of(const Site& site) {
-  return site.line > 0 ? fmt::format(" ({}:{})", site.file, site.line) : std::string();
+std::string source_of(const Context& c, const Instr& in) {
+  const Function& function = function_of(c, in);
+  const auto at = static_cast<std::size_t>(&in - function.code.data());
+  const std::string place = readable_place(c.grid->program->files, function.positions[at]);
+  return place.empty() ? place : fmt::format(" ({})", place);
 }
 
 std::string place_text(const std::string& region, std::int64_t offset, std::uint64_t region_bytes,
@@ -188,7 +206,7 @@ bool note(Context& c, const Instr& in, FindingKind kind, std::uint32_t lanes, Fi
 void describe(const Context& c, const Instr& in, unsigned lane, const std::string& what,
               Finding& entry) {
   static_cast<Site&>(entry) = site_of(c, in, lane);
-  entry.message = sentence(entry, what) + source_of(entry);
+  entry.message = sentence(entry, what) + source_of(c, in);
 }
 
 void raise(Context& c, const Instr& in, unsigned lane, FaultKind kind, const std::string& what,
@@ -233,7 +251,7 @@ void check_divergence(Context& c, const Instr& in, unsigned id) {
            fmt::format("arrives at barrier {} here and {} thread{} of its warp elsewhere{}: all "
                        "threads of a warp shall arrive by the same instruction",
                        id, std::popcount(others), std::popcount(others) == 1 ? "" : "s",
-                       source_of(other)),
+                       source_of(c, *place)),
            *entry);
 }
 

@@ -54,7 +54,7 @@ struct FaultDetails {
 Site site_of(const Context& c, const Instr& in, unsigned lane);
 
 /// " (kernel.cu:4)", or nothing where there is no line information.
-std::string source_of(const Site& site);
+std::string source_of(const Context& c, const Instr& in);
 
 /// "offset 40 of y, which has 40 bytes (index 10 of 10 elements)"
 std::string place_text(const std::string& region, std::int64_t offset, std::uint64_t region_bytes,

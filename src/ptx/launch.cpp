@@ -11,6 +11,7 @@
 
 #include "ptx/block.hpp"
 #include "ptx/counters.hpp"
+#include "ptx/names.hpp"
 #include "ptx/program.hpp"
 
 namespace kbench::ptx {
@@ -36,6 +37,7 @@ std::variant<Module, Unsupported> load(std::string_view ptx) {
   ModuleText text;
   try {
     text = parse(ptx);
+    if (text.rejected) throw Rejected(*text.rejected);
     Module module;
     module.impl->program = build(text);
     return module;
@@ -60,8 +62,8 @@ std::uint64_t product(const std::array<std::uint32_t, 3>& extents) {
 Fault bad_launch(const Launch& launch, const std::string& why) {
   Fault fault;
   fault.kind = FaultKind::kBadLaunch;
-  fault.kernel = launch.kernel;
-  fault.message = fmt::format("{}: {}", launch.kernel, why);
+  fault.kernel = readable_name(launch.kernel);
+  fault.message = fmt::format("{}: {}", fault.kernel, why);
   return fault;
 }
 
@@ -387,6 +389,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   result.statistics.warp_instructions =
       std::accumulate(executed.begin(), executed.end(), std::uint64_t{0});
   if (counters) result.statistics.counters = counters->total();
+  result.statistics.read_clock = grid.read_clock.load();
   collect(grid, result);
   return result;
 }

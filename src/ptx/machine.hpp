@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -62,6 +63,18 @@ class Bytes {
   Bytes() = default;
   explicit Bytes(std::size_t size)
       : data_(size == 0 ? nullptr : allocate(size), Delete{size}), size_(size) {}
+  /// Zeros, which take memory only where they are touched.
+  static Bytes zeros(std::size_t size, std::size_t align) {
+    Bytes bytes;
+    void* const block = std::calloc(size + align, 1);
+    if (block == nullptr) throw std::bad_alloc();
+    void* data = block;
+    std::size_t space = size + align;
+    std::align(align, size, data, space);
+    bytes.data_ = {static_cast<std::byte*>(data), Delete{block}};
+    bytes.size_ = size;
+    return bytes;
+  }
   std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
@@ -71,8 +84,13 @@ class Bytes {
   struct Delete {
     Delete() noexcept : size(0) {}
     explicit Delete(std::size_t bytes) noexcept : size(bytes) {}
-    void operator()(std::byte* p) const noexcept { free(p, size); }
+    explicit Delete(void* by_calloc) noexcept : size(0), block(by_calloc) {}
+    void operator()(std::byte* p) const noexcept {
+      if (block != nullptr) return std::free(block);
+      free(p, size);
+    }
     std::size_t size;
+    void* block = nullptr;  ///< of zeros()
   };
   std::unique_ptr<std::byte, Delete> data_;
   std::size_t size_ = 0;
@@ -81,6 +99,7 @@ class Bytes {
 /// A parameter or result: where it lies in the parameter buffer (kernels) or the frame (functions).
 struct ParameterSlot {
   std::uint32_t offset = 0, bytes = 0;
+  bool in_register = false;  ///< of a function: the offset is that of a register
 };
 
 struct Function {
@@ -129,6 +148,7 @@ struct Frame {
   const Instr* call = nullptr;
   std::uint32_t lanes = 0;
   std::uint32_t local_base = 0;
+  std::uint32_t local_end = 0;  ///< where a callee's begins: behind variables and alloca
   unsigned depth = 0;
 };
 
@@ -274,6 +294,8 @@ struct Grid {
   std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
   bool watched = false;              ///< reads of undefined memory are looked for
   std::mutex mutex;                  ///< guards what follows, and print
+  std::atomic<bool> read_clock{false};
+  std::atomic<std::uint64_t> spent{0};  ///< warp instructions, where there is a budget
   std::optional<Fault> fault;
   FaultDetails fault_details;
   Findings findings;

@@ -31,9 +31,14 @@ Lookup MemoryMap::find(std::uint64_t address, std::uint64_t bytes, bool write) c
   }
   if (before != nullptr && past - before->bytes < before->red_after) return {before, out, false};
   if (after != nullptr && after->begin - address <= after->red_before) return {after, out, false};
+  constexpr std::uint64_t kNear = 1 << 20;  // bytes: what is further off says nothing
   const bool nearer_after =
       before == nullptr || (after != nullptr && after->begin - address < past - before->bytes);
-  return {nearer_after ? after : before, FaultKind::kIllegalAddress, false};
+  const std::uint64_t distance = nearer_after ? after->begin - address : past - before->bytes;
+  return {distance > kNear ? &nowhere()
+          : nearer_after   ? after
+                           : before,
+          FaultKind::kIllegalAddress, false};
 }
 
 }  // namespace kbench::ptx

@@ -322,6 +322,12 @@ void decode_access(Decode& d) {
   d.out.list = d.keep(list);
   d.use_shape();
   const bool fixed = !d.find_register(d.operand(kLoads ? 1 : 0).name);
+  if (space_of(d.out) == Space::kParam && fixed) {
+    const auto end = static_cast<u64>(d.out.imm) + u64{size_bytes(type)} * count;
+    if (!kLoads || d.out.imm < 0 || end > d.function().function->parameter_bytes) {
+      d.reject("this is outside the kernel's parameters");
+    }
+  }
   d.each(choose_type<direction>(d, type, register_bytes, fixed));
 }
 

@@ -174,6 +174,7 @@ void read_special(Context& c, const Instr& in) {
   if (in.aux != 0) {
     const T value = static_cast<T>(row->read(c, 0));
     for_lanes(c.mask, [&](unsigned i) { d[i] = value; });
+    c.grid->read_clock.store(true, std::memory_order_relaxed);
     c.polled = true;  // a loop that waits for the clock only spins
   } else {
     for_lanes(c.mask, [&](unsigned i) { d[i] = static_cast<T>(row->read(c, i)); });

@@ -2,419 +2,348 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <utility>
+#include <charconv>
+#include <unordered_set>
 
 #include "kbench/error.hpp"
-#include "ptx/cursor.hpp"
+#include "ptx/grammar.hpp"
 #include "ptx/types.hpp"
 
+// Modules and functions.
 namespace kbench::ptx {
 namespace {
 
-std::vector<std::string> split_dots(std::string_view word) {
-  std::vector<std::string> parts;
-  while (!word.empty()) {
-    if (word.front() == '.') word.remove_prefix(1);
-    const std::size_t dot = word.find('.');
-    parts.emplace_back(word.substr(0, dot));
-    if (dot == std::string_view::npos) break;
-    word.remove_prefix(dot);
-  }
-  return parts;
+constexpr int kNewestVersion = 9;             // of PTX: CUDA 13
+constexpr std::size_t kMaxFunctions = 16384;  // of a module
+constexpr std::int64_t kMaxFiles = 100'000;
+constexpr std::int64_t kMaxRegisters = 10'000'000;  // of one declaration
+
+/// Directives before a declaration that change nothing for a module that is complete by itself.
+bool linkage(std::string_view word) {
+  static constexpr std::array kWords{".visible", ".weak", ".common"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-bool ignored_directive(std::string_view word) {
-  static constexpr std::array kIgnored{".visible", ".weak",    ".common",       ".noreturn",
-                                       ".pragma",  ".maxnreg", ".minnctapersm", ".maxnctapersm"};
-  return std::find(kIgnored.begin(), kIgnored.end(), word) != kIgnored.end();
+bool memory_directive(std::string_view word) {
+  static constexpr std::array kWords{".global", ".const", ".shared", ".local", ".param"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-class Parser : private Cursor {
+class Parser {
  public:
-  using Cursor::Cursor;
+  explicit Parser(std::string_view text) : cursor_(text) {}
 
   ModuleText run() {
-    if (peek().text != ".version") {
-      throw Error("not PTX: the text does not begin with .version");
-    }
-    while (peek().kind != TokenKind::kEnd) top_level();
+    if (!cursor_.at(".version")) throw Error("not PTX: the text does not begin with .version");
+    while (!cursor_.at_end()) top_level();
+    module_.rejected = cursor_.take_refused();
     return std::move(module_);
   }
 
  private:
-  [[noreturn]] void reject(std::string_view what, const std::string& why) const {
-    throw Rejected{std::string(what), why, position()};
-  }
-
   void top_level() {
-    const std::string_view text = peek().text;
-    if (text == ".version" || text == ".target" || text == ".address_size") return header();
+    const std::string_view text = cursor_.peek().text;
+    if (text == ".version") return version();
+    if (text == ".target") return target();
+    if (text == ".address_size") return address_size();
     if (text == ".file") return file();
     if (text == ".section") return section();
     if (text == ".entry" || text == ".func") return function();
-    if (text == ".global" || text == ".const" || text == ".shared") {
-      return variables(module_.variables);
-    }
-    if (text == ".extern") {
-      take();
+    if (text == ".alias") return alias();
+    if (text == ".loc") return cursor_.loc();
+    if (text == ".pragma") return cursor_.skip_past(";");
+    if (memory_directive(text) && text != ".local" && text != ".param") return module_variables();
+    if (cursor_.accept(".extern")) {
       external_ = true;
-      return;
-    }
-    if (text == ".loc") return loc();
-    if (text == ".alias") reject(".alias", "aliases of functions are not supported");
-    if (!ignored_directive(text) && text != ";") fail("expected a directive");
-    take();
-    if (text == ".pragma") {
-      while (!accept(";")) take_within("';'");
-    }
-  }
-
-  void header() {
-    const std::string name = word();
-    if (name == ".version" && integer_part(take().text) > 9) {
-      throw Error("this PTX is of a newer version than 9.x, which is the newest that is known");
-    }
-    if (name == ".address_size" && integer() != 64) throw Error("only 64-bit PTX can be run");
-    if (name == ".target") {
-      do {
-        word();
-      } while (accept(","));
+    } else if (linkage(text) || text == ";") {
+      cursor_.take();
+    } else if (text == ".attribute") {
+      attribute();
+    } else if (text.starts_with(".tex") || text.starts_with(".sampler") ||
+               text.starts_with(".surf")) {
+      cursor_.refuse(text, "textures, samplers and surfaces are not supported");
+      cursor_.skip_past(";");
+    } else {
+      cursor_.fail("expected a directive");
     }
   }
 
-  static int integer_part(std::string_view text) {
-    return std::atoi(std::string(text.substr(0, text.find('.'))).c_str());
+  void version() {
+    cursor_.take();
+    const std::string_view text = cursor_.peek().text;
+    int major = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), major);
+    if (parsed.ec != std::errc{} || text.find('.') == std::string_view::npos) {
+      cursor_.fail("expected a version such as 8.0");
+    }
+    if (major > kNewestVersion) {
+      throw Error(fmt::format("this PTX is of version {}; versions up to {}.x are known",
+                              text.substr(0, 40), kNewestVersion));
+    }
+    cursor_.take();
+  }
+
+  void target() {
+    cursor_.take();
+    static constexpr std::array kModes{"texmode_unified", "texmode_independent", "debug"};
+    do {
+      const std::string word = cursor_.name();
+      if (word == "map_f64_to_f32") {
+        cursor_.refuse(word, "f64 as f32 is not supported");
+      } else if (!word.starts_with("sm_") && !word.starts_with("compute_") &&
+                 std::find(kModes.begin(), kModes.end(), word) == kModes.end()) {
+        throw Error(fmt::format("not PTX: line {}: .target {} is not known", cursor_.peek().line,
+                                word.substr(0, 40)));
+      }
+    } while (cursor_.accept(","));
+  }
+
+  void address_size() {
+    cursor_.take();
+    const std::int64_t bits = cursor_.integer();
+    if (bits != 64) {
+      throw Error(fmt::format("this PTX has .address_size {}; only 64 can be run", bits));
+    }
   }
 
   void file() {
-    take();
-    const auto index = static_cast<std::size_t>(integer());
-    if (index > 100000) fail("bad index of .file");
+    cursor_.take();
+    const std::int64_t number = cursor_.integer();
+    if (number < 0 || number > kMaxFiles) cursor_.fail("bad index of .file before this,");
+    const auto index = static_cast<std::size_t>(number);
     if (module_.files.size() <= index) module_.files.resize(index + 1);
-    std::string_view name = take().text;
-    if (name.size() >= 2) name = name.substr(1, name.size() - 2);
-    module_.files[index] = std::string(name);
-    while (accept(",")) take();
+    if (cursor_.peek().kind != TokenKind::kString) cursor_.fail("expected a file's name");
+    const std::string_view name = cursor_.take().text;
+    module_.files[index] = std::string(name.substr(1, name.size() - 2));
+    while (cursor_.accept(",")) cursor_.integer();
   }
 
   void section() {
-    take();
-    word();
-    expect("{");
-    while (!accept("}")) take_within("'}'");
+    cursor_.take();
+    while (!cursor_.at("{")) {
+      if (!cursor_.at_word()) cursor_.fail("expected '{'");
+      cursor_.take();
+    }
+    cursor_.skip_past("}");
   }
 
-  static Space space_of(std::string_view directive) {
-    if (directive == ".shared") return Space::kShared;
-    if (directive == ".local") return Space::kLocal;
-    if (directive == ".const") return Space::kConst;
-    if (directive == ".param") return Space::kParam;
-    return Space::kGlobal;
+  void attribute() {
+    cursor_.take();
+    cursor_.skip_parentheses();
   }
 
-  Variable variable_prefix() {
-    Variable variable;
-    variable.ptx_line = peek().line;
-    variable.external = std::exchange(external_, false);
-    variable.space = space_of(word());
-    unsigned vector = 1;
-    while (peek().kind == TokenKind::kWord && peek().text[0] == '.') {
-      const std::string attribute = word();
-      if (attribute == ".align") {
-        variable.align = static_cast<unsigned>(integer());
-      } else if (attribute == ".v2" || attribute == ".v4") {
-        vector = attribute == ".v2" ? 2 : 4;
-      } else if (attribute == ".ptr") {
-        while (peek().text == ".global" || peek().text == ".shared" || peek().text == ".const" ||
-               peek().text == ".local") {
-          take();
-        }
-        if (accept(".align")) integer();
-      } else if (attribute == ".attribute") {
-        reject(attribute, "variables with attributes are not supported");
-      } else if (const auto type = parse_type(attribute.substr(1))) {
-        variable.element_bytes = size_bytes(*type) * vector;
-      } else {
-        reject(attribute, "opaque types (textures, samplers, surfaces) are not supported");
+  void alias() {
+    cursor_.take();
+    std::string name = cursor_.name();
+    cursor_.expect(",");
+    module_.aliases.emplace_back(std::move(name), cursor_.name());
+    cursor_.expect(";");
+  }
+
+  void module_variables() {
+    for (Variable& variable : variables(cursor_, std::exchange(external_, false))) {
+      const auto [place, fresh] = variables_.try_emplace(variable.name, module_.variables.size());
+      if (fresh) {
+        module_.variables.push_back(std::move(variable));
+      } else if (module_.variables[place->second].external) {
+        module_.variables[place->second] = std::move(variable);
+      } else if (!variable.external) {
+        cursor_.fail(fmt::format("'{}' is defined twice before this,", variable.name));
       }
     }
-    return variable;
-  }
-
-  void variable_name(Variable& variable) {
-    variable.name = word();
-    while (accept("[")) {
-      if (accept("]")) {
-        variable.count = 0;
-        continue;
-      }
-      const auto extent = static_cast<std::uint64_t>(integer());
-      if (extent > (1ULL << 40) / std::max<std::uint64_t>(variable.bytes(), 1)) fail("huge array");
-      variable.count *= extent;
-      expect("]");
-    }
-    if (variable.align == 0) variable.align = variable.element_bytes;
-    if (!std::has_single_bit(variable.align)) fail("alignment is no power of two");
-    if (accept("=")) {
-      initializer(variable);
-      if (variable.count == 0) variable.count = variable.initial.size();
-      if (variable.initial.size() > variable.count) fail("too many initial values");
-    }
-  }
-
-  void initializer(Variable& variable) {
-    if (accept("{")) {
-      if (accept("}")) return;
-      do {
-        initializer(variable);
-      } while (accept(","));
-      expect("}");
-      return;
-    }
-    Initial initial;
-    const bool negative = accept("-");
-    if (peek().kind == TokenKind::kNumber) {
-      const Operand number = parse_number(take());
-      initial.bits = negative ? 0 - number.bits : number.bits;
-    } else {
-      initial.symbol = word();
-      if (initial.symbol == "generic") {
-        expect("(");
-        initial.symbol = word();
-        expect(")");
-      }
-      if (accept("+")) initial.bits = static_cast<std::uint64_t>(integer());
-    }
-    variable.initial.push_back(std::move(initial));
-  }
-
-  void variables(std::vector<Variable>& into) {
-    const Variable prefix = variable_prefix();
-    do {
-      Variable variable = prefix;
-      variable_name(variable);
-      into.push_back(std::move(variable));
-    } while (accept(","));
-    expect(";");
-  }
-
-  std::vector<Variable> parameters() {
-    std::vector<Variable> list;
-    expect("(");
-    if (accept(")")) return list;
-    do {
-      list.push_back(variable_prefix());
-      variable_name(list.back());
-    } while (accept(","));
-    expect(")");
-    return list;
   }
 
   std::array<std::uint32_t, 3> triple() {
     std::array<std::uint32_t, 3> value{1, 1, 1};
     std::size_t i = 0;
     do {
-      if (i == 3) fail("more than three extents");
-      value[i++] = static_cast<std::uint32_t>(integer());
-    } while (accept(","));
+      if (i == 3) cursor_.fail("more than three extents");
+      value[i++] = static_cast<std::uint32_t>(cursor_.integer());
+    } while (cursor_.accept(","));
     return value;
   }
 
   void function() {
     FunctionText function;
-    function.ptx_line = peek().line;
-    function.entry = take().text == ".entry";
-    if (peek().text == "(") function.returns = parameters();
-    function.name = word();
-    if (peek().text == "(") function.parameters = parameters();
+    function.ptx_line = cursor_.peek().line;
+    function.entry = cursor_.take().text == ".entry";
     external_ = false;
-    forget_location();
-    while (peek().text != "{" && peek().text != ";") {
-      const std::string directive = word();
-      if (directive == ".maxntid") {
-        function.max_threads = triple();
-      } else if (directive == ".reqntid") {
-        function.required_threads = triple();
-      } else if (directive == ".reqnctapercluster") {
-        function.required_cluster = triple();
-      } else if (directive == ".maxclusterrank") {
-        function.max_cluster = static_cast<std::uint32_t>(integer());
-      } else if (directive == ".explicitcluster") {
-        function.needs_cluster = true;
-      } else if (directive != ".noreturn" && directive != ".unique" && directive != ".weak") {
-        integer();
-      }
-    }
-    if (!accept(";")) {
+    function_attributes(function);
+    if (cursor_.at("(")) function.returns = parameters(cursor_);
+    function.name = cursor_.name();
+    if (cursor_.at("(")) function.parameters = parameters(cursor_);
+    cursor_.forget_location();
+    function_attributes(function);
+    if (!cursor_.accept(";")) {
+      cursor_.expect("{");
       function.defined = true;
-      take();
+      names_.clear();
+      for (const Variable& variable : function.parameters) unique(variable.name);
+      for (const Variable& variable : function.returns) unique(variable.name);
       body(function);
     }
-    module_.functions.push_back(std::move(function));
+    add(std::move(function));
+  }
+
+  void function_attributes(FunctionText& function) {
+    while (cursor_.at_directive()) {
+      const std::string word = cursor_.directive();
+      if (word == ".maxntid") {
+        function.max_threads = triple();
+      } else if (word == ".reqntid") {
+        function.required_threads = triple();
+      } else if (word == ".reqnctapercluster") {
+        function.required_cluster = triple();
+      } else if (word == ".maxclusterrank") {
+        function.max_cluster = static_cast<std::uint32_t>(cursor_.integer());
+      } else if (word == ".explicitcluster") {
+        function.needs_cluster = true;
+      } else if (word == ".attribute") {
+        cursor_.skip_parentheses();
+      } else if (word == ".pragma") {
+        cursor_.skip_past(";");
+      } else if (word == ".maxnreg" || word == ".minnctapersm" || word == ".maxnctapersm" ||
+                 word == ".abi_preserve" || word == ".abi_preserve_control") {
+        cursor_.integer();
+      } else if (word != ".noreturn" && word != ".unique" && word != ".blocksareclusters" &&
+                 !linkage(word)) {
+        cursor_.fail(fmt::format("'{}' is no directive of a function;", word));
+      } else if (word == ".blocksareclusters") {
+        cursor_.refuse(word, "grids counted in clusters are not supported");
+      }
+    }
+  }
+
+  /// A function may be declared any number of times and defined once.
+  void add(FunctionText function) {
+    const auto [place, fresh] = functions_.try_emplace(function.name, module_.functions.size());
+    if (fresh) {
+      if (module_.functions.size() >= kMaxFunctions)
+        cursor_.fail("too many functions before this,");
+      return module_.functions.push_back(std::move(function));
+    }
+    FunctionText& known = module_.functions[place->second];
+    if (known.defined && function.defined) {
+      cursor_.fail(fmt::format("'{}' is defined twice before this,", function.name));
+    }
+    if (known.entry != function.entry || known.parameters.size() != function.parameters.size() ||
+        known.returns.size() != function.returns.size()) {
+      cursor_.fail(fmt::format("'{}' is declared in two forms before this,", function.name));
+    }
+    if (function.defined) known = std::move(function);
+  }
+
+  void unique(const std::string& name) {
+    if (!names_.insert(name).second) {
+      cursor_.fail(fmt::format("'{}' is declared twice before this,", name));
+    }
   }
 
   void body(FunctionText& function) {
     int depth = 1;
     while (depth > 0) {
-      const Token& token = peek();
-      if (token.kind == TokenKind::kEnd) fail("expected '}'");
-      if (token.text == "{") {
+      if (cursor_.at_end()) cursor_.fail("expected '}'");
+      if (cursor_.accept("{")) {
         ++depth;
-        take();
-        open_scope();
-      } else if (token.text == "}") {
+        cursor_.open_scope();
+      } else if (cursor_.accept("}")) {
         --depth;
-        take();
-        close_scope();
-      } else if (token.text == ";") {
-        take();
-      } else if (token.kind == TokenKind::kWord && token.text[0] == '.') {
+        cursor_.close_scope();
+      } else if (cursor_.accept(";")) {
+        continue;
+      } else if (cursor_.at_directive()) {
         directive(function);
-      } else if (token.kind == TokenKind::kWord && peek(1).text == ":") {
+      } else if (cursor_.at_name() && cursor_.peek(1).text == ":") {
         label(function);
       } else {
-        function.statements.push_back(statement());
+        function.statements.push_back(statement(cursor_));
       }
     }
   }
 
   void label(FunctionText& function) {
-    const std::string name = resolve(word());
-    expect(":");
-    if (accept(".branchtargets")) {
+    const std::string name = cursor_.resolve(cursor_.name());
+    unique(name);
+    cursor_.expect(":");
+    if (cursor_.accept(".branchtargets")) {
       BranchTargets targets{name, {}};
       do {
-        targets.labels.push_back(resolve(word()));
-      } while (accept(","));
-      expect(";");
+        targets.labels.push_back(cursor_.resolve(cursor_.name()));
+      } while (cursor_.accept(","));
+      cursor_.expect(";");
       function.branch_targets.push_back(std::move(targets));
-    } else if (peek().text == ".callprototype") {
-      while (!accept(";")) take_within("';'");
+    } else if (cursor_.accept(".callprototype")) {
+      function.prototypes.push_back(prototype(name));
+    } else if (cursor_.accept(".calltargets")) {
+      cursor_.skip_past(";");
     } else {
       function.labels.push_back({name, function.statements.size()});
     }
   }
 
+  CallPrototype prototype(const std::string& name) {
+    CallPrototype made{name, {}, {}};
+    if (cursor_.at("(")) made.returns = parameters(cursor_);
+    cursor_.name();
+    if (cursor_.at("(")) made.parameters = parameters(cursor_);
+    FunctionText ignored;
+    function_attributes(ignored);
+    cursor_.expect(";");
+    return made;
+  }
+
   void directive(FunctionText& function) {
-    const std::string_view text = peek().text;
+    const std::string_view text = cursor_.peek().text;
     if (text == ".reg") return registers(function);
-    if (text == ".loc") return loc();
-    if (text == ".shared" || text == ".local" || text == ".param" || text == ".global" ||
-        text == ".const") {
-      const std::size_t before = function.variables.size();
-      variables(function.variables);
-      for (std::size_t i = before; i < function.variables.size(); ++i) {
-        function.variables[i].name = declare(function.variables[i].name);
-      }
+    if (text == ".loc") return cursor_.loc();
+    if (text == ".pragma") return cursor_.skip_past(";");
+    if (linkage(text)) {
+      cursor_.take();
       return;
     }
-    if (text != ".pragma") reject(text, "this directive is not supported");
-    while (!accept(";")) take_within("';'");
+    const bool external = cursor_.accept(".extern");
+    if (!memory_directive(cursor_.peek().text)) cursor_.fail("an unknown directive");
+    for (Variable& variable : variables(cursor_, external)) {
+      variable.name = cursor_.declare(variable.name);
+      unique(variable.name);
+      function.variables.push_back(std::move(variable));
+    }
   }
 
   void registers(FunctionText& function) {
-    take();
-    std::string type = word().substr(1);
-    if (type == "v2" || type == "v4") reject(".reg ." + type, "vector registers are not supported");
+    cursor_.take();
+    std::string type = cursor_.directive().substr(1);
+    if (type == "v2" || type == "v4") {
+      cursor_.refuse(".reg ." + type, "vector registers are not supported");
+      type = cursor_.directive().substr(1);
+    }
+    if (!parse_type(type)) cursor_.fail(fmt::format("'.{}' is no type of a register;", type));
     do {
-      RegisterDeclaration declaration{word(), type, 0};
-      if (accept("<")) {
-        declaration.count = static_cast<unsigned>(integer());
-        if (declaration.count > 10'000'000) fail("too many registers");
-        expect(">");
-      }
-      if (declaration.count == 0) {
-        declaration.name = declare(declaration.name);
-        function.registers.push_back(std::move(declaration));
-      } else if (!in_scope()) {
-        function.registers.push_back(std::move(declaration));
+      RegisterDeclaration declaration{cursor_.name(), type, 0};
+      if (cursor_.accept("<")) {
+        const std::int64_t count = cursor_.integer();
+        if (count < 1 || count > kMaxRegisters)
+          cursor_.fail("a bad number of registers before this,");
+        declaration.count = static_cast<unsigned>(count);
+        cursor_.expect(">");
+        declaration.name = cursor_.declare_range(declaration.name, declaration.count);
       } else {
-        for (unsigned i = 0; i < declaration.count; ++i) {
-          function.registers.push_back(
-              {declare(fmt::format("{}{}", declaration.name, i)), type, 0});
-        }
+        declaration.name = cursor_.declare(declaration.name);
+        unique(declaration.name);
       }
-    } while (accept(","));
-    expect(";");
+      function.registers.push_back(std::move(declaration));
+    } while (cursor_.accept(","));
+    cursor_.expect(";");
   }
 
-  Statement statement() {
-    Statement result;
-    result.position = position();
-    if (accept("@")) {
-      result.guard_negated = accept("!");
-      result.guard = resolve(word());
-    }
-    instruction_ = word();
-    auto parts = split_dots(instruction_);
-    result.opcode = std::move(parts.front());
-    parts.erase(parts.begin());
-    result.modifiers = std::move(parts);
-    if (accept(";")) return result;
-    do {
-      result.operands.push_back(operand());
-    } while (accept(","));
-    expect(";");
-    return result;
-  }
-
-  Operand operand() {
-    Operand result;
-    if (accept("{")) return list("}");
-    if (accept("(")) return list(")");
-    if (accept("[")) return address();
-    if (accept("-")) {
-      result = parse_number(take());
-      result.bits = 0 - result.bits;
-      return result;
-    }
-    if (peek().kind == TokenKind::kNumber) return parse_number(take());
-    result.negated = accept("!");
-    result.name = resolve(word());
-    if (result.name == "_") result.kind = Operand::Kind::kSink;
-    if (accept("|")) result.second = resolve(word());
-    if (accept("+")) result.offset = integer();
-    return result;
-  }
-
-  Operand list(std::string_view close) {
-    Operand result;
-    result.kind = Operand::Kind::kVector;
-    if (accept(close)) return result;
-    do {
-      result.items.push_back(operand());
-    } while (accept(","));
-    expect(close);
-    return result;
-  }
-
-  Operand address() {
-    Operand result;
-    result.kind = Operand::Kind::kAddress;
-    if (peek().kind == TokenKind::kWord) {
-      result.name = resolve(word());
-    } else {
-      result.offset = integer();
-    }
-    if (accept("+")) result.offset += integer();
-    if (accept(",")) reject(instruction_, "addresses of tensors and textures are not supported");
-    expect("]");
-    return result;
-  }
-
+  Cursor cursor_;
   ModuleText module_;
-  std::string instruction_;  ///< being read
   bool external_ = false;
+  std::unordered_map<std::string, std::size_t> functions_, variables_;
+  std::unordered_set<std::string> names_;  ///< of the function that is being read
 };
 
 }  // namespace
-
-std::string Statement::text() const {
-  std::string text = opcode;
-  for (const auto& modifier : modifiers) text += "." + modifier;
-  return text;
-}
 
 ModuleText parse(std::string_view text) { return Parser(text).run(); }
 

@@ -2,6 +2,7 @@
 #include "ptx/print.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -73,7 +74,8 @@ std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lan
                                        std::uint64_t address) {
   std::string text;
   while (text.size() < kLongestText) {
-    const std::byte* from = resolve(c, in, lane, Space::kGeneric, address + text.size(), 1, Access::kRead);
+    const std::byte* from =
+        resolve(c, in, lane, Space::kGeneric, address + text.size(), 1, Access::kRead);
     if (from == nullptr) return std::nullopt;
     if (*from == std::byte{0}) break;
     text += static_cast<char>(*from);
@@ -81,52 +83,78 @@ std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lan
   return text;
 }
 
-std::optional<std::string> format_printf(Context& c, const Instr& in, unsigned lane,
-                                         std::uint64_t format_at, std::uint64_t arguments_at) {
+namespace {
+
+/// Puts the widths and precisions that are arguments into the flags; false after a fault.
+bool fill_stars(std::string& flags, Arguments& arguments) {
+  for (std::size_t star = 0; (star = flags.find('*')) != std::string::npos;) {
+    const auto argument = arguments.next(4);
+    if (!argument) return false;
+    const auto width = static_cast<std::int32_t>(*argument);
+    const bool precision = star > 0 && flags[star - 1] == '.';
+    if (precision && width < 0) {
+      flags.erase(star - 1, 2);  // as if it were not there
+    } else {
+      flags.replace(star, 1, std::to_string(width));
+    }
+  }
+  return true;
+}
+
+enum class Class : std::uint8_t { kInteger, kFloat, kText, kPointer, kUnknown };
+
+Class class_of(char kind) {
+  if (std::strchr("diuoxXc", kind) != nullptr) return Class::kInteger;
+  if (std::strchr("fFeEgGaA", kind) != nullptr) return Class::kFloat;
+  return kind == 's' ? Class::kText : kind == 'p' ? Class::kPointer : Class::kUnknown;
+}
+
+}  // namespace
+
+std::optional<Printed> format_printf(Context& c, const Instr& in, unsigned lane,
+                                     std::uint64_t format_at, std::uint64_t arguments_at) {
+  if (format_at == 0) return Printed{{}, -1};
   const auto format = read_string(c, in, lane, format_at);
   if (!format) return std::nullopt;
   Arguments arguments(c, in, lane, arguments_at);
-  std::string out;
+  Printed out;
   for (std::size_t at = 0; at < format->size();) {
     if ((*format)[at] != '%') {
-      out += (*format)[at++];
+      out.text += (*format)[at++];
       continue;
     }
     ++at;
     Conversion conversion = parse_conversion(*format, at);
     if (conversion.kind == '%' || conversion.kind == '\0') {
-      out += '%';
+      out.text += '%';
       continue;
     }
-    for (std::size_t star = 0; (star = conversion.flags.find('*')) != std::string::npos;) {
-      const auto width = arguments.next(4);
-      if (!width) return std::nullopt;
-      conversion.flags.replace(star, 1, std::to_string(static_cast<std::int32_t>(*width)));
+    if (!fill_stars(conversion.flags, arguments)) return std::nullopt;
+    const Class kind = class_of(conversion.kind);
+    const std::string head = "%" + conversion.flags;
+    if (kind == Class::kUnknown) {
+      out.text += head + conversion.length + conversion.kind;
+      continue;
     }
-    const bool floating = std::strchr("fFeEgGaA", conversion.kind) != nullptr;
-    const bool text = conversion.kind == 's';
-    const bool pointer = conversion.kind == 'p';
     const bool wide =
-        floating || text || pointer || conversion.length.find_first_of("lzjt") != std::string::npos;
+        kind != Class::kInteger || conversion.length.find_first_of("lzjt") != std::string::npos;
     const auto value = arguments.next(wide ? 8 : 4);
     if (!value) return std::nullopt;
-    const std::string head = "%" + conversion.flags;
-    if (floating) {
-      append(out, head + conversion.kind, std::bit_cast<double>(*value));
-    } else if (text) {
-      const auto string = read_string(c, in, lane, *value);
+    ++out.conversions;
+    if (kind == Class::kFloat) {
+      append(out.text, head + conversion.kind, std::bit_cast<double>(*value));
+    } else if (kind == Class::kText) {
+      const auto string = *value == 0 ? std::string("(null)") : read_string(c, in, lane, *value);
       if (!string) return std::nullopt;
-      append(out, head + "s", string->c_str());
-    } else if (pointer) {
-      append(out, head + "p", static_cast<const void*>(at_address(*value)));
-    } else if (std::strchr("diuoxXc", conversion.kind) != nullptr) {
-      if (wide) {
-        append(out, head + "ll" + conversion.kind, static_cast<long long>(*value));
-      } else {
-        append(out, head + conversion.length + conversion.kind, static_cast<int>(*value));
-      }
+      append(out.text, head + "s", string->c_str());
+    } else if (kind == Class::kPointer) {
+      append(out.text, head + "p", static_cast<const void*>(at_address(*value)));
+    } else if (wide && conversion.kind != 'c') {
+      append(out.text, head + "ll" + conversion.kind, static_cast<long long>(*value));
     } else {
-      out += head + conversion.length + conversion.kind;
+      const bool narrow = conversion.length == "h" || conversion.length == "hh";
+      append(out.text, head + (narrow ? conversion.length : "") + conversion.kind,
+             static_cast<int>(*value));
     }
   }
   return out;

@@ -13,8 +13,14 @@ namespace kbench::ptx {
 std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lane,
                                        std::uint64_t address);
 
-/// What one lane's vprintf(format, arguments) writes; nothing after a fault has been raised.
-std::optional<std::string> format_printf(Context& c, const Instr& in, unsigned lane,
-                                         std::uint64_t format, std::uint64_t arguments);
+/// What one lane's vprintf(format, arguments) writes, and the arguments that it took.
+struct Printed {
+  std::string text;
+  int conversions = 0;
+};
+
+/// Nothing after a fault has been raised.
+std::optional<Printed> format_printf(Context& c, const Instr& in, unsigned lane,
+                                     std::uint64_t format, std::uint64_t arguments);
 
 }  // namespace kbench::ptx

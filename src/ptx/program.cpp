@@ -4,21 +4,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <unordered_set>
 
+#include "ptx/cursor.hpp"
 #include "ptx/decode.hpp"
 
 namespace kbench::ptx {
 namespace {
 
 constexpr std::uint32_t kRecursionStack = 16 * 1024;  // bytes a lane has where calls may recur
+constexpr std::uint32_t kCallBytes = 16;  // that each call takes, so that recursion has an end
+constexpr std::uint64_t kMaxParameters = 32764;               // bytes, as on the device
+constexpr std::uint64_t kMaxGlobal = std::uint64_t{4} << 30;  // bytes of a module's variables
 constexpr std::uint64_t kMaxLocal =
     512 * std::uint64_t{1024};  // bytes a lane may have, as on the device
 
 std::uint32_t align_up(std::uint64_t x, std::uint64_t alignment) {
   return static_cast<std::uint32_t>((x + alignment - 1) / alignment * alignment);
 }
+
+/// Registers by name, where "%r<9>" stands for nine of them. Only those that a function mentions
+/// get a place.
+class RegisterNames {
+ public:
+  explicit RegisterNames(const FunctionText& text) {
+    for (const RegisterDeclaration& declaration : text.registers) {
+      const auto type = parse_type(declaration.type);
+      if (declaration.count == 0) {
+        single_[declaration.name] = *type;
+      } else {
+        ranges_[declaration.name] = {declaration.count, *type};
+      }
+    }
+    for (const Statement& statement : text.statements) {
+      add(statement.guard);
+      for (const Operand& operand : statement.operands) collect(operand);
+    }
+  }
+
+  std::optional<Type> type_of(const std::string& name) const {
+    if (const auto found = single_.find(name); found != single_.end()) return found->second;
+    constexpr std::size_t kMostDigits = 8;
+    for (std::size_t end = name.size() - 1; end > 0 && end + kMostDigits >= name.size(); --end) {
+      if (name[end] < '0' || name[end] > '9') break;
+      const auto found = ranges_.find(name.substr(0, end));
+      if (found == ranges_.end()) continue;
+      if (index_behind(name, found->first, found->second.first)) return found->second.second;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::string> used;  ///< names that may be registers, in the order of the text
+
+ private:
+  void add(const std::string& name) {
+    if (!name.empty() && seen_.insert(name).second) used.push_back(name);
+  }
+  void collect(const Operand& operand) {
+    add(operand.name.substr(0, operand.name.find('.', 1)));  // "%r1.h0" of video instructions
+    add(operand.second);
+    for (const Operand& item : operand.items) collect(item);
+  }
+
+  std::unordered_map<std::string, Type> single_;
+  std::unordered_map<std::string, std::pair<unsigned, Type>> ranges_;
+  std::unordered_set<std::string> seen_;
+};
 
 class Builder {
  public:
@@ -39,6 +92,7 @@ class Builder {
         names_.symbols[function.name] = {Space::kGlobal, kFunctionWindow + index_.back(), false};
       }
     }
+    aliases();
     const std::size_t module = text_.functions.size();
     for (std::size_t v = 0; v < text_.variables.size(); ++v) {
       names_.symbols[text_.variables[v].name] = place(text_.variables[v], module, v);
@@ -63,43 +117,54 @@ class Builder {
     throw Rejected{what, why, {ptx_line, 0, 0}};
   }
 
+  void aliases() {
+    for (const auto& [name, target] : text_.aliases) {
+      const auto found = names_.functions.find(target);
+      if (found == names_.functions.end()) reject(".alias", target + " is not defined here", 0);
+      names_.functions.try_emplace(name, found->second);
+      if (const auto symbol = names_.symbols.find(target); symbol != names_.symbols.end()) {
+        names_.symbols.try_emplace(name, symbol->second);
+      }
+    }
+  }
+
   /// A variable of the module's: global and const get storage, shared its place.
   Symbol place(const Variable& variable, std::size_t owner, std::size_t v) {
     if (variable.space == Space::kShared) {
-      return {Space::kShared, layout_.offsets[owner][v], false};
+      return {Space::kShared, layout_.offsets[owner][v], false, variable.bytes()};
     }
     if (variable.external) {
       reject(".extern " + variable.name, "variables of other modules are not there",
              variable.ptx_line);
     }
     const bool constant = variable.space == Space::kConst;
-    if (variable.bytes() > (std::uint64_t{4} << 30)) {
-      reject(variable.name, "the variable is too large", variable.ptx_line);
+    global_bytes_ += variable.bytes();
+    if (global_bytes_ > kMaxGlobal) {
+      reject(variable.name, "the module's variables are too large", variable.ptx_line);
     }
     program_->globals.push_back(
-        {fmt::format("{} {}", constant ? "constant" : "variable", variable.name),
-         Bytes(align_up(std::max<std::uint64_t>(variable.bytes(), 1), 64)), variable.bytes(),
-         constant});
+        {fmt::format("{} {}", constant ? "constant" : "variable",
+                     variable.name.substr(0, variable.name.find('#'))),
+         Bytes::zeros(std::max<std::uint64_t>(variable.bytes(), 1), std::max(variable.align, 64U)),
+         variable.bytes(), constant});
     std::byte* storage = program_->globals.back().storage.data();
-    std::memset(storage, 0, program_->globals.back().storage.size());
     initialised_.emplace_back(&variable, storage);
-    return {variable.space, reinterpret_cast<std::uint64_t>(storage), false};
+    return {variable.space, reinterpret_cast<std::uint64_t>(storage), false, variable.bytes()};
   }
 
   void initialise(const Variable& variable, std::byte* storage) {
-    std::size_t at = 0;
     for (const Initial& initial : variable.initial) {
       std::uint64_t value = initial.bits;
       if (!initial.symbol.empty()) {
         const auto found = names_.symbols.find(initial.symbol);
-        if (found == names_.symbols.end()) {
-          reject(initial.symbol, "the initial value names nothing known", variable.ptx_line);
+        if (found == names_.symbols.end() || found->second.space == Space::kShared) {
+          reject(initial.symbol, "the initial value is no address that is known",
+                 variable.ptx_line);
         }
         value += found->second.address;
       }
-      const std::size_t bytes = std::min<std::size_t>(variable.element_bytes, 8);
-      std::memcpy(storage + at, &value, bytes);
-      at += variable.element_bytes;
+      value = (value & initial.mask) >> std::countr_zero(initial.mask);
+      std::memcpy(storage + initial.at, &value, std::min<std::size_t>(variable.scalar_bytes, 8));
     }
   }
 
@@ -119,10 +184,11 @@ class Builder {
     made.needs_cluster = text.needs_cluster;
     std::uint64_t local = 0, parameters = 0;
     const auto in_frame = [&](const Variable& variable) {
+      if (variable.in_register) return ParameterSlot{0, variable.element_bytes, true};
       local = align_up(local, std::max(variable.align, 1U));
-      state.symbols[variable.name] = {Space::kLocal, local, true};
+      state.symbols[variable.name] = {Space::kLocal, local, true, variable.bytes()};
       const auto offset = static_cast<std::uint32_t>(local);
-      local += variable.bytes();
+      local += std::min(variable.bytes(), kMaxLocal + 1);
       if (local > kMaxLocal) reject(text.name, "it has too much local memory", text.ptx_line);
       return ParameterSlot{offset, static_cast<std::uint32_t>(variable.bytes())};
     };
@@ -132,10 +198,13 @@ class Builder {
         continue;
       }
       parameters = align_up(parameters, variable.align);
-      state.symbols[variable.name] = {Space::kParam, parameters, false};
+      state.symbols[variable.name] = {Space::kParam, parameters, false, variable.bytes()};
       made.parameters.push_back(
           {static_cast<std::uint32_t>(parameters), static_cast<std::uint32_t>(variable.bytes())});
-      parameters += variable.bytes();
+      parameters += std::min(variable.bytes(), kMaxParameters + 1);
+      if (parameters > kMaxParameters || variable.in_register) {
+        reject(variable.name, "kernels do not have such parameters", variable.ptx_line);
+      }
     }
     for (const Variable& variable : text.returns) made.returns.push_back(in_frame(variable));
     for (std::size_t v = 0; v < text.variables.size(); ++v) {
@@ -146,10 +215,16 @@ class Builder {
         state.symbols[variable.name] = place(variable, f, v);
       }
     }
-    made.local_bytes = align_up(local, 16);
+    made.local_bytes = align_up(std::max<std::uint64_t>(local, text.entry ? 0 : kCallBytes), 16);
     made.parameter_bytes = static_cast<std::uint32_t>(parameters);
     registers(text, state);
     for (const Label& label : text.labels) state.labels[label.name] = label.statement;
+    for (const BranchTargets& table : text.branch_targets) {
+      state.branch_targets[table.name] = &table;
+    }
+    for (const CallPrototype& prototype : text.prototypes) {
+      state.prototypes[prototype.name] = &prototype;
+    }
   }
 
   static void registers(const FunctionText& text, FunctionDecode& state) {
@@ -162,49 +237,31 @@ class Builder {
       if (offset > (1U << 30)) reject(text.name, "it has too many registers", text.ptx_line);
       state.registers[name] = {offset, bytes, predicate};
       offset += size;
+      return offset - size;
     };
     add("%cc", Type::kPred);
-    const auto used = used_registers(text);
-    for (const RegisterDeclaration& declaration : text.registers) {
-      const auto type = parse_type(declaration.type);
-      if (!type) {
-        reject(".reg ." + declaration.type, "registers of this type are not supported",
-               text.ptx_line);
+    Function& made = *state.function;
+    const RegisterNames names(text);
+    const auto slots = [&](const std::vector<Variable>& variables, auto& into) {
+      for (std::size_t k = 0; k < variables.size(); ++k) {
+        if (variables[k].in_register) into[k].offset = add(variables[k].name, variables[k].type);
       }
-      if (declaration.count == 0) {
-        if (used.count(declaration.name) != 0) add(declaration.name, *type);
-        continue;
-      }
-      for (unsigned i = 0; i < declaration.count; ++i) {
-        const std::string name = fmt::format("{}{}", declaration.name, i);
-        if (used.count(name) != 0) add(name, *type);
-      }
+    };
+    slots(text.parameters, made.parameters);
+    slots(text.returns, made.returns);
+    for (const std::string& name : names.used) {
+      if (state.registers.count(name) != 0) continue;
+      if (const auto type = names.type_of(name)) add(name, *type);
     }
-    state.function->register_bytes = align_up(offset, 64);
-  }
-
-  static void collect(const Operand& operand, std::unordered_set<std::string>& names) {
-    names.insert(operand.name);
-    names.insert(operand.name.substr(0, operand.name.find('.', 1)));  // "%r1.h0" of video
-    names.insert(operand.second);
-    for (const Operand& item : operand.items) collect(item, names);
-  }
-
-  static std::unordered_set<std::string> used_registers(const FunctionText& text) {
-    std::unordered_set<std::string> names;
-    for (const Statement& statement : text.statements) {
-      names.insert(statement.guard);
-      for (const Operand& operand : statement.operands) collect(operand, names);
-    }
-    return names;
+    made.register_bytes = align_up(offset, 64);
   }
 
   void decode(std::size_t f) {
     const FunctionText& text = text_.functions[f];
     FunctionDecode& state = states_[f];
     Function& made = function(f);
-    std::vector<std::vector<std::size_t>> targets;
-    std::vector<bool> tables;
+    std::vector<std::optional<std::size_t>> targets;
+    std::vector<const BranchTargets*> tables;
     const auto add = [&](const Statement& statement) {
       Decode decoder(state, statement);
       try {
@@ -215,7 +272,7 @@ class Builder {
       }
       made.positions.push_back(statement.position);
       made.texts.push_back(statement.text());
-      targets.push_back(std::move(decoder.targets));
+      targets.push_back(decoder.target);
       tables.push_back(decoder.table);
     };
     for (const Statement& statement : text.statements) add(statement);
@@ -225,48 +282,75 @@ class Builder {
     end.position = text.statements.empty() ? Position{} : text.statements.back().position;
     add(end);
     made.constants = state.constants.finish();
+    std::unordered_map<const BranchTargets*, const std::vector<const Instr*>*> made_tables;
     std::vector<Loop> loops;
+    const auto goes_to = [&](std::size_t from, std::size_t to) {
+      if (to <= from) loops.push_back({to, from});
+    };
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      for (const std::size_t target : targets[i]) {
-        if (target <= i) loops.push_back({target, i});
+      if (targets[i]) {
+        made.code[i].target = &made.code[*targets[i]];
+        goes_to(i, *targets[i]);
       }
-      if (targets[i].empty()) continue;
-      if (!tables[i]) {
-        made.code[i].target = &made.code[targets[i][0]];
-        continue;
-      }
-      auto table = std::make_unique<std::vector<const Instr*>>();
-      for (const std::size_t target : targets[i]) table->push_back(&made.code[target]);
-      made.code[i].object = table.get();
-      made.tables.push_back(std::move(table));
+      if (tables[i] == nullptr) continue;
+      const auto [entry, fresh] = made_tables.try_emplace(tables[i], nullptr);
+      if (fresh) entry->second = table(state, *tables[i]);
+      made.code[i].object = entry->second;
+      const auto& labels = *entry->second;
+      const auto first = std::min_element(labels.begin(), labels.end());
+      goes_to(i, static_cast<std::size_t>(*first - made.code.data()));
     }
     give_shape_records(state, loops);
   }
 
-  std::uint64_t stack_below(std::size_t f, unsigned depth) {
-    if (depth > text_.functions.size()) return 0;
-    std::uint64_t most = 0;
-    for (const std::size_t g : layout_.calls[f]) {
-      if (!text_.functions[g].defined) continue;
-      most = std::max(most, function(g).local_bytes + stack_below(g, depth + 1));
+  static const std::vector<const Instr*>* table(const FunctionDecode& state,
+                                                const BranchTargets& targets) {
+    Function& made = *state.function;
+    auto table = std::make_unique<std::vector<const Instr*>>();
+    for (const std::string& name : targets.labels) {
+      const auto found = state.labels.find(name);
+      if (found == state.labels.end()) {
+        reject(".branchtargets", fmt::format("unknown label '{}'", name), state.text->ptx_line);
+      }
+      table->push_back(&made.code[found->second]);
     }
-    return most;
+    made.tables.push_back(std::move(table));
+    return made.tables.back().get();
+  }
+
+  /// Stack that the functions called below one need; nothing where calls may recur without end.
+  struct Below {
+    bool visiting = false, known = false;
+    std::optional<std::uint64_t> bytes{0};
+  };
+
+  const std::optional<std::uint64_t>& stack_below(std::size_t f) {
+    Below& below = below_[f];
+    if (below.known) return below.bytes;
+    below.visiting = true;
+    for (const std::size_t g : layout_.calls[f]) {
+      const bool indirect = g + 1 == layout_.calls.size();
+      const std::uint64_t own = indirect ? 0 : function(g).local_bytes;
+      const auto& deeper = stack_below_callee(g);
+      if (below.bytes && deeper) {
+        below.bytes = std::min(std::max(*below.bytes, own + *deeper), kMaxLocal);
+      } else {
+        below.bytes = std::nullopt;
+      }
+    }
+    below.visiting = false;
+    below.known = true;
+    return below.bytes;
+  }
+
+  const std::optional<std::uint64_t>& stack_below_callee(std::size_t g) {
+    static const std::optional<std::uint64_t> kEndless;
+    return below_[g].visiting ? kEndless : stack_below(g);
   }
 
   void entry_extents(std::size_t f) {
     Function& made = function(f);
-    std::vector<std::size_t> stack{f};
-    std::vector<bool> seen(text_.functions.size(), false);
-    bool recursive = false;
-    while (!stack.empty()) {
-      const std::size_t at = stack.back();
-      stack.pop_back();
-      if (seen[at]) continue;
-      seen[at] = true;
-      recursive = recursive || layout_.recursive[at];
-      stack.insert(stack.end(), layout_.calls[at].begin(), layout_.calls[at].end());
-    }
-    const std::uint64_t below = recursive ? kRecursionStack : stack_below(f, 0);
+    const std::uint64_t below = stack_below(f).value_or(kRecursionStack);
     made.local_stack = align_up(std::min(made.local_bytes + below, kMaxLocal), 16);
     made.shared_bytes = layout_.dynamic_begin[f];
     made.static_shared_bytes = layout_.static_bytes[f];
@@ -278,7 +362,9 @@ class Builder {
   Names names_;
   std::vector<std::size_t> index_;
   std::unordered_map<std::size_t, FunctionDecode> states_;
+  std::unordered_map<std::size_t, Below> below_;
   std::vector<std::pair<const Variable*, std::byte*>> initialised_;
+  std::uint64_t global_bytes_ = 0;
 };
 
 }  // namespace

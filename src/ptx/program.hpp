@@ -13,8 +13,9 @@ struct SharedLayout {
   std::vector<std::vector<std::uint64_t>> offsets;  ///< by function (last: the module), variable
   std::vector<std::uint32_t> static_bytes;          ///< by function: what an entry uses
   std::vector<std::uint32_t> dynamic_begin;         ///< by function
-  std::vector<bool> recursive;                      ///< by function: a call may come back to it
-  std::vector<std::vector<std::size_t>> calls;      ///< by function: functions called
+  /// By function: functions called. The last row, whose number may stand in the others, is for
+  /// calls through a register: what they may reach.
+  std::vector<std::vector<std::size_t>> calls;
 };
 SharedLayout lay_out_shared(const ModuleText& text);
 

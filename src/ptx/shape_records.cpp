@@ -72,9 +72,12 @@ void clear_behind(Instr& in) {
 void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
   Function& function = *state.function;
   std::map<u32, std::vector<std::size_t>> writers;
+  std::map<u32, std::vector<std::size_t>> returned;  // by calls: in another frame, and later
   for (std::size_t i = 0; i < state.text->statements.size(); ++i) {
-    const auto& operands = state.text->statements[i].operands;
-    if (!operands.empty()) collect_written(state, operands[0], i, writers);
+    const Statement& statement = state.text->statements[i];
+    if (statement.operands.empty()) continue;
+    const bool call = statement.opcode == "call";
+    collect_written(state, statement.operands[0], i, call ? returned : writers);
   }
   const u32 scratch = function.shapes_offset = function.register_bytes;
   function.register_bytes += sizeof(Shape);
@@ -85,7 +88,8 @@ void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
     const bool meets = std::any_of(written.begin(), written.end(), [&](std::size_t at) {
       return find_sync(function.code[at]) != nullptr;
     });
-    const bool keep = !meets && (uses.size() > 1 || invariant(loops, written, uses[0]));
+    const bool keep = !meets && returned.count(address) == 0 &&
+                      (uses.size() > 1 || invariant(loops, written, uses[0]));
     const u32 record = keep ? function.register_bytes : scratch;
     if (keep) function.register_bytes += sizeof(Shape);
     for (const std::size_t use : uses) {

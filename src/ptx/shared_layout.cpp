@@ -2,56 +2,95 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "ptx/program.hpp"
 
 namespace kbench::ptx {
 namespace {
 
+constexpr std::uint64_t kMaxShared = std::numeric_limits<std::int32_t>::max();
+
 std::uint64_t align_up(std::uint64_t x, std::uint64_t alignment) {
   return (x + alignment - 1) / alignment * alignment;
 }
 
-void collect_names(const Operand& operand, std::unordered_set<std::string>& names) {
-  if (!operand.name.empty() && operand.name[0] != '%') names.insert(operand.name);
-  for (const Operand& item : operand.items) collect_names(item, names);
-}
-
-std::unordered_set<std::string> names_in(const FunctionText& function) {
-  std::unordered_set<std::string> names;
-  for (const Statement& statement : function.statements) {
-    for (const Operand& operand : statement.operands) collect_names(operand, names);
-  }
-  return names;
-}
-
-/// A call through a register may reach every function.
-bool calls_indirectly(const FunctionText& function) {
-  return std::any_of(function.statements.begin(), function.statements.end(), [](const auto& s) {
-    if (s.opcode != "call") return false;
-    return std::any_of(s.operands.begin(), s.operands.end(), [](const Operand& operand) {
-      return operand.kind == Operand::Kind::kName && operand.name.starts_with("%");
-    });
-  });
-}
-
 using Graph = std::vector<std::vector<std::size_t>>;
 
-Graph call_graph(const ModuleText& text,
-                 const std::vector<std::unordered_set<std::string>>& mentioned) {
-  Graph graph(text.functions.size());
-  for (std::size_t f = 0; f < text.functions.size(); ++f) {
-    const bool any = calls_indirectly(text.functions[f]);
-    for (std::size_t g = 0; g < text.functions.size(); ++g) {
-      const FunctionText& callee = text.functions[g];
-      if (!callee.defined || callee.entry) continue;
-      if (any || mentioned[f].count(callee.name) != 0) graph[f].push_back(g);
+/// What functions mention of the module's functions and of shared variables.
+class Mentions {
+ public:
+  explicit Mentions(const ModuleText& text) : text_(text) {
+    for (std::size_t f = 0; f < text.functions.size(); ++f) functions_[text.functions[f].name] = f;
+    for (const auto& [name, target] : text.aliases) {
+      if (const auto found = functions_.find(target); found != functions_.end()) {
+        functions_.try_emplace(name, found->second);
+      }
+    }
+    add_shared(text.variables);
+    for (const FunctionText& function : text.functions) add_shared(function.variables);
+    calls.resize(text.functions.size() + 1);
+    last_caller_.resize(calls.size(), calls.size());
+    for (std::size_t f = 0; f < text.functions.size(); ++f) {
+      for (const Statement& statement : text.functions[f].statements) scan(f, statement);
+      // A call through a register may reach every function.
+      if (callable(f)) calls.back().push_back(f);
     }
   }
-  return graph;
-}
 
+  /// Functions that mention the shared variable, each once.
+  const std::vector<std::size_t>& users(const std::string& variable) const {
+    return shared_.at(variable);
+  }
+
+  /// By function: functions it may call. The last stands for a call through a register.
+  Graph calls;
+
+ private:
+  void add_shared(const std::vector<Variable>& variables) {
+    for (const Variable& variable : variables) {
+      if (variable.space == Space::kShared) shared_[variable.name];
+    }
+  }
+
+  bool callable(std::size_t f) const {
+    return text_.functions[f].defined && !text_.functions[f].entry;
+  }
+
+  void add_call(std::size_t f, std::size_t callee) {
+    if (std::exchange(last_caller_[callee], f) != f) calls[f].push_back(callee);
+  }
+
+  void mention(std::size_t f, const Operand& operand) {
+    if (const auto found = shared_.find(operand.name); found != shared_.end()) {
+      // Functions come in order, so a function that is in the list is its last.
+      if (found->second.empty() || found->second.back() != f) found->second.push_back(f);
+    }
+    if (const auto found = functions_.find(operand.name); found != functions_.end()) {
+      if (callable(found->second)) add_call(f, found->second);
+    }
+    for (const Operand& item : operand.items) mention(f, item);
+  }
+
+  void scan(std::size_t f, const Statement& statement) {
+    for (const Operand& operand : statement.operands) mention(f, operand);
+    if (statement.opcode != "call") return;
+    const bool result =
+        !statement.operands.empty() && statement.operands[0].kind == Operand::Kind::kVector;
+    const std::size_t at = result ? 1 : 0;
+    if (at < statement.operands.size() &&
+        functions_.find(statement.operands[at].name) == functions_.end()) {
+      add_call(f, text_.functions.size());
+    }
+  }
+
+  const ModuleText& text_;
+  std::unordered_map<std::string, std::size_t> functions_;
+  std::unordered_map<std::string, std::vector<std::size_t>> shared_;
+  std::vector<std::size_t> last_caller_;  ///< by callee
+};
+
+/// Functions that a call from `from` may reach; itself only where it may call itself.
 std::vector<bool> reachable(const Graph& graph, std::size_t from) {
   std::vector<bool> seen(graph.size(), false);
   std::vector<std::size_t> stack = graph[from];
@@ -67,22 +106,22 @@ std::vector<bool> reachable(const Graph& graph, std::size_t from) {
 
 struct Placer {
   const ModuleText& text;
-  const std::vector<std::unordered_set<std::string>>& mentioned;
+  const Mentions& mentions;
+  std::vector<std::size_t> entries;
   std::vector<std::vector<bool>> reached;  ///< by entry: itself and all that it calls
   SharedLayout& layout;
 
   std::vector<std::size_t> users(std::size_t owner, const Variable& variable) const {
-    std::vector<std::size_t> entries;
-    for (std::size_t e = 0; e < text.functions.size(); ++e) {
-      if (!text.functions[e].entry) continue;
-      bool uses = false;
-      for (std::size_t f = 0; f < text.functions.size(); ++f) {
-        const bool own = owner == text.functions.size() || owner == f;
-        uses = uses || (reached[e][f] && own && mentioned[f].count(variable.name) != 0);
-      }
-      if (uses) entries.push_back(e);
+    std::vector<std::size_t> found;
+    const auto& functions = mentions.users(variable.name);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const bool uses = std::any_of(functions.begin(), functions.end(), [&](std::size_t f) {
+        const bool visible = owner == layout.static_bytes.size();
+        return reached[i][f] && (visible || owner == f);
+      });
+      if (uses) found.push_back(entries[i]);
     }
-    return entries;
+    return found;
   }
 
   void place(std::size_t owner, const std::vector<Variable>& variables, bool dynamic) {
@@ -92,22 +131,20 @@ struct Placer {
       const Variable& variable = variables[v];
       if (variable.space != Space::kShared) continue;
       if ((variable.external || variable.count == 0) != dynamic) continue;
-      const auto entries = users(owner, variable);
+      const auto used_by = users(owner, variable);
       std::uint64_t begin = 0;
-      auto& ends = dynamic ? layout.static_bytes : layout.dynamic_begin;
-      for (const std::size_t e : entries) {
-        begin = std::max<std::uint64_t>(begin, std::max(ends[e], layout.dynamic_begin[e]));
+      for (const std::size_t e : used_by) {
+        begin = std::max<std::uint64_t>(begin, layout.dynamic_begin[e]);
       }
       begin = align_up(begin, dynamic ? std::max(variable.align, 16U) : variable.align);
       offsets[v] = begin;
-      for (const std::size_t e : entries) {
-        const auto end = dynamic ? begin : begin + variable.bytes();
-        const std::uint64_t limit = std::numeric_limits<std::int32_t>::max();
-        layout.dynamic_begin[e] = static_cast<std::uint32_t>(std::min(end, limit));
+      const std::uint64_t bytes = std::min(variable.bytes(), kMaxShared);
+      for (const std::size_t e : used_by) {
+        const std::uint64_t end = dynamic ? begin : begin + bytes;
+        layout.dynamic_begin[e] = static_cast<std::uint32_t>(std::min(end, kMaxShared));
         if (dynamic) continue;
         const std::uint64_t own = align_up(layout.static_bytes[e], variable.align);
-        layout.static_bytes[e] =
-            static_cast<std::uint32_t>(std::min(own + variable.bytes(), limit));
+        layout.static_bytes[e] = static_cast<std::uint32_t>(std::min(own + bytes, kMaxShared));
       }
     }
   }
@@ -117,24 +154,24 @@ struct Placer {
 
 SharedLayout lay_out_shared(const ModuleText& text) {
   const std::size_t count = text.functions.size();
-  std::vector<std::unordered_set<std::string>> mentioned;
-  for (const FunctionText& function : text.functions) mentioned.push_back(names_in(function));
+  Mentions mentions(text);
   SharedLayout layout;
-  layout.calls = call_graph(text, mentioned);
   layout.offsets.resize(count + 1);
   layout.static_bytes.resize(count, 0);
   layout.dynamic_begin.resize(count, 0);
-  Placer placer{text, mentioned, {}, layout};
+  Placer placer{text, mentions, {}, {}, layout};
   for (std::size_t f = 0; f < count; ++f) {
-    auto reached = reachable(layout.calls, f);
-    layout.recursive.push_back(reached[f]);
+    if (!text.functions[f].entry) continue;
+    auto reached = reachable(mentions.calls, f);
     reached[f] = true;
+    placer.entries.push_back(f);
     placer.reached.push_back(std::move(reached));
   }
   for (const bool dynamic : {false, true}) {
     for (std::size_t f = 0; f < count; ++f) placer.place(f, text.functions[f].variables, dynamic);
     placer.place(count, text.variables, dynamic);
   }
+  layout.calls = std::move(mentions.calls);
   return layout;
 }
 

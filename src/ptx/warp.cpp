@@ -152,6 +152,16 @@ SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
   return SliceEnd::kDone;
 }
 
+void keep_only(Context& c, const Instr& in, std::uint32_t kept) {
+  Fragment rest;
+  rest.mask = c.mask & ~kept;
+  rest.ip = &in;
+  rest.frame = c.frame;
+  c.warp->fragments.push_back(rest);
+  c.mask = kept;
+  c.full = false;
+}
+
 bool enter_guard(Context& c, const Instr& in) {
   if (in.guard == kNone) return true;
   const std::uint32_t holds = c.predicate_source(in.guard) ^ (in.guard_negated ? kAllLanes : 0U);

@@ -28,11 +28,11 @@ Unsupported refused(const std::string& body) {
 }
 
 TEST(Load, refuses_what_it_cannot_run_with_instruction_and_line) {
-  const Unsupported wgmma = refused("wgmma.fence.sync.aligned;");
-  EXPECT_EQ(wgmma.instruction, "wgmma.fence.sync.aligned");
-  EXPECT_EQ(wgmma.line, 42);
-  EXPECT_EQ(wgmma.file, "a.cu");
-  EXPECT_EQ(wgmma.ptx_line, 11);
+  const Unsupported got = refused("tcgen05.fence::before_thread_sync;");
+  EXPECT_EQ(got.instruction, "tcgen05.fence::before_thread_sync");
+  EXPECT_EQ(got.line, 42);
+  EXPECT_EQ(got.file, "a.cu");
+  EXPECT_EQ(got.ptx_line, 11);
 }
 
 TEST(Load, refuses_forms_that_no_row_asked_for) {
@@ -48,7 +48,7 @@ TEST(Load, refuses_forms_that_no_row_asked_for) {
 
 TEST(Load, says_when_a_text_is_no_ptx) {
   for (const std::string& text :
-       {std::string(), std::string("hello"),
+       {std::string(), std::string("hello"), std::string("__global__ void k() {}"),
         std::string("\x7f"
                     "ELF\0\0",
                     6),
@@ -88,7 +88,7 @@ TEST(Load, every_opcode_has_one_row_and_says_what_it_lacks) {
   std::set<std::string_view> seen;
   for (const auto table : {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(),
                            convert_opcodes(), move_opcodes(), memory_opcodes(), async_opcodes(),
-                           atomic_opcodes(), warp_opcodes(), control_opcodes()}) {
+                           atomic_opcodes(), warp_opcodes(), control_opcodes(), call_opcodes()}) {
     for (const OpcodeRow& row : table) {
       EXPECT_TRUE(seen.insert(row.name).second) << row.name << " stands twice";
       EXPECT_EQ(find_opcode(row.name), &row);
