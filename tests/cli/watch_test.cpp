@@ -197,7 +197,8 @@ TEST_F(Watch, AProfileCountsOneCallAndEstimatesBothSides) {
   EXPECT_NEAR(found.estimate->reference_ms.value(), 0.003 + 8000 / 2.039e9, 1e-7);
   EXPECT_TRUE(found.speedup.empty()) << "an estimate is no speedup";
   EXPECT_THAT(result.output, AllOf(HasSubstr("estimate A100"), HasSubstr("Profile"),
-                                   HasSubstr("add_one<<<4, 256>>>"), HasSubstr("measurements and count in no metric")));
+                                   HasSubstr("add_one<<<4, 256>>>"),
+                                   HasSubstr("measurements and count in no metric")));
   EXPECT_EQ(details().at("reference_operators").at(0).at("name"), "aten.add");
 }
 
