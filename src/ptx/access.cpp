@@ -138,7 +138,9 @@ std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std:
     address -= own;
   }
   std::byte* host = locate(c, in, lane, space, address, bytes, access != Access::kRead);
-  if (c.grid->watched && host != nullptr) watch(c, in, lane, space, address, bytes, access);
+  if (c.grid->watched && host != nullptr && (access != Access::kRead || has_ones(host, bytes))) {
+    watch(c, in, lane, space, address, bytes, access);
+  }
   if (c.observer != nullptr && host != nullptr) {
     c.observer->access(c, in, lane, space, address, bytes, access);
   }

@@ -13,6 +13,7 @@
 #include "ptx/counters.hpp"
 #include "ptx/names.hpp"
 #include "ptx/program.hpp"
+#include "ptx/races.hpp"
 
 namespace kbench::ptx {
 
@@ -245,7 +246,8 @@ class Schedule {
     Context context;
     context.grid = &grid_;
     context.extents.assign(grid_.program->slots, &MemoryMap::nowhere());
-    const auto observer = counters_ != nullptr ? counters_->observer() : nullptr;
+    const auto observer = both(counters_ != nullptr ? counters_->observer() : nullptr,
+                               grid_.races != nullptr ? grid_.races->observer() : nullptr);
     context.observer = observer.get();
     while (auto cluster = take()) {
       const BlockEnd end = run_cluster(context, *cluster);
@@ -369,6 +371,8 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
   grid.tids = number_threads(launch.block);
   add_memory(grid, program, regions);
+  std::optional<Races> races;
+  if (options.sanitize == Sanitize::kAll) grid.races = &races.emplace(grid);
   const std::uint64_t blocks = product(launch.grid);
   const unsigned cores =
       options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);

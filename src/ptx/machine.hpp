@@ -17,6 +17,7 @@
 #include "kbench/ptx.hpp"
 #include "ptx/findings.hpp"
 #include "ptx/memory_map.hpp"
+#include "ptx/observer.hpp"
 #include "ptx/syntax.hpp"
 
 /// The machine that runs decoded PTX: code, frames, warps, blocks, the grid.
@@ -27,7 +28,6 @@ constexpr std::uint32_t kAllLanes = 0xffffffffU;
 
 struct Context;
 struct Instr;
-class Observer;
 using Execute = void (*)(Context&, const Instr&);
 
 /// Operands with this bit lie in the function's constants, the others in the frame's registers.
@@ -242,6 +242,7 @@ struct Barrier {
 };
 
 struct Grid;
+class Races;
 
 struct Cluster;
 
@@ -252,8 +253,9 @@ struct Block {
   std::array<std::uint32_t, 3> index{};
   std::vector<Warp> warps;
   Bytes shared;
-  std::unique_ptr<Written> shared_written;  ///< null: nobody asks
-  bool faulted = false;                     ///< a thread of it has left by a fault
+  std::unique_ptr<Written> shared_written;        ///< null: nobody asks
+  std::unique_ptr<BlockObservation> observation;  ///< of race checks
+  bool faulted = false;                           ///< a thread of it has left by a fault
   std::uint32_t live_threads = 0;
   std::array<Barrier, 16> barriers{};
 };
@@ -297,6 +299,7 @@ struct Grid {
   std::atomic<bool> read_clock{false};
   std::atomic<std::uint64_t> spent{0};  ///< warp instructions, where there is a budget
   std::optional<Fault> fault;
+  Races* races = nullptr;  ///< null: not looked for
   FaultDetails fault_details;
   Findings findings;
 };

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
-#include "ptx/types.hpp"
+#include "ptx/syntax.hpp"
 
 /// What looks on while a launch runs: counters and race checks. A launch without one pays nothing
 /// beyond a test of a pointer at memory instructions; one with it takes the slow way through each
@@ -34,6 +35,27 @@ class Observer {
   /// not shown.
   virtual void access(Context& c, const Instr& in, unsigned lane, Space space,
                       std::uint64_t address, std::uint64_t bytes, Access kind) = 0;
+  /// Lanes of c.mask arrive at a barrier of the block; and before those go on that have.
+  virtual void arrives(Context& c, unsigned id) {
+    static_cast<void>(c);
+    static_cast<void>(id);
+  }
+  virtual void completes(Context& c, unsigned id) {
+    static_cast<void>(c);
+    static_cast<void>(id);
+  }
+};
+
+/// One observer that tells two; either may be null, and so is the result where both are.
+std::unique_ptr<Observer> both(std::unique_ptr<Observer> first, std::unique_ptr<Observer> second);
+
+/// What an observer knows of a block, for as long as the block lives.
+class BlockObservation {
+ public:
+  BlockObservation() = default;
+  BlockObservation(const BlockObservation&) = delete;
+  BlockObservation& operator=(const BlockObservation&) = delete;
+  virtual ~BlockObservation() = default;
 };
 
 }  // namespace kbench::ptx

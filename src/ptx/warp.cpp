@@ -245,7 +245,9 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
     barrier.population += static_cast<std::uint32_t>(std::popcount(predicate & c.mask));
     barrier.voters += static_cast<std::uint32_t>(std::popcount(c.mask));
   }
+  if (c.observer != nullptr) c.observer->arrives(c, id);
   if (!complete(*c.block, barrier)) return false;
+  if (c.observer != nullptr) c.observer->completes(c, id);
   finish_reduction(barrier, in, c.base[0], c.mask);
   release(*c.block, id);
   c.merge_ip = nullptr;
@@ -287,6 +289,7 @@ void exit_lanes(Context& c, std::uint32_t mask) {
   for (unsigned id = 0; id < c.block->barriers.size(); ++id) {
     Barrier& barrier = c.block->barriers[id];
     if (barrier.pending && barrier.expected == 0 && complete(*c.block, barrier)) {
+      if (c.observer != nullptr) c.observer->completes(c, id);
       release(*c.block, id);
     }
   }
