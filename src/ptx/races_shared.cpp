@@ -41,7 +41,7 @@ void BlockOrdering::acquire(const WarpClock& clock, unsigned warp) {
   join(warps_[warp].known, clock);
 }
 
-void BlockOrdering::instruction(const Context& c, OrderTraits traits) {
+void BlockOrdering::order(const Context& c, OrderTraits traits) {
   WarpState& warp = warps_[c.warp->index];
   if (warp.acquires) {
     warp.acquires = false;
@@ -51,7 +51,6 @@ void BlockOrdering::instruction(const Context& c, OrderTraits traits) {
     warp.meets = false;
     ++warp.time;
   }
-  if (traits.plain()) return;
   if (traits.warp_sync || traits.collective) ++warp.time;
   warp.meets = traits.collective;
   if (traits.fence) warp.fenced = warp.fence_pending = true;
@@ -75,11 +74,10 @@ void BlockOrdering::completes(const Context& c, unsigned id) {
   barriers_[id].assign(warps_.size(), 0);
 }
 
-void BlockOrdering::synchronize(const LaneAccess& access, std::uint64_t place) {
+void BlockOrdering::synchronize_now(const LaneAccess& access, std::uint64_t place) {
   const unsigned index = access.c.warp->index;
   WarpState& warp = warps_[index];
   const bool writes = access.kind != Access::kRead;
-  if (!access.traits.strong && !(writes && warp.fence_pending)) return;
   auto found = places_.find(place);
   if (access.traits.strong && access.kind != Access::kWrite) {
     acquire(found == places_.end() ? loose_ : found->second, index);
@@ -140,6 +138,14 @@ void BlockOrdering::read(const LaneAccess& access, Word& word, const Past& now,
     report(access.c, access.in, access.lane, code, word.write, true, false, access.address,
            access.bytes);
   }
+  // Two lanes of a warp that have read it at this time stand for all of them.
+  const auto stands = [&](const Past& past) {
+    return past.time == now.time && past.thread / kLanes == now.thread / kLanes &&
+           (past.bytes & now.bytes) == now.bytes && past.strong == now.strong;
+  };
+  if (stands(word.reads[0]) && (stands(word.reads[1]) || word.reads[0].thread == now.thread)) {
+    return;
+  }
   Past& first = word.reads[0];
   const bool replaces = first.bytes == 0 || first.thread == now.thread || before(first, now);
   word.reads[replaces ? 0 : 1] = now;
@@ -167,7 +173,7 @@ void BlockOrdering::write(const LaneAccess& access, std::uint64_t index, const P
   word.reads = {};
 }
 
-void BlockOrdering::settle(const Context& c, const CodeIndex& code) {
+void BlockOrdering::settle_now(const Context& c, const CodeIndex& code) {
   for (const Rewrite& rewrite : rewrites_) {
     if (rewrite.warp != c.warp) continue;
     std::uint32_t changed = word_at(*c.block, rewrite.word) ^ rewrite.before;

@@ -24,17 +24,26 @@ class BlockOrdering final : public BlockObservation {
   explicit BlockOrdering(const Block& block);
 
   /// Before an instruction with traits that are not plain, and before the one that follows it.
-  void instruction(const Context& c, OrderTraits traits);
+  void instruction(const Context& c, OrderTraits traits) {
+    const WarpState& warp = warps_[c.warp->index];
+    if (warp.acquires || warp.meets || !traits.plain()) order(c, traits);
+  }
   /// Warps arrive at a barrier, and go on when it completes.
   void arrives(const Context& c, unsigned id);
   void completes(const Context& c, unsigned id);
   /// A strong access, or the first write after a fence; `place` tells the memory apart.
-  void synchronize(const LaneAccess& access, std::uint64_t place);
+  void synchronize(const LaneAccess& access, std::uint64_t place) {
+    const bool first_write =
+        access.kind != Access::kRead && warps_[access.c.warp->index].fence_pending;
+    if (access.traits.strong || first_write) synchronize_now(access, place);
+  }
 
   /// An access to shared memory.
   void shared(const LaneAccess& access, const CodeIndex& code);
   /// Looks at what writes to words that another thread has written have changed.
-  void settle(const Context& c, const CodeIndex& code);
+  void settle(const Context& c, const CodeIndex& code) {
+    if (!rewrites_.empty()) settle_now(c, code);
+  }
 
   // Of the grid's races: see GlobalRaces.
   std::uint32_t device_acquired = 0;
@@ -44,6 +53,10 @@ class BlockOrdering final : public BlockObservation {
   bool device_acquires = false;       ///< a strong read was made, whose value is from now on known
 
  private:
+  void order(const Context& c, OrderTraits traits);
+  void synchronize_now(const LaneAccess& access, std::uint64_t place);
+  void settle_now(const Context& c, const CodeIndex& code);
+
   struct Past {
     std::uint32_t time = 0, number = 0;
     std::uint16_t thread = 0;
