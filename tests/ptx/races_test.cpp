@@ -283,6 +283,22 @@ TEST_F(Races, a_missing_barrier_between_write_and_read) {
   EXPECT_THAT(messages(block("reverses", 256, y, 1)), IsEmpty());
 }
 
+TEST_F(Races, counters_see_the_same_launch) {
+  Buffer<float> y("output y", 256, 1.0F);
+  Launch launch;
+  launch.kernel = "reverses";
+  launch.block = {256, 1, 1};
+  launch.arguments = arguments(y.data(), 0);
+  Options options;
+  options.sanitize = Sanitize::kAll;
+  options.count = true;
+  const Result got = kbench::ptx::launch(*shared_, std::vector{y.region()}, launch, options);
+  expect_race(got, FindingKind::kSharedRace, 6, 4);
+  ASSERT_TRUE(got.statistics.counters);
+  EXPECT_EQ(got.statistics.counters->global_requests, 16U);
+  EXPECT_EQ(got.statistics.counters->shared_requests, 16U);
+}
+
 TEST_F(Races, a_missing_barrier_at_the_end_of_a_loop) {
   Buffer<float> y("output y", 256);
   expect_race(block("loops", 256, y, 4, 0), FindingKind::kSharedRace, 12, 14);
