@@ -27,7 +27,9 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   warp.local_stride = kernel.local_stack;
   warp.local = Bytes(std::size_t{kLanes} * warp.local_stride);
   if (warp.local.size() != 0) std::memset(warp.local.data(), 0xff, warp.local.size());
-  if (block.grid->watched) warp.local_written = std::make_unique<Written>(warp.local.size());
+  if (block.grid->watched && warp.local.size() != 0) {
+    warp.local_written = std::make_unique<Written>(warp.local.size());
+  }
   auto frame = std::make_unique<Frame>();
   frame->function = &kernel;
   frame->registers = make_registers(kernel);
@@ -89,7 +91,9 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   block->shared = Bytes(grid.shared_bytes);
   // Not zeros: what a kernel reads before it writes shall be seen in its result.
   if (grid.shared_bytes != 0) std::memset(block->shared.data(), 0xff, grid.shared_bytes);
-  if (grid.watched) block->shared_written = std::make_unique<Written>(grid.shared_bytes);
+  if (grid.watched && grid.shared_bytes != 0) {
+    block->shared_written = std::make_unique<Written>(grid.shared_bytes);
+  }
   block->warps = std::vector<Warp>((threads + kLanes - 1) / kLanes);
   for (unsigned i = 0; i < block->warps.size(); ++i) {
     start_warp(*block, block->warps[i], i, threads);
