@@ -253,6 +253,11 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
+}
+
+/// What only the executor can do.
+void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--sanitize", a.options.sanitize,
                  "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
       ->check(CLI::IsMember({"none", "memory", "all"}))
@@ -269,7 +274,6 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
       ->check(CLI::IsMember(names_of(gpu_models())))
       ->capture_default_str();
-  app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 
 void add_report_options(CLI::App& app, EvalArguments& a) {
@@ -300,6 +304,7 @@ Subcommand add_eval(CLI::App& app) {
   command->add_option("--shard", input.shard,
                       "i/n: every n-th problem, from the i-th (0 is first)");
   add_run_options(*command, *arguments);
+  add_executor_options(*command, *arguments);
   add_report_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";

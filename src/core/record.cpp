@@ -153,6 +153,21 @@ json to_json(const TimeEstimate& estimate) {
           {"ratio", number_or_null(estimate.ratio())}};
 }
 
+/// The fields that read_observations() reads.
+void write_observations(const Record& record, json& line) {
+  json findings = json::array();
+  for (const Finding& finding : record.findings) {
+    if (findings.size() == kRecordFindings) break;
+    findings.push_back(to_json(finding));
+  }
+  json profile;
+  for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  line["findings"] = std::move(findings);
+  line["findings_count"] = record.findings_count;
+  line["profile"] = std::move(profile);
+  line["estimate"] = record.estimate ? to_json(*record.estimate) : json();
+}
+
 }  // namespace
 
 std::span<const std::string_view> unclean_flags() {
@@ -228,10 +243,6 @@ json to_json(const Record& record) {
                {"compile", nullptr},
                {"timing", nullptr},
                {"details", nullptr},
-               {"findings", json::array()},
-               {"findings_count", record.findings_count},
-               {"profile", nullptr},
-               {"estimate", nullptr},
                {"correctness", json::array()},
                {"speedup", json::array()}};
   if (record.correct_at) line["correct_at"] = *record.correct_at;
@@ -245,15 +256,7 @@ json to_json(const Record& record) {
     if (record.timing) line["timing"] = to_json(*record.timing);
     for (const Speedup& speedup : record.speedup) line["speedup"].push_back(to_json(speedup));
   }
-  for (const Finding& finding : record.findings) {
-    if (line["findings"].size() == kRecordFindings) break;
-    line["findings"].push_back(to_json(finding));
-  }
-  if (!record.profile.empty()) {
-    json& profile = line["profile"] = json::array();
-    for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
-  }
-  if (record.estimate) line["estimate"] = to_json(*record.estimate);
+  write_observations(record, line);
   if (record.details) {
     line["details"] = {{"offset", record.details->offset}, {"length", record.details->length}};
   }

@@ -208,6 +208,37 @@ TEST_F(Watch, AProfileIsRejectedWhereItsEstimateIsForAnUnknownGpu) {
   EXPECT_THAT(result.error, HasSubstr("H9000"));
 }
 
+TEST_F(Watch, EndlessLoopsEndAtTheInstructionLimit) {
+  const auto result = eval(R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<1, 32>>>(x, y)
+__global__ void k(const volatile float* x, float* y) {
+  while (x[0] == x[0]) y[threadIdx.x] = 1;
+}
+)",
+                           {"--max-instructions", "100000"});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  EXPECT_EQ(record().outcome, Outcome::kTimeout);
+  EXPECT_EQ(record().cause, "instruction_limit");
+}
+
+TEST_F(Watch, ReadingAClockIsAFlagThatIsNotClean) {
+  const std::string source = R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = clock64() == 1 ? 0 : x[i] + 1;
+}
+)";
+  ASSERT_EQ(eval(source).status.code, 0);
+  EXPECT_EQ(record().outcome, Outcome::kCorrect) << record().message;
+  EXPECT_THAT(record().flags, ElementsAre("read_clock"));
+  ASSERT_EQ(eval(source, {"--require", "clean"}).status.code, 0);
+  EXPECT_EQ(record().outcome, Outcome::kRejected);
+  EXPECT_EQ(record().cause, "not_clean");
+}
+
 TEST_F(Watch, RequireCleanNeedsTheSanitizers) {
   const auto result = eval(add_one_kernel(), {"--sanitize", "none", "--require", "clean"});
   EXPECT_EQ(result.status.code, 2);
