@@ -101,6 +101,7 @@ void explain(Gpu& gpu, const Case& c, const Kernel& kernel, const std::vector<Di
 bool compare_one(Gpu& gpu, const Case& c, std::size_t number, bool want_golden,
                  const Reporter& reporter) {
   const Kernel kernel = make(c);
+  reporter.tell("is_at", number, "running on the GPU");
   const auto there = gpu.run(kernel);
   if (const auto* failure = std::get_if<Failure>(&there)) {
     reporter.tell("fails", number, "on the GPU|" + failure->message);
@@ -108,6 +109,7 @@ bool compare_one(Gpu& gpu, const Case& c, std::size_t number, bool want_golden,
   }
   const auto& expected = std::get<Outputs>(there);
   if (want_golden) reporter.tell("golden", number, to_line(golden(c, kernel, expected)));
+  reporter.tell("is_at", number, "running in the executor");
   const auto here = execute(kernel, executor_options());
   if (const auto* failure = std::get_if<Failure>(&here)) {
     reporter.tell("fails", number, "in the executor|" + failure->message);
@@ -116,6 +118,7 @@ bool compare_one(Gpu& gpu, const Case& c, std::size_t number, bool want_golden,
   std::uint64_t words = 0;
   const auto list = differences(kernel, expected, std::get<Outputs>(here), words);
   reporter.tell("compared", number, std::to_string(words));
+  if (!list.empty()) reporter.tell("is_at", number, "looking for the statement at fault");
   if (!list.empty()) explain(gpu, c, kernel, list, reporter, number);
   return true;
 }
@@ -143,6 +146,8 @@ struct Worker {
   int descriptor = -1;
   std::size_t next = 0;    ///< case to go on with
   bool in_a_case = false;  ///< began `next - step` and has not ended it
+  std::string at;          ///< what it does in that case
+  bool killed = false;     ///< because it took too long
   std::string unread;
   Clock::time_point heard;
 };
@@ -180,7 +185,7 @@ class Campaign {
     close(ends[1]);
     worker.descriptor = ends[0];
     worker.heard = Clock::now();
-    worker.in_a_case = false;
+    worker.in_a_case = worker.killed = false;
     worker.unread.clear();
   }
 
@@ -199,6 +204,7 @@ class Campaign {
         read_from(worker);
       } else if (Clock::now() - worker.heard > kPatience) {
         kill(worker.process, SIGKILL);
+        worker.killed = true;
         worker.heard = Clock::now();
       }
     }
@@ -225,7 +231,11 @@ class Campaign {
     const bool lost = WIFEXITED(status) && WEXITSTATUS(status) == kContextLost;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     if (!lost && worker.in_a_case) {
-      problem(worker.next - jobs_, "the worker|ended or hung in this case");
+      const std::string end = worker.killed ? fmt::format("takes over {} s", kPatience.count())
+                              : WIFSIGNALED(status)
+                                  ? fmt::format("dies of signal {}", WTERMSIG(status))
+                                  : fmt::format("exits with status {}", WEXITSTATUS(status));
+      problem(worker.next - jobs_, fmt::format("the worker|{} {}", end, worker.at));
     }
     if (!lost && !worker.in_a_case) return;  // no context to be had
     if (worker.next < cases_.size()) start(worker);
@@ -238,6 +248,7 @@ class Campaign {
     if (what == "nothing") summary_.no_gpu = rest;
     if (what == "device") summary_.device = rest;
     if (what == "golden") golden_[number] = rest;
+    if (what == "is_at") worker.at = rest;
     if (what == "begins") {
       worker.next = number + jobs_;
       worker.in_a_case = true;

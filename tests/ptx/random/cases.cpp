@@ -77,9 +77,9 @@ std::vector<Case> cases(std::uint64_t seed, std::size_t count) {
 }
 
 std::vector<Case> golden_cases() {
-  constexpr std::uint64_t kWhole = 400;
+  constexpr std::uint64_t kGoldenKernels = 400;
   std::vector<Case> list;
-  for (std::uint64_t s = 0; s < kWhole; ++s) list.push_back({Family::kExact, 0, s});
+  for (std::uint64_t s = 0; s < kGoldenKernels; ++s) list.push_back({Family::kExact, 0, s});
   append_single(list, 0, 2, 1);
   return list;
 }

@@ -128,8 +128,8 @@ std::string function(Rng& rng, Plan plan, const Callee& callee, std::uint64_t se
       head, w.declarations(), local_arrays(w, seed), w.text());
 }
 
-/// Writes what nobody used to the results, a slot per thread and value.
-void store_results(Writer& w, Kernel& kernel) {
+/// Writes all values, or those that nobody used, to the results, a slot per thread and value.
+void store_results(Writer& w, Kernel& kernel, bool all) {
   w.line(
       "{ .reg .b64 %out, %slot; ld.param.b64 %out, [k_out]; mad.wide.u32 %out, %linear, 8, %out");
   const auto store = [&](Kind kind, const std::string& value) {
@@ -139,8 +139,8 @@ void store_results(Writer& w, Kernel& kernel) {
   };
   // Some threads leave early, when nobody waits for them any more.
   Kind last = Kind::kPred;
-  if (w.rng.chance(30)) last = static_cast<Kind>(2 + w.rng.below(8));
-  for (const std::string& p : w.unused(Kind::kPred)) {
+  if (!all && w.rng.chance(30)) last = static_cast<Kind>(2 + w.rng.below(8));
+  for (const std::string& p : w.values(Kind::kPred, all)) {
     const std::string bit = w.fresh(Kind::kB32);
     w.line(fmt::format("selp.b32 {}, 1, 0, {}", bit, p));
     store(Kind::kB32, bit);
@@ -151,7 +151,7 @@ void store_results(Writer& w, Kernel& kernel) {
       const std::string p = w.source(Kind::kPred);
       w.line(fmt::format("@{} {}", p, w.rng.chance(50) ? "ret" : "exit"));
     }
-    auto values = w.unused(kind);
+    auto values = w.values(kind, all);
     if (values.empty()) values.push_back(w.source(kind));
     for (const std::string& value : values) store(kind, value);
   }
@@ -198,8 +198,8 @@ Plan begin(Rng& rng, Kernel& kernel) {
 }
 
 /// Writes the entry around a body.
-void finish(Writer& w, Kernel& kernel) {
-  store_results(w, kernel);
+void finish(Writer& w, Kernel& kernel, bool all_values) {
+  store_results(w, kernel, all_values);
   kernel.ptx += fmt::format(
       ".visible .entry k(.param .u64 k_in, .param .u64 k_out, .param .u64 k_own,\n"
       "  .param .u64 k_counters, .param .b32 k_b32, .param .f32 k_f32, .param .b64 k_b64)\n"
@@ -243,7 +243,7 @@ Kernel exact_kernel(std::uint64_t seed, std::size_t limit) {
   plan.callees = std::move(callees);
   Writer w(rng, "k", kernel.block % 32 == 0);
   kernel_body(w, plan, kernel, limit);
-  finish(w, kernel);
+  finish(w, kernel, limit != kWhole);
   return kernel;
 }
 
@@ -261,7 +261,7 @@ Kernel row_kernel(std::uint64_t seed, const Row& row) {
     w.row(row, false);
     kernel.statements.push_back(w.text().substr(before));
   }
-  finish(w, kernel);
+  finish(w, kernel, false);
   return kernel;
 }
 

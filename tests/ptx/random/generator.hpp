@@ -10,10 +10,11 @@
 
 namespace kbench::ptx::random {
 
-/// A random kernel of exact instructions. With fewer `statements` it is the beginning of the same
-/// kernel, which is how the statement at fault is found.
-Kernel exact_kernel(std::uint64_t seed,
-                    std::size_t statements = std::numeric_limits<std::size_t>::max());
+constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
+
+/// A random kernel of exact instructions. With a number of `statements` it is the beginning of the
+/// same kernel and gives every value that is alive: that is how the statement at fault is found.
+Kernel exact_kernel(std::uint64_t seed, std::size_t statements = kWhole);
 
 /// A kernel that applies one row to fresh inputs a few times.
 Kernel row_kernel(std::uint64_t seed, const Row& row);

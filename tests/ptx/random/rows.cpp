@@ -15,7 +15,8 @@ constexpr Row kSingle[] = {
     {"div<.rn|.rn|.rz|.rm|.rp><|.ftz>.f32", "f ff"},
     {"<rcp|sqrt><.rn|.rn|.rz|.rm|.rp><|.ftz>.f32", "f f"},
     {"<min|max><|.ftz><|.NaN>.f32", "f ff"},
-    // The sign of a NaN is as little promised as its payload: operands that are the same everywhere.
+    // The sign of a NaN is as little promised as its payload: operands that are the same
+    // everywhere.
     {"<min|max><|.ftz><|.NaN>.xorsign.abs.f32", "f rr!"},
     {"<min|max><|.ftz>.f32", "f ff"},
     {"<abs|neg><|.ftz>.f32", "f f"},

@@ -5,6 +5,9 @@
 namespace kbench::ptx::random {
 namespace {
 
+// ptxas keeps 16-bit values in 32 bits, and takes it that signed ones do not overflow: negating
+// -32768 gives 32768 there. It cuts literal shift amounts of 16-bit values to 16 bits, and gives
+// literal fields beyond 32 bits a meaning of their own. None of that is the instruction's.
 constexpr Row kInteger[] = {
     {"<add|sub>.<u16|s16>", "h hh"},
     {"<add|sub>.<u32|s32>", "r rr"},
@@ -25,7 +28,8 @@ constexpr Row kInteger[] = {
     {"mul24.<lo|hi>.<u32|s32>", "r rr"},
     {"mad24.<lo|hi>.<u32|s32>", "r rrr"},
     {"mad24.hi.sat.s32", "r rrr"},
-    {"sad.<u16|s16>", "h hhh"},
+    {"sad.u16", "h hhh"},
+    {"shr.s16 ?h, $1, 2; sad.s16 $0, ?h, 77, 1000", "h h"},
     {"sad.<u32|s32>", "r rrr"},
     {"sad.<u64|s64>", "d ddd"},
     // Divisors are neither 0 nor -1: the first is undefined, the second overflows.
@@ -39,7 +43,7 @@ constexpr Row kInteger[] = {
      "d dd"},
     {"dp4a.<u32|s32>.<u32|s32>", "r rrr"},
     {"dp2a.<lo|hi>.<u32|s32>.<u32|s32>", "r rrr"},
-    {"<abs|neg>.s16", "h h"},
+    {"max.s16 ?h, $1, -32767; <abs|neg>.s16 $0, ?h", "h h"},
     {"<abs|neg>.s32", "r r"},
     {"<abs|neg>.s64", "d d"},
     {"<min|max>.<u16|s16>", "h hh"},
@@ -64,8 +68,8 @@ constexpr Row kBits[] = {
     {"<not|cnot>.b16", "h h"},
     {"<not|cnot>.b32", "r r"},
     {"<not|cnot>.b64", "d d"},
-    {"shl.b16", "h hr"},
-    {"shr.<u16|s16|b16>", "h hr"},
+    {"shl.b16", "h hr!"},
+    {"shr.<u16|s16|b16>", "h hr!"},
     {"shl.b32", "r rr"},
     {"shr.<u32|s32|b32>", "r rr"},
     {"shl.b64", "d dr"},
@@ -82,12 +86,12 @@ constexpr Row kBits[] = {
     {"prmt.b32 $0, $1, $2, 0x#b", "r rr"},
     {"bfe.<u32|s32>", "r rrr!"},
     {"bfe.<u64|s64>", "d drr!"},
-    {"and.b32 ?r, $2, 31; bfe.<u32|s32> $0, $1, ?r, #n", "r rr"},
-    {"and.b32 ?r, $2, 63; bfe.<u64|s64> $0, $1, ?r, #n", "d dr"},
+    {"and.b32 ?r, $2, 31; bfe.<u32|s32> $0, $1, ?r, #w", "r rr"},
+    {"and.b32 ?r, $2, 63; bfe.<u64|s64> $0, $1, ?r, #w", "d dr"},
     {"bfi.b32", "r rrrr!"},
     {"bfi.b64", "d ddrr!"},
-    {"and.b32 ?r, $3, 31; bfi.b32 $0, $1, $2, ?r, #n", "r rrr"},
-    {"and.b32 ?r, $3, 63; bfi.b64 $0, $1, $2, ?r, #n", "d ddr"},
+    {"and.b32 ?r, $3, 31; bfi.b32 $0, $1, $2, ?r, #w", "r rrr"},
+    {"and.b32 ?r, $3, 63; bfi.b64 $0, $1, $2, ?r, #w", "d ddr"},
     {"<popc|clz>.b32", "r r"},
     {"<popc|clz>.b64", "r d"},
     {"brev.b32", "r r"},

@@ -128,7 +128,7 @@ void Statements::exchange_behind_gate(const Slots& s) {
                       rng_.chance(50) ? "test" : "try", open, state));
   w_.line(fmt::format("@!{} bra {}", open, again));
   w_.line(fmt::format("ld{}.b64 {}, [{}]", s.space, w_.target(Kind::kB64), s.other));
-  w_.line("bar.sync 0");
+  w_.line("barrier.sync 0");
   w_.line(fmt::format("@{} mbarrier.inval.shared.b64 [gate]", first));
 }
 
@@ -139,6 +139,7 @@ void Statements::exchange_with_first_warp(const Slots& s) {
   const std::string read = w_.target(Kind::kB32);
   w_.line(fmt::format("mov.b32 {}, {}", read, value));
   w_.line(fmt::format("setp.ge.u32 {}, {}, 32", others, s.thread));
+  w_.line("bar.warp.sync %mask");
   w_.line(fmt::format("@{} bar.arrive 4, {}", others, plan_.block_threads));
   w_.line(fmt::format("@!{} bar.sync 4, {}", others, plan_.block_threads));
   w_.line(fmt::format("@!{} ld{}.b32 {}, [{}]", others, s.space, read, s.other));

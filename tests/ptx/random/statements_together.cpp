@@ -72,10 +72,14 @@ void Statements::call(const Callee& callee, const std::string& depth) {
 std::string Statements::barrier() {
   static constexpr const char* kForms[] = {"bar.sync 0", "barrier.sync 0", "barrier.sync.aligned 1",
                                            "bar.cta.sync 2"};
-  if (plan_.block_threads % 32 == 0 && rng_.chance(30)) {
+  const bool counted = plan_.block_threads % 32 == 0 && rng_.chance(30);
+  // The aligned forms want warps whose lanes are together, which ptxas does not see to everywhere.
+  const auto form = counted ? "bar.sync 3" : rng_.one_of(kForms);
+  if (form != std::string_view("barrier.sync 0")) w_.line("bar.warp.sync %mask");
+  if (counted) {
     return fmt::format("bar.sync 3, {}", plan_.block_threads);
   }
-  return rng_.one_of(kForms);
+  return form;
 }
 
 /// All threads update a few words whose values at the end do not depend on the order.
@@ -106,6 +110,7 @@ void Statements::tally() {
 void Statements::barrier_reduction() {
   const std::string p = w_.source(Kind::kPred);
   const std::string_view sign = rng_.chance(30) ? "!" : "";
+  w_.line("bar.warp.sync %mask");
   const bool count = rng_.chance(50);
   if (count) {
     w_.line(fmt::format("bar.red.popc.u32 {}, 0, {}{}", w_.target(Kind::kB32), sign, p));

@@ -68,6 +68,21 @@ std::string with_operands(std::string_view text, const std::vector<std::string>&
   return written;
 }
 
+/// Whether ptxas keeps to a guard: for `set`, `testp` and others it writes several instructions, of
+/// which it guards the first. Compilers put no guard on these.
+bool may_be_guarded(std::string_view text) {
+  static constexpr std::string_view kOpcodes[] = {
+      "add.",  "sub.",  "mul.",  "mad.", "fma.",  "min.", "max.",  "neg.", "abs.", "and.",
+      "or.",   "xor.",  "not.",  "shl.", "shr.",  "shf.", "mov.",  "ld.",  "st.",  "red.",
+      "atom.", "setp.", "selp.", "cvt.", "popc.", "clz.", "brev.", "bfe.", "bfi.", "lop3.b32"};
+  static constexpr std::string_view kOthers[] = {";",    "relu", "xorsign", "satfinite",
+                                                 "pack", "tf32", "x2",      "hi."};
+  const auto is_in = [&](std::string_view part) { return text.find(part) != text.npos; };
+  return std::any_of(std::begin(kOpcodes), std::end(kOpcodes),
+                     [&](std::string_view opcode) { return text.starts_with(opcode); }) &&
+         std::none_of(std::begin(kOthers), std::end(kOthers), is_in);
+}
+
 bool has_state_space(std::string_view text) {
   return text.find(".global") != text.npos || text.find(".const") != text.npos ||
          text.find(".local") != text.npos || text.find("ldu") == 0;
@@ -152,6 +167,7 @@ std::string Writer::placeholder(std::string_view text, std::size_t& at, bool gen
   }
   if (sign == '#') {
     at += 2;
+    if (letter == 'w') return fmt::format("{}", 1 + rng.below(31));
     return letter == 'b' ? fmt::format("{:x}", rng.below(256)) : fmt::format("{}", rng.below(40));
   }
   std::size_t end = at + 2;
@@ -204,7 +220,7 @@ void Writer::row(const Row& row, bool guarded) {
   const bool literals = !source_letters.ends_with('!');
   if (!literals) source_letters.remove_suffix(1);
   std::string guard;
-  if (guarded && text.find(';') == text.npos && target_letters.size() <= 1) {
+  if (guarded && target_letters.size() <= 1 && may_be_guarded(text)) {
     guard = rng.chance(50) ? "@!" : "@";
     guard += source(Kind::kPred) + " ";
   }
@@ -249,10 +265,10 @@ void Writer::leave(const Mark& mark) {
   }
 }
 
-std::vector<std::string> Writer::unused(Kind kind) const {
+std::vector<std::string> Writer::values(Kind kind, bool all) const {
   std::vector<std::string> names;
   for (const Value& value : values_[static_cast<std::size_t>(kind)]) {
-    if (value.uses == 0) names.push_back(value.name);
+    if (all || value.uses == 0) names.push_back(value.name);
   }
   return names;
 }

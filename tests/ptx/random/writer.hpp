@@ -47,8 +47,8 @@ class Writer {
   Mark mark() const;
   /// Ends a scope: values from after the mark are gone; some go into older registers before.
   void leave(const Mark& mark);
-  /// Registers of a kind that nobody has read.
-  std::vector<std::string> unused(Kind kind) const;
+  /// Registers of a kind, all or those that nobody has read.
+  std::vector<std::string> values(Kind kind, bool all) const;
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
