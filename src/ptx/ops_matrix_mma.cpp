@@ -22,14 +22,15 @@ struct Multiply {
         const unsigned block = row * g.column_blocks + column;
         Accumulators accumulators;
         const bool half_type = (g.flags & kHalfC) != 0;
-        gather_accumulators(c, in.list + g.c + block * step(g, half_type), g.halves, half_type,
-                            accumulators);
+        gather_accumulators(c, in.list + g.c + std::size_t{block} * step(g, half_type), g.halves,
+                            half_type, accumulators);
         Arithmetic::multiply(a, b, g, kFractionBits, accumulators, d[block]);
       }
     }
     const bool half_type = (g.flags & kHalfD) != 0;
     for (unsigned block = 0; block < unsigned{g.row_blocks} * g.column_blocks; ++block) {
-      scatter_accumulators(c, in.list + block * step(g, half_type), g.halves, half_type, d[block]);
+      scatter_accumulators(c, in.list + std::size_t{block} * step(g, half_type), g.halves,
+                           half_type, d[block]);
     }
   }
 
@@ -42,7 +43,7 @@ struct Multiply {
   static void expand_rows(const Context& c, const Instr& in, const Geometry& g, unsigned block,
                           typename Arithmetic::Side& side) {
     RowWords words;
-    const Word* registers = in.list + g.a + block * g.halves * g.k_blocks;
+    const Word* registers = in.list + g.a + std::size_t{block} * g.halves * g.k_blocks;
     for (unsigned k = 0; k < g.k_blocks; ++k) {
       for (unsigned half = 0; half < g.halves; ++half) {
         gather_rows(c.source<Word>(registers[k * g.halves + half]), words.at[k], half);
@@ -56,7 +57,7 @@ struct Multiply {
   static void expand_columns(const Context& c, const Instr& in, const Geometry& g, unsigned block,
                              typename Arithmetic::Side& side) {
     ColumnWords words;
-    const Word* registers = in.list + g.b + block * g.k_blocks;
+    const Word* registers = in.list + g.b + std::size_t{block} * g.k_blocks;
     for (unsigned k = 0; k < g.k_blocks; ++k) {
       const Word* lanes = c.source<Word>(registers[k]);
       std::copy(lanes, lanes + kLanes, words.at[k]);

@@ -17,8 +17,8 @@ struct Tile {
 
 /// The register of a fragment that holds the tile; `transposed`: its columns are the lanes' rows.
 void to_register(const Tile& tile, bool transposed, u32* lanes) {
-  for (unsigned g = 0; g < 8; ++g) {
-    for (unsigned t = 0; t < 4; ++t) {
+  for (std::size_t g = 0; g < 8; ++g) {
+    for (std::size_t t = 0; t < 4; ++t) {
       const u32 low = transposed ? tile.at[2 * t][g] : tile.at[g][2 * t];
       const u32 high = transposed ? tile.at[2 * t + 1][g] : tile.at[g][2 * t + 1];
       lanes[4 * g + t] = low | (high << 16);
@@ -27,8 +27,8 @@ void to_register(const Tile& tile, bool transposed, u32* lanes) {
 }
 
 void from_register(const u32* lanes, bool transposed, Tile& tile) {
-  for (unsigned g = 0; g < 8; ++g) {
-    for (unsigned t = 0; t < 4; ++t) {
+  for (std::size_t g = 0; g < 8; ++g) {
+    for (std::size_t t = 0; t < 4; ++t) {
       const auto low = static_cast<u16>(lanes[4 * g + t]);
       const auto high = static_cast<u16>(lanes[4 * g + t] >> 16);
       (transposed ? tile.at[2 * t][g] : tile.at[g][2 * t]) = low;

@@ -39,15 +39,15 @@ class SharedMatrix {
 
   /// Address of the element of 16 bits at row x and position k of a transposed matrix.
   u64 element(unsigned x, unsigned k) const {
-    const unsigned unit = x / 8, per_line = width() / kChunk;
+    const u64 unit = x / 8, per_line = width() / kChunk;
     const u64 next_unit = mode_ == 0 ? stride_ : leading_, next_k = mode_ == 0 ? leading_ : stride_;
     const u64 chunk = unit % per_line * kChunk + unit / per_line * next_unit;
-    return swizzle(start_ + chunk + k % 8 * width() + k / 8 * next_k) + x % 8 * 2;
+    return swizzle(start_ + chunk + k % 8 * width() + k / 8 * next_k) + u64{x % 8} * 2;
   }
 
  private:
   /// Bytes from a row to the next: 16 without swizzling, else what is swizzled.
-  unsigned width() const { return mode_ == 0 ? kChunk : 256U >> mode_; }
+  u64 width() const { return mode_ == 0 ? kChunk : 256U >> mode_; }
 
   /// Rows of 128 bytes rotate their chunks: bits 4 and up are changed by bits 7 and up.
   u64 swizzle(u64 address) const {
@@ -112,7 +112,7 @@ struct MultiplyShared {
     for (unsigned block = 0; block < g.column_blocks; ++block) {
       if (!load_b(c, in, g, matrix, block, b)) return;
       Accumulators sums{}, d;
-      const Word* registers = in.list + block * step;
+      const Word* registers = in.list + std::size_t{block} * step;
       if ((scale & 1U) != 0) gather_accumulators(c, registers, 2, half_type, sums);
       Arithmetic::multiply(a, b, g, in.aux, sums, d);
       scatter_accumulators(c, registers, 2, half_type, d);

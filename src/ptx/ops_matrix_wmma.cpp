@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "ptx/access.hpp"
 #include "ptx/ops_matrix.hpp"
@@ -38,7 +39,7 @@ bool copy_lines(Context& c, const Instr& in, const Plan& plan, std::byte* packed
     for (u64 k = 0; k < plan.line_bytes; k += chunk) {
       std::byte* memory = resolve(c, in, 0, space_of(in), begin + k, chunk, kAccess);
       if (memory == nullptr) return false;
-      std::byte* own = packed + line * plan.line_bytes + k;
+      std::byte* own = packed + std::size_t{line} * plan.line_bytes + k;
       std::memcpy(way == Way::kLoad ? own : memory, way == Way::kLoad ? memory : own, chunk);
     }
   }
@@ -55,7 +56,8 @@ void transfer(Context& c, const Instr& in) {
   if (way == Way::kLoad && !copy_lines<way>(c, in, plan, packed)) return;
   const u32* registers = in.list + kPlanWords;
   const u32* offset = registers + plan.registers;
-  constexpr unsigned kPieces = sizeof(Register) / sizeof(Piece);
+  constexpr unsigned kPieces =
+      std::numeric_limits<Register>::digits / std::numeric_limits<Piece>::digits;
   for (u32 r = 0; r < plan.registers; ++r) {
     for (unsigned i = 0; i < kLanes * kPieces; ++i) {
       std::byte* piece = packed + *offset++;

@@ -73,8 +73,9 @@ TEST(MatrixGemm, PipelineOfCopiesAndMatrices) {
   KBENCH_NEEDS_NVRTC();
   auto module = load_source(kGemm);
   constexpr int kN = 128;
-  Buffer<std::uint16_t> a("a", kN * kN), b("b", kN * kN);
-  Buffer<float> c("c", kN * kN);
+  constexpr std::size_t kElements = std::size_t{kN} * kN;
+  Buffer<std::uint16_t> a("a", kElements), b("b", kElements);
+  Buffer<float> c("c", kElements);
   // Halves of small integers: sums are exact.
   const auto value = [](std::size_t i, unsigned salt) {
     return static_cast<int>((i * 2654435761U + salt) >> 9 & 15U) - 8;

@@ -24,7 +24,7 @@ struct Matrix {
 };
 
 /// Element i of lane's fragment, elements counted through its registers.
-u64 element(const std::vector<u32>& words, unsigned bits, unsigned lane, unsigned i) {
+u64 element(const std::vector<u32>& words, unsigned bits, unsigned lane, std::size_t i) {
   if (bits == 64) return words[(i * 32 + lane) * 2] | u64{words[(i * 32 + lane) * 2 + 1]} << 32;
   const unsigned per_word = 32 / bits;
   const u64 word = words[i / per_word * 32 + lane];

@@ -239,7 +239,7 @@ TEST(Wgmma, BytesOfFloatsKeepThirteenBits) {
     constexpr std::uint8_t kBytes[] = {0x78, 0x08, 0x10};
     images[i] = std::byte{i % 16 < 3 ? kBytes[i % 16] : std::uint8_t{0}};
   }
-  Buffer<u32> d("d", 128 * 32, std::bit_cast<u32>(0.0F)), fragments("fragments", 512);
+  Buffer<u32> d("d", std::size_t{128} * 32, std::bit_cast<u32>(0.0F)), fragments("fragments", 512);
   Launch launch;
   launch.kernel = "k";
   launch.block = {128, 1, 1};
@@ -259,7 +259,7 @@ TEST(Wgmma, SharedMemoryIsChecked) {
   auto loaded = load(source(c, 32));
   ASSERT_TRUE(std::holds_alternative<Module>(loaded));
   Buffer<std::byte> images("images", 131072);
-  Buffer<u32> d("d", 128 * 32), fragments("fragments", 512);
+  Buffer<u32> d("d", std::size_t{128} * 32), fragments("fragments", 512);
   const Image a(c, 1, 64, false, 0);
   Launch launch;
   launch.kernel = "k";
