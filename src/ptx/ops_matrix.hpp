@@ -58,6 +58,10 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+/// wmma of 8 by 32 is done as its transpose, as on the hardware: a and b change places.
+inline bool is_turned(const Shape& shape) { return shape.m == 8 && shape.n == 32; }
+inline Shape turn(const Shape& shape) { return {shape.n, shape.m, shape.k}; }
+
 /// Blocks of a shape; the registers are not yet placed.
 Geometry geometry(const Shape& shape, Element element);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/ops_matrix_floats.hpp"
+#include "ptx/ops_matrix_bytes.hpp"
 
 // mma and the multiplication of wmma, which are one: d = a·b + c on fragments in registers.
 namespace kbench::ptx::matrix {
@@ -115,7 +115,8 @@ struct Types {
   std::string d, a, b, c;
 };
 
-void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma) {
+/// `turned`: a and b change places.
+void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma, bool turned) {
   d.expect_operands(4, 4);
   const Element element = element_of(d, types.a);
   const unsigned blocks = unsigned{g.row_blocks} * g.column_blocks;
@@ -125,14 +126,14 @@ void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma) {
   const Type multiplied = element == Element::kF64 ? Type::kF64 : Type::kB32;
   std::vector<std::uint32_t> list;
   take_registers(d, d.operand(0), accumulators(types.d), multiplied, list, true);
-  g.a = static_cast<std::uint8_t>(list.size());
   // wmma's f16 has eight registers whatever the shape: what is beyond the need repeats it.
   const bool eight = wmma && element == Element::kF16;
   const unsigned rows = unsigned{g.row_blocks} * g.halves * g.k_blocks;
   const unsigned columns = unsigned{g.column_blocks} * g.k_blocks;
-  take_registers(d, d.operand(1), eight ? 8 : rows, multiplied, list, false);
-  g.b = static_cast<std::uint8_t>(list.size());
-  take_registers(d, d.operand(2), eight ? 8 : columns, multiplied, list, false);
+  (turned ? g.b : g.a) = static_cast<std::uint8_t>(list.size());
+  take_registers(d, d.operand(1), eight ? 8 : (turned ? columns : rows), multiplied, list, false);
+  (turned ? g.a : g.b) = static_cast<std::uint8_t>(list.size());
+  take_registers(d, d.operand(2), eight ? 8 : (turned ? rows : columns), multiplied, list, false);
   g.c = static_cast<std::uint8_t>(list.size());
   take_registers(d, d.operand(3), accumulators(types.c), multiplied, list, false);
   d.out.list = d.keep(list);
@@ -167,6 +168,9 @@ struct OnFloats {
   using Body = Multiply<Floats<element, bytes>>;
 };
 
+template <unsigned bytes>
+using OnFloatBytes = Multiply<FloatBytes<bytes>>;
+
 template <Element element>
 struct OnIntegers {
   template <unsigned bytes>
@@ -184,7 +188,7 @@ void choose_multiply(Decode& d, Element element) {
       return d.control(pick_by_width<OnFloats<Element::kTf32>::Body>());
     case Element::kE4m3:
     case Element::kE5m2:
-      return d.control(pick_by_width<OnFloats<Element::kE4m3>::Body>());
+      return d.control(pick_by_width<OnFloatBytes>());
     case Element::kS8:
     case Element::kU8:
       return d.control(pick_by_width<OnIntegers<Element::kS8>::Body>());
@@ -203,12 +207,13 @@ void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, 
   check_types(d, types, wmma);
   const Element element = element_of(d, types.a);
   if (!multiplies(modifiers.shape, element, wmma)) d.reject("this shape is not supported");
-  Geometry g = geometry(modifiers.shape, element);
+  const bool turned = is_turned(modifiers.shape);
+  Geometry g = geometry(turned ? turn(modifiers.shape) : modifiers.shape, element);
   if (types.c == "f16") g.flags |= kHalfC;
   if (types.d == "f16") g.flags |= kHalfD;
   const auto other = [](const std::string& type) { return type == "e5m2" || type[0] == 'u'; };
-  if (other(types.a)) g.flags |= kOtherA;
-  if (other(types.b)) g.flags |= kOtherB;
+  if (other(types.a)) g.flags |= turned ? kOtherB : kOtherA;
+  if (other(types.b)) g.flags |= turned ? kOtherA : kOtherB;
   if (is_integer(element) && d.flag("satfinite")) g.flags |= kSaturate;
   if (element == Element::kF64) d.flag("rn");
   if (element == Element::kB1) {
@@ -219,7 +224,7 @@ void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, 
       d.reject("one of .and, .xor is missing");
     }
   }
-  take_operands(d, types, g, wmma);
+  take_operands(d, types, g, wmma, turned);
   d.out.imm = std::bit_cast<std::int64_t>(g);
   choose_multiply(d, element);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "ptx/ops_matrix_floats.hpp"
+#include "ptx/lanes.hpp"
+#include "ptx/ops_matrix_core.hpp"
 
 // mma.m8n8k4 on f16, the form of the first tensor cores: each quad of lanes and the one 16 lanes
 // above multiply matrices of their own.
@@ -71,26 +72,27 @@ void put_result(Context& c, const Instr& in, Quads quads, const Accumulators& d)
   }
 }
 
-/// The same arithmetic as the larger shapes: one sum of four products and c.
-void multiply(const Matrices& m, const Geometry& g, Accumulators& d) {
-  using Arithmetic = Floats<Element::kF16, 16>;
-  Arithmetic::Side a, b;
-  RowWords rows{};
-  ColumnWords columns{};
-  Accumulators c{};
+/// Hopper has no such instruction: its compiler makes FMAs of it, in another order for each type of
+/// d. Products of f16 are exact in f32.
+float sum_of(const Matrices& m, bool half_type, unsigned i, unsigned j) {
+  const auto product = [&](unsigned k) { return m.a[i][k] * m.b[k][j]; };
+  if (half_type) {
+    const float last = product(2) + product(3), first = product(0) + product(1);
+    return (m.c[i][j] + last) + first;
+  }
+  float sum = 0;
+  for (unsigned k = 0; k < 4; ++k) sum += product(k);
+  return sum + m.c[i][j];
+}
+
+void multiply(const Matrices& m, bool half_type, Accumulators& d) {
   for (unsigned i = 0; i < 8; ++i) {
-    for (unsigned k = 0; k < 4; ++k) {
-      rows.at[0][k][i] = to_half(m.a[i][k]).bits;
-      columns.at[0][4 * i + k] = to_half(m.b[k][i]).bits;
-    }
     for (unsigned j = 0; j < 8; ++j) {
-      const bool half_type = (g.flags & kHalfC) != 0;
-      c.at[j][i] = half_type ? to_half(m.c[i][j]).bits : std::bit_cast<Word>(m.c[i][j]);
+      const float sum = sum_of(m, half_type, i, j);
+      const Word bits = sum != sum ? 0x7fffffffU : std::bit_cast<Word>(sum);
+      d.at[j][i] = half_type ? to_half(sum).bits : bits;
     }
   }
-  Arithmetic::expand(&rows.at[0][0][0], 4 * kRows, 1, false, a);
-  Arithmetic::expand(&columns.at[0][0], kLanes, 1, false, b);
-  Arithmetic::multiply(a, b, g, kFractionBits, c, d);
 }
 
 void multiply_quads(Context& c, const Instr& in) {
@@ -99,7 +101,7 @@ void multiply_quads(Context& c, const Instr& in) {
   for (unsigned quad = 0; quad < 4; ++quad) {
     Matrices matrices;
     take_matrices(c, in, {4 * quad}, matrices);
-    multiply(matrices, geometry_of(in), d[quad]);
+    multiply(matrices, (geometry_of(in).flags & kHalfD) != 0, d[quad]);
   }
   for (unsigned quad = 0; quad < 4; ++quad) put_result(c, in, {4 * quad}, d[quad]);
 }

@@ -158,6 +158,13 @@ bool accumulates(const Shape& shape, std::string_view type) {
   return type == "f64" && any({Element::kF64});
 }
 
+/// The fragment as one of the transposed product.
+void turn_fragment(Fragment& f) {
+  f.shape = turn(f.shape);
+  f.row_major = !f.row_major;
+  if (f.operand == 'a' || f.operand == 'b') f.operand = f.operand == 'a' ? 'b' : 'a';
+}
+
 Fragment take_fragment(Decode& d, bool store) {
   Fragment f;
   const auto operand = store ? d.one_of({"d"}) : d.one_of({"a", "b", "c"});
@@ -183,7 +190,8 @@ Fragment take_fragment(Decode& d, bool store) {
 }
 
 void decode_transfer(Decode& d, bool store) {
-  const Fragment f = take_fragment(d, store);
+  Fragment f = take_fragment(d, store);
+  if (is_turned(f.shape)) turn_fragment(f);
   const Space space = take_space(d);
   if (space == Space::kLocal || space == Space::kConst || space == Space::kParam) {
     d.reject("the space is not supported");
