@@ -14,7 +14,14 @@ u32 first_lane(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 /// Behind the barrier the fragment goes on at its next instruction.
 void warp_barrier(Context& c, const Instr& in) {
   if (!enter_guard(c, in)) return;
-  const u32 members = c.source<u32>(in.s[0])[first_lane(c.mask)];
+  const u32* masks = c.source<u32>(in.s[0]);
+  const u32 members = masks[first_lane(c.mask)];
+  u32 same = 0;
+  for_lanes(c.mask, [&](unsigned i) { same |= u32{masks[i] == members} << i; });
+  if (same != c.mask) {
+    keep_only(c, in, same);
+    c.merge_ip = nullptr;
+  }
   if ((members & c.warp->live & ~c.mask) == 0) return;
   c.wait = Wait::kWarpBarrier;
   c.warp_barrier_mask = members;

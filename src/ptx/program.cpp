@@ -324,10 +324,18 @@ class Builder {
     std::optional<std::uint64_t> bytes{0};
   };
 
+  bool allocates(std::size_t f) const {
+    if (f == text_.functions.size()) return false;  // stands for calls through a register
+    const auto& statements = text_.functions[f].statements;
+    return std::any_of(statements.begin(), statements.end(),
+                       [](const Statement& statement) { return statement.opcode == "alloca"; });
+  }
+
   const std::optional<std::uint64_t>& stack_below(std::size_t f) {
     Below& below = below_[f];
     if (below.known) return below.bytes;
     below.visiting = true;
+    if (allocates(f)) below.bytes = std::nullopt;
     for (const std::size_t g : layout_.calls[f]) {
       const bool indirect = g + 1 == layout_.calls.size();
       const std::uint64_t own = indirect ? 0 : function(g).local_bytes;
