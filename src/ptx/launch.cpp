@@ -11,6 +11,7 @@
 
 #include "ptx/block.hpp"
 #include "ptx/counters.hpp"
+#include "ptx/heap.hpp"
 #include "ptx/names.hpp"
 #include "ptx/program.hpp"
 #include "ptx/races.hpp"
@@ -307,6 +308,10 @@ void add_memory(Grid& grid, const Program& program, std::span<const Region> regi
   for (const Program::Global& global : program.globals) {
     grid.memory.add({reinterpret_cast<std::uint64_t>(global.storage.data()), global.bytes, 0, 0,
                      !global.constant, global.name, nullptr});
+  }
+  if (program.heap) {
+    grid.memory.add({reinterpret_cast<std::uint64_t>(program.heap->data()), DeviceHeap::kBytes, 0,
+                     0, true, "device heap", nullptr});
   }
   if (grid.launch->cooperative) {
     grid.memory.add({reinterpret_cast<std::uint64_t>(grid.workspace.data()), sizeof grid.workspace,

@@ -125,6 +125,8 @@ struct Function {
   bool needs_cluster = false;                       ///< the launch has to name one
 };
 
+class DeviceHeap;
+
 /// A module decoded: functions, and the storage of its global variables.
 struct Program {
   std::vector<std::string> files;
@@ -136,7 +138,8 @@ struct Program {
     bool constant = false;
   };
   std::vector<Global> globals;
-  std::uint32_t slots = 0;  ///< memory instructions
+  std::shared_ptr<DeviceHeap> heap;  ///< where the code calls malloc
+  std::uint32_t slots = 0;           ///< memory instructions
 };
 
 /// Registers and local variables of one call, for the lanes that are in it.

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "ptx/heap.hpp"
 #include "ptx/print.hpp"
 #include "ptx/written.hpp"
 
@@ -35,7 +36,27 @@ void fail_assertion(Context& c, const Instr& in, const NativeCall& call) {
                     call.argument(2, i, 4), *function));
 }
 
+void allocate(Context& c, const Instr&, const NativeCall& call) {
+  const auto& heap = c.grid->program->heap;
+  for_lanes(c.mask, [&](unsigned i) {
+    call.give(c, i, heap == nullptr ? 0 : heap->allocate(call.argument(0, i)), 8);
+  });
+}
+
+void release(Context& c, const Instr& in, const NativeCall& call) {
+  const auto& heap = c.grid->program->heap;
+  for (std::uint32_t left = c.mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint64_t address = call.argument(0, i);
+    if (address == 0 || (heap != nullptr && heap->release(address))) continue;
+    return raise(c, in, i, FaultKind::kTrap,
+                 fmt::format("frees {:#x}, which malloc did not give or which is free", address));
+  }
+}
+
 constexpr NativeRow kRows[] = {
+    {"malloc", {8}, 8, allocate},
+    {"free", {8}, 0, release},
     {"vprintf", {8, 8}, 4, print},
     {"__assertfail", {8, 8, 4, 8, 8}, 0, fail_assertion},
 };

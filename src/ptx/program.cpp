@@ -10,6 +10,7 @@
 
 #include "ptx/cursor.hpp"
 #include "ptx/decode.hpp"
+#include "ptx/heap.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -80,6 +81,7 @@ class Builder {
 
   std::unique_ptr<Program> run() {
     program_->files = text_.files;
+    if (calls_malloc()) program_->heap = std::make_shared<DeviceHeap>();
     for (const FunctionText& function : text_.functions) {
       index_.push_back(program_->functions.size());
       if (!function.defined) continue;
@@ -115,6 +117,12 @@ class Builder {
 
   [[noreturn]] static void reject(const std::string& what, const std::string& why, int ptx_line) {
     throw Rejected{what, why, {ptx_line, 0, 0}};
+  }
+
+  bool calls_malloc() const {
+    return std::any_of(text_.functions.begin(), text_.functions.end(), [](const auto& function) {
+      return function.name == "malloc" && !function.defined;
+    });
   }
 
   void aliases() {

@@ -164,6 +164,47 @@ TEST(Calls, memory_of_alloca_lasts_until_it_is_given_back) {
   EXPECT_THAT(got_fault.message, HasSubstr("allocates 100000000 bytes and overflows the stack"));
 }
 
+TEST(Calls, memory_of_the_device_heap) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    struct Node { Node* next; int value; };
+    __device__ Node* kept[4];
+    extern "C" __global__ void lists(int* y, int rounds) {
+      for (int r = 0; r < rounds; ++r) {
+        Node* head = nullptr;
+        for (int i = 0; i < 4; ++i) head = new Node{head, i + (int)threadIdx.x};
+        int sum = 0;
+        while (head) { sum += head->value; Node* next = head->next; delete head; head = next; }
+        y[threadIdx.x] = sum;
+      }
+    }
+    extern "C" __global__ void keep(int* y) {
+      if (threadIdx.x < 4) { kept[threadIdx.x] = (Node*)malloc(16); kept[threadIdx.x]->value = 7 + threadIdx.x; }
+    }
+    extern "C" __global__ void give_back(int* y) {
+      if (threadIdx.x < 4) { y[threadIdx.x] = kept[threadIdx.x]->value; free(kept[threadIdx.x]); }
+      free(nullptr);
+      y[4] = malloc(1ull << 40) == nullptr;
+    }
+    extern "C" __global__ void twice(int* y) { void* p = malloc(4); free(p); free(p); })");
+  Buffer<int> y("y", 64);
+  Launch launch;
+  launch.kernel = "lists";
+  launch.block = {64, 1, 1};
+  launch.arguments = arguments(y.data(), 3000);  // 12 MB, were nothing given back
+  run(module, launch, {y.region()});
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(y[static_cast<std::size_t>(i)], 6 + 4 * i);
+  launch.arguments = arguments(y.data());
+  launch.kernel = "keep";
+  run(module, launch, {y.region()});
+  launch.kernel = "give_back";
+  run(module, launch, {y.region()});
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(y[static_cast<std::size_t>(i)], 7 + i);
+  EXPECT_EQ(y[4], 1);
+  launch.kernel = "twice";
+  EXPECT_THAT(run_to_fault(module, launch, {y.region()}).message, HasSubstr("which is free"));
+}
+
 TEST(Control, tables_of_targets) {
   const auto got = results(
       kernel(
