@@ -239,6 +239,36 @@ __global__ void k(const float* x, float* y, int n) {
   EXPECT_EQ(record().cause, "not_clean");
 }
 
+/// Each thread reads what its neighbour wrote, and no barrier stands in between.
+constexpr const char* kRaces = R"(//@ dims x[N]
+//@ out y like x
+//@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void add_one(const float* x, float* y, int n) {
+  __shared__ float row[256];
+  int i = blockIdx.x * 256 + threadIdx.x;
+  row[threadIdx.x] = 0;
+  __syncthreads();
+  row[threadIdx.x] = i < n ? x[i] : 0;
+  float next = row[(threadIdx.x + 32) % 256];
+  if (i < n) y[i] = x[i] + 1 + (next == 12345.0f);
+}
+)";
+
+TEST_F(Watch, ARaceOnSharedMemoryIsFoundWhereAllIsLookedFor) {
+  ASSERT_EQ(eval(kRaces).status.code, 0);
+  EXPECT_THAT(record().findings, IsEmpty());
+  const auto result = eval(kRaces, {"--sanitize", "all"});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  EXPECT_EQ(record().outcome, Outcome::kCorrect) << record().message;
+  EXPECT_THAT(record().flags, ElementsAre("shared_race"));
+  ASSERT_FALSE(record().findings.empty());
+  EXPECT_THAT(record().findings[0].line, testing::AnyOf(9, 10));
+  EXPECT_EQ(record().findings[0].region, "shared memory");
+  EXPECT_THAT(result.output, HasSubstr("shared_race: "));
+  ASSERT_EQ(eval(kRaces, {"--sanitize", "all", "--require", "clean"}).status.code, 0);
+  EXPECT_EQ(record().cause, "not_clean");
+}
+
 TEST_F(Watch, RequireCleanNeedsTheSanitizers) {
   const auto result = eval(add_one_kernel(), {"--sanitize", "none", "--require", "clean"});
   EXPECT_EQ(result.status.code, 2);
