@@ -123,28 +123,40 @@ void mark_remote(const Context& c, const std::byte* host, std::uint64_t address,
   mark_shared(block, static_cast<std::uint64_t>(host - block.shared.data()), bytes);
 }
 
-}  // namespace
-
-std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
-                   std::uint64_t bytes, Access access) {
+/// `late`: what is written is not there yet.
+std::byte* reach(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
+                 std::uint64_t bytes, Access access, bool late) {
   if (space == Space::kGeneric) space = space_of_window(address);
   if (space == Space::kShared && address >> kRankShift != 0) {
     const std::uint64_t own = (std::uint64_t{c.block->rank} + 1) << kRankShift;
     if (address >> kRankShift != own >> kRankShift) {
       std::byte* host = locate_remote(c, in, lane, address, bytes, access != Access::kRead);
-      if (host != nullptr && access != Access::kRead) mark_remote(c, host, address, bytes);
+      if (host != nullptr && access != Access::kRead && !late) mark_remote(c, host, address, bytes);
       return host;
     }
     address -= own;
   }
   std::byte* host = locate(c, in, lane, space, address, bytes, access != Access::kRead);
-  if (c.grid->watched && host != nullptr && (access != Access::kRead || has_ones(host, bytes))) {
+  const bool watched = c.grid->watched && host != nullptr && !late;
+  if (watched && (access != Access::kRead || has_ones(host, bytes))) {
     watch(c, in, lane, space, address, bytes, access);
   }
   if (c.observer != nullptr && host != nullptr) {
     c.observer->access(c, in, lane, space, address, bytes, access);
   }
   return host;
+}
+
+}  // namespace
+
+std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
+                   std::uint64_t bytes, Access access) {
+  return reach(c, in, lane, space, address, bytes, access, false);
+}
+
+std::byte* resolve_late_write(Context& c, const Instr& in, unsigned lane, Space space,
+                              std::uint64_t address, std::uint64_t bytes) {
+  return reach(c, in, lane, space, address, bytes, Access::kWrite, true);
 }
 
 Space take_space(Decode& d) {

@@ -45,6 +45,10 @@ inline void addresses(const Context& c, const Instr& in, Addresses& out) {
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                    std::uint64_t bytes, Access access);
 
+/// The same for a write that is performed later: until then the memory does not count as written.
+std::byte* resolve_late_write(Context& c, const Instr& in, unsigned lane, Space space,
+                              std::uint64_t address, std::uint64_t bytes);
+
 /// Sets address, space and slot of `out` from an operand "[…]".
 void decode_address(Decode& d, const Operand& operand, Space space);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ptx/exec.hpp"
+#include "ptx/written.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -28,23 +28,28 @@ void drop_finished(LateCopies& late) {
 }
 
 template <std::size_t bytes>
-void perform_lanes(std::byte* shared, const LateCopy& copy, std::uint32_t lanes) {
+void perform_lanes(Block& block, const LateCopy& copy, std::uint32_t lanes) {
+  std::byte* shared = block.shared.data();
   for_lanes(lanes, [&](unsigned i) {
     std::byte* to = shared + copy.to[i];
     if (copy.read[i] == bytes) {
       std::memcpy(to, copy.from[i], bytes);
-      return;
+    } else {
+      std::memset(to, 0, bytes);
+      if (copy.read[i] != 0) std::memcpy(to, copy.from[i], copy.read[i]);
     }
-    std::memset(to, 0, bytes);
-    if (copy.read[i] != 0) std::memcpy(to, copy.from[i], copy.read[i]);
+  });
+  if (block.shared_written == nullptr) return;
+  for_lanes(lanes, [&](unsigned i) {
+    if (has_ones(shared + copy.to[i], bytes)) mark_shared(block, copy.to[i], bytes);
   });
 }
 
 void perform(Warp& warp, LateCopy& copy, std::uint32_t lanes) {
-  std::byte* shared = warp.block->shared.data();
-  if (copy.bytes == 16) perform_lanes<16>(shared, copy, lanes);
-  if (copy.bytes == 8) perform_lanes<8>(shared, copy, lanes);
-  if (copy.bytes == 4) perform_lanes<4>(shared, copy, lanes);
+  Block& block = *warp.block;
+  if (copy.bytes == 16) perform_lanes<16>(block, copy, lanes);
+  if (copy.bytes == 8) perform_lanes<8>(block, copy, lanes);
+  if (copy.bytes == 4) perform_lanes<4>(block, copy, lanes);
   copy.mask &= ~lanes;
 }
 
@@ -71,8 +76,7 @@ void perform_groups(Warp& warp, std::uint32_t lanes, std::uint32_t pending) {
     LateCopy& copy = at(late, n);
     std::uint32_t due = 0;
     for (unsigned i = 0; i < kLanes; ++i) {
-      due |= static_cast<std::uint32_t>(copy.group[i] + std::uint64_t{pending} < late.group[i])
-             << i;
+      due |= static_cast<std::uint32_t>(late.group[i] - copy.group[i] > pending) << i;
     }
     due &= copy.mask & lanes;
     if (due != 0) {
@@ -86,7 +90,11 @@ void perform_groups(Warp& warp, std::uint32_t lanes, std::uint32_t pending) {
 
 void perform(const BulkCopy& copy) {
   if (copy.reduce != nullptr) return copy.reduce(copy.to, copy.from, copy.bytes);
+  if (copy.bytes == 0) return;
   std::memcpy(copy.to, copy.from, copy.bytes);
+  if (copy.block == nullptr) return;
+  mark_shared(*copy.block, static_cast<std::uint64_t>(copy.to - copy.block->shared.data()),
+              copy.bytes);
 }
 
 void perform_bulk_groups(Warp& warp, std::uint32_t lanes, std::uint32_t pending) {

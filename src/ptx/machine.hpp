@@ -192,8 +192,11 @@ struct LateCopies {
   std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
 };
 
+struct Block;
+
 /// A bulk copy that is not performed yet, of one thread.
 struct BulkCopy {
+  Block* block = nullptr;  ///< whose shared memory is written; null: global memory
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   std::uint64_t bytes = 0;
@@ -213,8 +216,6 @@ struct BulkGroups {
   std::vector<GroupedCopy> copies;
   std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
 };
-
-struct Block;
 
 struct Warp {
   Block* block = nullptr;

@@ -7,6 +7,7 @@
 
 #include "ptx/async.hpp"
 #include "ptx/decode.hpp"
+#include "ptx/written.hpp"
 
 // cp.async: a copy is checked when it is issued and performed when something waits for it.
 namespace kbench::ptx {
@@ -87,32 +88,73 @@ const std::byte* resolve_source(Context& c, const Instr& in, unsigned lane, u64 
   return first;
 }
 
+struct Copy {
+  Addresses to, from;
+};
+
+/// Whether all lanes lie in [begin, begin + size) and are aligned.
+bool inside(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
+  if (size < bytes) return false;
+  u64 bad = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u64 wrong = static_cast<u64>(at[i] - begin > size - bytes) | (at[i] & (bytes - 1));
+    bad |= ((mask >> i) & 1U) != 0 ? wrong : 0;
+  }
+  return bad == 0;
+}
+
+/// All lanes at once, where nobody looks on; false where it has to be found out lane by lane.
+bool issue_whole(const Context& c, const Instr& in, const Copy& at, LateCopy& copy) {
+  const Extent& extent = *c.extents[in.slot];
+  const u64 bytes = in.aux;
+  if (c.observer != nullptr || in.s[2] != kNone || in.extra != kNone) return false;
+  if (!inside(at.to, c.mask, 0, c.grid->shared_bytes, bytes)) return false;
+  if (!inside(at.from, c.mask, extent.begin, extent.bytes, bytes)) return false;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    copy.to[i] = static_cast<u32>(at.to[i]);
+    copy.from[i] = at_address(at.from[i]);
+  }
+  copy.read.fill(in.aux);
+  if (extent.written == nullptr) return true;
+  bool ones = false;
+  for_lanes(c.mask, [&](unsigned i) { ones |= has_ones(copy.from[i], bytes); });
+  return !ones;
+}
+
+bool issue_lane(Context& c, const Instr& in, unsigned lane, const Copy& at, LateCopy& copy) {
+  const auto read = bytes_read(c, in, lane);
+  if (!read) return false;
+  const std::byte* target = resolve_late_write(c, in, lane, Space::kShared, at.to[lane], in.aux);
+  if (target == nullptr) return false;
+  copy.to[lane] = static_cast<u32>(target - c.block->shared.data());
+  copy.read[lane] = static_cast<std::uint8_t>(*read);
+  copy.from[lane] = nullptr;
+  if (*read == 0) return true;
+  copy.from[lane] = resolve_source(c, in, lane, at.from[lane], *read);
+  return copy.from[lane] != nullptr;
+}
+
 /// The target is that of decode_address(), in.list the source, in.s[2] the bytes that are read, the
 /// rest of in.aux being zeros; in.extra a predicate of "ignore the source", negated by in.s[3].
-void copy_async(Context& c, const Instr& in) {
-  Addresses to;
-  addresses(c, in, to);
-  const FurtherAddress source = FurtherAddress::in(in.list);
-  const std::byte* shared = c.block->shared.data();
-  LateCopy& copy = late_copy(*c.warp);
-  copy.mask = 0;
-  copy.bytes = in.aux;
-  copy.group = c.warp->late.group;
-  for (u32 left = c.mask; left != 0; left &= left - 1) {
-    const auto i = static_cast<unsigned>(std::countr_zero(left));
-    const auto read = bytes_read(c, in, i);
-    if (!read) return;
-    const std::byte* target = resolve(c, in, i, Space::kShared, to[i], in.aux, Access::kWrite);
-    if (target == nullptr) return;
-    copy.to[i] = static_cast<u32>(target - shared);
-    copy.read[i] = static_cast<std::uint8_t>(*read);
-    copy.from[i] = nullptr;
-    if (*read == 0) continue;
-    copy.from[i] = resolve_source(c, in, i, source.of(c, i), *read);
-    if (copy.from[i] == nullptr) return;
+struct CopyAsync {
+  static void run(Context& c, const Instr& in) {
+    Copy at;
+    addresses(c, in, at.to);
+    const FurtherAddress source = FurtherAddress::in(in.list);
+    for (unsigned i = 0; i < kLanes; ++i) at.from[i] = source.of(c, i);
+    LateCopy& copy = late_copy(*c.warp);
+    copy.mask = 0;
+    copy.bytes = in.aux;
+    copy.group = c.warp->late.group;
+    if (!issue_whole(c, in, at, copy)) {
+      for (u32 left = c.mask; left != 0; left &= left - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(left));
+        if (!issue_lane(c, in, i, at, copy)) return;
+      }
+    }
+    copy.mask = c.mask;
   }
-  copy.mask = c.mask;
-}
+};
 
 void commit_group(Context& c, const Instr&) {
   auto& group = c.warp->late.group;
@@ -159,7 +201,7 @@ void decode_copy(Decode& d) {
   d.out.list = d.keep(list);
   d.out.aux = static_cast<std::uint8_t>(size.bits);
   decode_read_bytes(d, d.operands() - hints);
-  d.each(&copy_async);
+  d.each(pick<CopyAsync>());
 }
 
 void decode_wait_group(Decode& d) {

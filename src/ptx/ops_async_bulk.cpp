@@ -26,7 +26,9 @@ std::byte* resolve_all(Context& c, const Instr& in, unsigned lane, Space space, 
                        u64 bytes, Access access) {
   std::byte* first = nullptr;
   for (u64 k = 0; k < bytes; k += kUnit) {
-    std::byte* at = resolve(c, in, lane, space, address + k, kUnit, access);
+    const bool late = access == Access::kWrite && space == Space::kShared;
+    std::byte* at = late ? resolve_late_write(c, in, lane, space, address + k, kUnit)
+                         : resolve(c, in, lane, space, address + k, kUnit, access);
     if (at == nullptr) return nullptr;
     if (k == 0) first = at;
   }
@@ -73,7 +75,7 @@ struct BulkReduction {
 
 const Reduction* find_reduction(Type type, Update update) {
   static constexpr Type kTypes[] = {Type::kB32, Type::kB64, Type::kU32,  Type::kU64, Type::kS32,
-                             Type::kS64, Type::kF16, Type::kBf16, Type::kF32, Type::kF64};
+                                    Type::kS64, Type::kF16, Type::kBf16, Type::kF32, Type::kF64};
   static const auto kTable = [] {
     std::vector<Reduction> table;
     for (const Type t : kTypes) {
@@ -119,6 +121,8 @@ bool issue_to_shared(Context& c, const Instr& in, unsigned lane, u64 to, u64 fro
   if (bytes != 0) {
     arrival.copy.to = resolve_all(c, in, lane, Space::kShared, to, bytes, access_of(in));
     if (arrival.copy.to == nullptr) return false;
+    const u64 rank = to >> kRankShift;
+    arrival.copy.block = rank == 0 ? c.block : c.block->cluster->blocks[rank - 1].get();
     arrival.copy.from = resolve_all(c, in, lane, source, from, bytes, Access::kRead);
     if (arrival.copy.from == nullptr) return false;
   }

@@ -112,6 +112,25 @@ TEST(CpAsync, faults_are_those_of_the_issue) {
   EXPECT_EQ(odd.fault->kind, FaultKind::kMisaligned);
 }
 
+TEST(CpAsync, what_is_read_before_its_copy_came_is_undefined) {
+  const std::string issue =
+      "mov.u32 %r1, s; shl.b32 %r2, %t, 4; add.u32 %r1, %r1, %r2; mad.wide.u32 %rd1, %t, 16, %in;\n"
+      "cp.async.cg.shared.global [%r1], [%rd1], 16; cp.async.commit_group; {}"
+      "ld.shared.b32 %r0, [%r1];";
+  for (const bool waits : {false, true}) {
+    BlockRun how;
+    how.sanitize = Sanitize::kMemory;
+    const auto outcome =
+        run_block(fmt::format(fmt::runtime(issue), waits ? "cp.async.wait_group 0; " : ""), how);
+    EXPECT_EQ(outcome.findings.empty(), waits);
+    for (const Finding& finding : outcome.findings) {
+      EXPECT_EQ(finding.kind, FindingKind::kUninitialized);
+      EXPECT_EQ(finding.count, 32U);
+      EXPECT_THAT(finding.message, HasSubstr("shared memory"));
+    }
+  }
+}
+
 /// Thread 0 makes m[0] for the number of threads; %r20 is its address.
 std::string with_barrier(unsigned count) {
   return fmt::format(

@@ -15,6 +15,7 @@ struct BlockRun {
   unsigned blocks = 1;
   std::array<std::uint32_t, 3> cluster{0, 0, 0};
   std::string directives{};  ///< of the entry
+  Sanitize sanitize = Sanitize::kNone;
 };
 
 constexpr std::size_t kInputWords = 4096;
@@ -39,6 +40,7 @@ struct BlockOutcome {
   std::vector<std::uint32_t> words;
   std::optional<Fault> fault;
   std::vector<std::uint32_t> input;  ///< afterwards
+  std::vector<Finding> findings;
 };
 
 /// Runs `body` on the input 0, 1, 2, …; fails the test where it is not supported.
@@ -57,9 +59,12 @@ inline BlockOutcome run_block(const std::string& body, const BlockRun& how = {})
   launch.block = {how.threads, 1, 1};
   launch.cluster = how.cluster;
   launch.arguments = arguments(in.data(), out.data());
+  Options options;
+  options.sanitize = how.sanitize;
   auto result = kbench::ptx::launch(std::get<Module>(loaded),
-                                    std::vector{in.region(), out.region()}, launch, {});
+                                    std::vector{in.region(), out.region()}, launch, options);
   outcome.fault = result.fault;
+  outcome.findings = result.findings;
   outcome.words.assign(out.data(), out.data() + out.size());
   outcome.input.assign(in.data(), in.data() + kInputWords);
   return outcome;
