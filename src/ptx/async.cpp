@@ -89,9 +89,10 @@ void perform_groups(Warp& warp, std::uint32_t lanes, std::uint32_t pending) {
 }
 
 void perform(const BulkCopy& copy) {
-  if (copy.reduce != nullptr) return copy.reduce(copy.to, copy.from, copy.bytes);
+  const std::byte* from = copy.from != nullptr ? copy.from : copy.value.data();
+  if (copy.reduce != nullptr) return copy.reduce(copy.to, from, copy.bytes);
   if (copy.bytes == 0) return;
-  std::memcpy(copy.to, copy.from, copy.bytes);
+  std::memcpy(copy.to, from, copy.bytes);
   if (copy.block == nullptr) return;
   mark_shared(*copy.block, static_cast<std::uint64_t>(copy.to - copy.block->shared.data()),
               copy.bytes);

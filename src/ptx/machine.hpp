@@ -198,8 +198,9 @@ struct Block;
 struct BulkCopy {
   Block* block = nullptr;  ///< whose shared memory is written; null: global memory
   std::byte* to = nullptr;
-  const std::byte* from = nullptr;
+  const std::byte* from = nullptr;  ///< null: `value`
   std::uint64_t bytes = 0;
+  std::array<std::byte, 16> value{};
   /// Null: copies. Else combines `bytes` at `from` into `to`.
   void (*reduce)(std::byte* to, const std::byte* from, std::uint64_t bytes) = nullptr;
 };

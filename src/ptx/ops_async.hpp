@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptx/access.hpp"
+#include "ptx/atomic.hpp"
 #include "ptx/mbarrier.hpp"
 
 /// What the instructions of asynchronous copies share.
@@ -32,6 +33,20 @@ bool take_cache_hint(Decode& d);
 
 /// cp.async.bulk and cp.reduce.async.bulk, whose `.bulk` has been taken.
 void decode_bulk(Decode& d, bool reduces);
+
+/// st.async and red.async, whose `.async` has been taken.
+void decode_store_async(Decode& d);
+void decode_reduce_async(Decode& d);
+
+/// What of values in memory is combined into a target, by atomic operations; null where the
+/// operation is not among the modifiers or does not exist.
+using Reduce = void (*)(std::byte* to, const std::byte* from, std::uint64_t bytes);
+struct Reduction {
+  Update update;
+  Type type;
+  Reduce reduce;
+};
+const Reduction* take_reduction(Decode& d);
 
 /// cp.async.mbarrier.arrive, whose `.mbarrier` has been taken.
 void decode_arrive_after_copies(Decode& d);

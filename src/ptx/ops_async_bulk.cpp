@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ptx/async.hpp"
-#include "ptx/atomic.hpp"
 #include "ptx/ops_async.hpp"
 
 // cp.async.bulk: copies of many bytes by one thread. One that completes transactions of an mbarrier
@@ -45,52 +44,6 @@ bool check_size(Context& c, const Instr& in, unsigned lane, u64 bytes) {
 /// The same offset in another block of the cluster.
 u64 in_block(u64 address, unsigned rank) {
   return (u64{rank} + 1) << kRankShift | (address & ((u64{1} << kRankShift) - 1));
-}
-
-using Reduce = void (*)(std::byte*, const std::byte*, u64);
-
-/// in.object of copies that reduce.
-struct Reduction {
-  Update update;
-  Type type;
-  Reduce reduce;
-};
-
-template <Update update, class T>
-void reduce_bytes(std::byte* to, const std::byte* from, u64 bytes) {
-  using As = std::conditional_t<std::is_same_v<T, float>, FlushedFloat, T>;
-  for (u64 k = 0; k < bytes; k += sizeof(T)) {
-    As value;
-    std::memcpy(&value, from + k, sizeof value);
-    exchange<update>(to + k, value, value, true);
-  }
-}
-
-struct BulkReduction {
-  template <Update update, class T>
-  Reduce operator()() const {
-    return &reduce_bytes<update, T>;
-  }
-};
-
-const Reduction* find_reduction(Type type, Update update) {
-  static constexpr Type kTypes[] = {Type::kB32, Type::kB64, Type::kU32,  Type::kU64, Type::kS32,
-                                    Type::kS64, Type::kF16, Type::kBf16, Type::kF32, Type::kF64};
-  static const auto kTable = [] {
-    std::vector<Reduction> table;
-    for (const Type t : kTypes) {
-      for (const UpdateRow& row : kUpdates) {
-        if (row.update == Update::kCas || row.update == Update::kExch) continue;
-        const Reduce reduce = visit_atomic(t, row.update, BulkReduction{});
-        if (reduce != nullptr) table.push_back({row.update, t, reduce});
-      }
-    }
-    return table;
-  }();
-  for (const Reduction& row : kTable) {
-    if (row.type == type && row.update == update) return &row;
-  }
-  return nullptr;
 }
 
 struct Operands {
@@ -229,22 +182,13 @@ void decode_to_shared(Decode& d) {
   d.each(&copy_to_shared);
 }
 
-void decode_reduction(Decode& d) {
-  d.flag("noftz");
-  for (const UpdateRow& row : kUpdates) {
-    if (!d.flag(row.name)) continue;
-    d.out.object = find_reduction(d.type(), row.update);
-    if (d.out.object == nullptr) d.reject("the operation is not supported for this type");
-    return;
-  }
-  d.reject("the operation is not supported");
-}
-
 }  // namespace
 
 void decode_bulk(Decode& d, bool reduces) {
   if (d.flag("tensor")) d.reject("copies of tensors (TMA) are not supported");
-  if (reduces) decode_reduction(d);
+  if (reduces && (d.out.object = take_reduction(d)) == nullptr) {
+    d.reject("the operation is not supported for this type");
+  }
   if (d.flag("commit_group")) {
     d.expect_operands(0, 0);
     return d.each(&commit_group);

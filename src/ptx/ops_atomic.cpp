@@ -163,6 +163,7 @@ bool polls(Update update, const Operand& value) {
 
 template <bool returns>
 void decode_atomic(Decode& d) {
+  if (!returns && d.flag("async")) return decode_reduce_async(d);
   d.one_of({"relaxed", "acquire", "release", "acq_rel"});
   d.one_of({"cta", "cluster", "gpu", "sys"});
   d.flag("noftz");

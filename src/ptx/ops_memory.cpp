@@ -279,6 +279,7 @@ std::size_t take_cache_modifiers(Decode& d) {
 
 template <Direction direction>
 void decode_access(Decode& d) {
+  if (direction == Direction::kStore && d.flag("async")) return decode_store_async(d);
   const std::size_t hints = take_cache_modifiers(d);
   const Space space = take_space(d);
   unsigned count = 1;

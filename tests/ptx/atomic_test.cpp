@@ -320,7 +320,7 @@ TEST(Atomics, what_a_gpu_does_not_have_is_refused) {
   for (const char* code :
        {"red.shared.add.v2.f32 [s], {%f1, %f2};", "atom.global.inc.u64 %rd1, [%in], %rd2;",
         "atom.global.add.v8.f32 %f1, [%in], {%f1};", "red.global.exch.f32 [%in], %f1;",
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [s], %r1, "
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.f32 [s], %r1, "
         "[m];"}) {
     EXPECT_TRUE(std::holds_alternative<Unsupported>(load(block_text(code)))) << code;
   }

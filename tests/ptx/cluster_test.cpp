@@ -98,6 +98,46 @@ TEST(Cluster, mbarriers_and_bulk_copies_reach_other_blocks) {
   for (u32 i = 0; i < 256; ++i) EXPECT_EQ(swapped[i], i ^ 64);
 }
 
+TEST(Cluster, stores_and_reductions_arrive_at_mbarriers) {
+  struct Row {
+    const char* code;  ///< sends from %r1 and %g to the other block's address %r5
+    u32 bytes;         ///< that a block gets
+    u32 (*expected)(u32 block, u32 thread);
+  };
+  const Row rows[] = {
+      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], %g, [%r3];", 128,
+       [](u32 b, u32 t) { return (b ^ 1) * 32 + t; }},
+      {"and.b32 %r6, %t, 1; setp.eq.u32 %p4, %r6, 0; @%p4 "
+       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r5], {%g, 5}, [%r3];",
+       128, [](u32 b, u32 t) { return t % 2 == 0 ? (b ^ 1) * 32 + t : 5; }},
+      {"and.b32 %r6, %t, 1; setp.eq.u32 %p4, %r6, 0; cvt.u64.u32 %rd1, %g; @%p4 "
+       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%r5], %rd1, [%r3];",
+       128, [](u32 b, u32 t) { return t % 2 == 0 ? (b ^ 1) * 32 + t : 0; }},
+      {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r5], %g, "
+       "[%r3];",
+       128, [](u32 b, u32 t) { return (b ^ 1) * 32 + t + 7; }},
+      {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.s32 [%r5], -3, "
+       "[%r3];",
+       128, [](u32, u32) { return 7U; }},
+  };
+  for (const Row& row : rows) {
+    const auto words = words_of(
+        fmt::format(
+            "mov.u32 %r20, m; setp.eq.u32 %p7, %t, 0; @%p7 mbarrier.init.shared.b64 [%r20], "
+            "1; @%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], {}; mov.u32 %r1, s; "
+            "shl.b32 %r2, %t, 2; add.u32 %r1, %r1, %r2; mov.u32 %r2, 7; st.shared.b32 [%r1], "
+            "%r2; mov.u32 %r9, %cluster_ctarank; xor.b32 %r8, %r9, 1; barrier.cluster.arrive; "
+            "barrier.cluster.wait; mapa.shared::cluster.u32 %r5, %r1, %r8; "
+            "mapa.shared::cluster.u32 %r3, %r20, %r8;\n{}\nW: "
+            "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r20], 0; @!%p1 "
+            "bra W;\nld.shared.b32 %r0, [%r1]; barrier.cluster.arrive; "
+            "barrier.cluster.wait;",
+            row.bytes, row.code),
+        {32, 2, {2, 1, 1}});
+    for (u32 i = 0; i < 64; ++i) ASSERT_EQ(words[i], row.expected(i / 32, i % 32)) << row.code << i;
+  }
+}
+
 TEST(Cluster, bulk_copies_reduce) {
   const auto outcome = run_block(
       "shl.b32 %r2, %t, 2; mov.u32 %r1, s; add.u32 %r1, %r1, %r2; add.u32 %r3, %t, 100; "
