@@ -103,11 +103,20 @@ bool inside(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
   return bad == 0;
 }
 
+/// Whether all lanes read as much as they write.
+bool reads_whole(const Context& c, const Instr& in) {
+  if (in.s[2] == kNone) return true;
+  const u32* wanted = c.source<u32>(in.s[2]);
+  u32 other = 0;
+  for (unsigned i = 0; i < kLanes; ++i) other |= ((c.mask >> i) & 1U) != 0 ? wanted[i] ^ in.aux : 0;
+  return other == 0;
+}
+
 /// All lanes at once, where nobody looks on; false where it has to be found out lane by lane.
 bool issue_whole(const Context& c, const Instr& in, const Copy& at, LateCopy& copy) {
   const Extent& extent = *c.extents[in.slot];
   const u64 bytes = in.aux;
-  if (c.observer != nullptr || in.s[2] != kNone || in.extra != kNone) return false;
+  if (c.observer != nullptr || in.extra != kNone || !reads_whole(c, in)) return false;
   if (!inside(at.to, c.mask, 0, c.grid->shared_bytes, bytes)) return false;
   if (!inside(at.from, c.mask, extent.begin, extent.bytes, bytes)) return false;
   for (unsigned i = 0; i < kLanes; ++i) {
@@ -115,7 +124,7 @@ bool issue_whole(const Context& c, const Instr& in, const Copy& at, LateCopy& co
     copy.from[i] = at_address(at.from[i]);
   }
   copy.read.fill(in.aux);
-  if (extent.written == nullptr) return true;
+  if (!c.grid->watched || extent.written == nullptr) return true;
   bool ones = false;
   for_lanes(c.mask, [&](unsigned i) { ones |= has_ones(copy.from[i], bytes); });
   return !ones;
@@ -174,6 +183,8 @@ void decode_read_bytes(Decode& d, std::size_t operands) {
   if (operands == 3) return;
   const Operand& last = d.operand(3);
   const auto found = d.find_register(last.name);
+  const bool whole = last.kind == Operand::Kind::kInteger && last.bits == d.operand(2).bits;
+  if (whole) return;
   if (found && found->predicate) {
     bool negated = false;
     d.out.extra = d.predicate_source(last, negated);

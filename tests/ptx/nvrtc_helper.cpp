@@ -37,7 +37,8 @@ Nvrtc find() {
   std::filesystem::path library;
   if (const char* path = std::getenv("KBENCH_NVRTC")) {
     library = path;
-    nvrtc.includes.push_back(library.parent_path().parent_path() / "include");
+    const auto include = library.parent_path().parent_path() / "include";
+    nvrtc.includes = {include, include / "cccl"};
   } else if (std::ifstream file(std::filesystem::path(KBENCH_BIN_DIR) / "kbench.json"); file) {
     const auto json = nlohmann::json::parse(file);
     library = json.value("nvrtc", std::string());
