@@ -17,6 +17,7 @@ struct Summary {
   std::uint64_t words = 0;
   std::vector<std::string> problems;          ///< one text per kernel that differs or does not run
   std::map<std::string, int> by_instruction;  ///< how many kernels differ, by what is at fault
+  std::vector<std::string> driver_died;       ///< cases that the driver's compiler does not survive
   std::vector<std::string> golden;            ///< lines, in the order of the cases
 };
 

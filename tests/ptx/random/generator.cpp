@@ -136,6 +136,7 @@ void store_results(Writer& w, Kernel& kernel, bool all) {
     w.line(fmt::format("st.global.{} [%out+{}], {}", bits_type(kind),
                        kernel.results.size() * kernel.threads() * kSlotBytes, value));
     kernel.results.push_back(kind);
+    kernel.names.push_back(value);
   };
   // Some threads leave early, when nobody waits for them any more.
   Kind last = Kind::kPred;

@@ -39,6 +39,7 @@ void parse(int count, char** values) {
 void print(const Summary& summary) {
   fmt::print("{}: {} kernels compared, {} words, {} kernels differ or fail\n", summary.device,
              summary.compared, summary.words, summary.problems.size());
+  for (const std::string& c : summary.driver_died) fmt::print("the driver died of {}\n", c);
   for (const auto& [about, count] : summary.by_instruction) fmt::print("{:5}  {}\n", count, about);
 }
 
@@ -52,7 +53,8 @@ TEST(PtxRandomGpu, TheExecutorAgreesWithTheGpu) {
     ADD_FAILURE() << summary.problems[i];
   }
   EXPECT_TRUE(summary.problems.empty()) << "PTX and values are in " << arguments.folder;
-  EXPECT_EQ(summary.compared, list.size());
+  EXPECT_EQ(summary.compared + summary.driver_died.size(), list.size());
+  EXPECT_LE(summary.driver_died.size(), list.size() / 100);
   if (!dump) return;
   std::ofstream file(arguments.dump);
   file << "# What a GPU (" << summary.device << ") made of random kernels: see tests/README.md\n";

@@ -52,6 +52,7 @@ struct Kernel {
   std::vector<std::byte> input, own, counters;
   std::array<std::uint64_t, 3> scalars{};  ///< b32, f32, b64
   std::vector<Kind> results;
+  std::vector<std::string> names;  ///< registers that the results are from
   Bound bound;
   std::vector<std::string> statements;  ///< what the body consists of, at its top level
   std::size_t threads() const { return std::size_t{block} * grid; }

@@ -189,8 +189,11 @@ std::vector<Difference> differences(const Kernel& kernel, const Outputs& expecte
     const u64 a = read(expected.*member, at, bytes_of(kind));
     const u64 b = read(found.*member, at, bytes_of(kind));
     if (agree(kernel.bound, kind, a, b)) return;
-    const auto name = kNames[static_cast<std::size_t>(kind)];
-    list.push_back({fmt::format("{} {} ({})", what, index, name), thread, a, b});
+    std::string where =
+        fmt::format("{} {} ({}", what, index, kNames[static_cast<std::size_t>(kind)]);
+    const bool named = member == &Outputs::results && index < kernel.names.size();
+    where += named ? fmt::format(" {})", kernel.names[index]) : ")";
+    list.push_back({std::move(where), thread, a, b});
   });
   return list;
 }

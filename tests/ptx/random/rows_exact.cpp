@@ -6,8 +6,9 @@ namespace kbench::ptx::random {
 namespace {
 
 // ptxas keeps 16-bit values in 32 bits, and takes it that signed ones do not overflow: negating
-// -32768 gives 32768 there. It cuts literal shift amounts of 16-bit values to 16 bits, and gives
-// literal fields beyond 32 bits a meaning of their own. None of that is the instruction's.
+// -32768 gives 32768 there. It cuts shift amounts of 16-bit values where it knows them, gives
+// literal fields beyond 32 bits a meaning of their own, and forgets to saturate what it knows to
+// come from 8 bits. None of that is the instruction's, and all of it is avoided here.
 constexpr Row kInteger[] = {
     {"<add|sub>.<u16|s16>", "h hh"},
     {"<add|sub>.<u32|s32>", "r rr"},
@@ -68,8 +69,7 @@ constexpr Row kBits[] = {
     {"<not|cnot>.b16", "h h"},
     {"<not|cnot>.b32", "r r"},
     {"<not|cnot>.b64", "d d"},
-    {"shl.b16", "h hr!"},
-    {"shr.<u16|s16|b16>", "h hr!"},
+    {"and.b32 ?r, $2, 127; <shl.b16|shr.u16|shr.s16|shr.b16> $0, $1, ?r", "h hr"},
     {"shl.b32", "r rr"},
     {"shr.<u32|s32|b32>", "r rr"},
     {"shl.b64", "d dr"},
