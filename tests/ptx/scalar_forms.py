@@ -274,47 +274,32 @@ def move_forms():
            "mov.b128 %v, %u; mov.b128 {%e, %d}, %v; }")
 
 
-def video(name, target="%d", a="%a", b="%b", third=False):
-    third = ", %c" if third or target != "%d" else ""
+def video(name, target="%d", a="%a", b="%b"):
     before = "mov.b32 %d, 0; " if target != "%d" else ""
-    return ("b32=b32,b32,b32", "exact", f"{before}{name} {target}, {a}, {b}{third};")
+    return ("b32=b32,b32,b32", "exact", f"{before}{name} {target}, {a}, {b}, %c;")
 
 
 VIDEO_SIGNS = ["u32.u32.u32", "s32.s32.s32", "s32.u32.s32", "u32.s32.u32"]
 
 
 def video_forms():
-    for op in ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr"]:
-        for signs in VIDEO_SIGNS:
-            for mode in ["clamp", "wrap"] if op.startswith("vsh") else [""]:
-                signs = signs[:8] + "u32" if mode else signs
-                for sat in ["", "sat"]:
-                    name = dots(op, signs, sat, mode)
-                    yield video(name)
-                    yield video(name, a="%a.b1", b="%b.h0")
-                    yield video(name, "%d.b2", "%a.h1", "%b.b3")
-                    yield video(name, "%d.h1", "%a", "%b")
-                    for second in ["add", "min", "max"]:
-                        yield video(f"{name}.{second}", a="%a.h0", b="%b.b0", third=True)
-    for signs in VIDEO_SIGNS:
-        for flags in options("sat", "shr7") + ["shr15", "sat.shr15"]:
-            yield video(dots("vmad", signs, flags), third=True)
-            yield video(dots("vmad", signs, flags), a="%a.h1", b="%b.h0", third=True)
+    for op in ["vadd", "vsub", "vabsdiff", "vmin", "vmax"]:
+        yield ("b32=b32,b32", "refused", f"{op}.u32.u32.u32 %d, %a, %b;")
+    for op in ["vshl", "vshr"]:
+        yield ("b32=b32,b32", "refused", f"{op}.u32.u32.u32.clamp %d, %a, %b;")
+    yield ("b32=b32,b32,b32", "refused", "vmad.u32.u32.u32 %d, %a, %b, %c;")
     for relation in ORDERED:
         for signs in ["u32.u32", "s32.s32", "u32.s32"]:
-            yield video(f"vset.{signs}.{relation}")
-            yield video(f"vset.{signs}.{relation}", "%d.h1", "%a.b1", "%b.b0")
-            yield video(f"vset.{signs}.{relation}.add", a="%a.b1", b="%b.b0", third=True)
             for parts, selector in [("2", "h21"), ("4", "b7125")]:
-                yield video(f"vset{parts}.{signs}.{relation}", third=True)
-                yield video(f"vset{parts}.{signs}.{relation}.add", b=f"%b.{selector}", third=True)
+                yield video(f"vset{parts}.{signs}.{relation}")
+                yield video(f"vset{parts}.{signs}.{relation}.add", b=f"%b.{selector}")
     for op in ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg"]:
         for parts, target, a in [("2", "h1", "h12"), ("4", "b31", "b0714")]:
             for signs in VIDEO_SIGNS:
                 for flags in options("sat", "add"):
                     name = dots(op + parts, signs, flags)
-                    yield video(name, third=True)
-                    yield video(name, f"%d.{target}", f"%a.{a}", third=True)
+                    yield video(name)
+                    yield video(name, f"%d.{target}", f"%a.{a}")
 
 
 def all_forms():

@@ -52,28 +52,14 @@ Int apply(const Form& form, const std::string& op, Int a, Int b) {
   if (op == "vabsdiff") return a < b ? b - a : a - b;
   if (op == "vmin") return a < b ? a : b;
   if (op == "vmax") return a < b ? b : a;
-  if (op == "vmad") return a * b;
   if (op == "vavrg") return (a + b + (a + b < 0 ? 0 : 1)) >> 1;
-  if (op == "vset") {
-    const std::string& relation = form.name[3];
-    return relation == "eq"   ? a == b
-           : relation == "ne" ? a != b
-           : relation == "lt" ? a < b
-           : relation == "le" ? a <= b
-           : relation == "gt" ? a > b
-                              : a >= b;
-  }
-  const Int by = form.has("wrap") ? b % 32 : std::min<Int>(b, 32);
-  return op == "vshl" ? a * (Int{1} << by) : a >> by;
-}
-
-struct Place {
-  unsigned first = 0, bits = 32;
-};
-Place place(const std::string& selector) {
-  if (selector.empty()) return {};
-  const auto index = static_cast<unsigned>(selector[1] - '0');
-  return selector[0] == 'b' ? Place{8 * index, 8} : Place{16 * index, 16};
+  const std::string& relation = form.name[3];
+  return relation == "eq"   ? a == b
+         : relation == "ne" ? a != b
+         : relation == "lt" ? a < b
+         : relation == "le" ? a <= b
+         : relation == "gt" ? a > b
+                            : a >= b;
 }
 
 /// Types of result, a and b.
@@ -85,32 +71,7 @@ Types types_of(const Form& form, const std::string& op) {
   return {form.name[1], form.name[2], form.name[3]};
 }
 
-u64 single(const Form& form, const std::string& op, const Tuple& t) {
-  const auto texts = operand_texts(form);
-  const Types types = types_of(form, op);
-  const Operand target = operand(texts[0], t), a = operand(texts[1], t), b = operand(texts[2], t);
-  const Place to = place(target.selector), at = place(a.selector), bt = place(b.selector);
-  Int value = apply(form, op, integer(narrow(types.a, at.bits), a.word >> at.first),
-                    integer(narrow(types.b, bt.bits), b.word >> bt.first));
-  const Int c = integer(types.d, t.c);
-  if (op == "vmad") {
-    value = (value + c) >> (form.has("shr7") ? 7 : form.has("shr15") ? 15 : 0);
-    return cut(form.has("sat") ? clamp_to(types.d, value) : value, 32);
-  }
-  if (form.has("sat")) value = clamp_to(narrow(types.d, to.bits), value);
-  if (!target.selector.empty()) {
-    const u64 ones = ((u64{1} << to.bits) - 1) << to.first;
-    return ((cut(value, 32) << to.first) & ones) | (t.c & 0xffffffff & ~ones);
-  }
-  const Int word = integer(types.d, cut(value, 32));
-  const std::string& last = form.name.back();
-  if (last == "add") return cut(word + c, 32);
-  if (last == "min") return cut(std::min(word, c), 32);
-  if (last == "max") return cut(std::max(word, c), 32);
-  return cut(word, 32);
-}
-
-u64 several(const Form& form, const std::string& op, unsigned parts, const Tuple& t) {
+u64 compute(const Form& form, const std::string& op, unsigned parts, const Tuple& t) {
   const auto texts = operand_texts(form);
   const Types types = types_of(form, op);
   const unsigned bits = 32 / parts;
@@ -142,10 +103,9 @@ u64 several(const Form& form, const std::string& op, unsigned parts, const Tuple
 std::optional<Result> video_oracle(const Form& form, const Tuple& t) {
   std::string op = form.name[0];
   if (op[0] != 'v') return std::nullopt;
-  const unsigned parts = op.ends_with("2") ? 2 : op.ends_with("4") ? 4 : 1;
-  if (parts == 1) return Result{single(form, op, t), 0};
+  const unsigned parts = op.ends_with("2") ? 2 : 4;
   op.pop_back();
-  return Result{several(form, op, parts, t), 0};
+  return Result{compute(form, op, parts, t), 0};
 }
 
 }  // namespace kbench::ptx::testing
