@@ -18,7 +18,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 /// Who last accessed the words of a page that was written. Fields of a word of the shadow:
 /// writer's block (20 bits) and epoch (8), bytes written (4), reader's block (20) and epoch (8),
-/// and flags (4).
+/// two flags, and which half was read (2).
 struct ShadowPage {
   std::array<std::atomic<std::uint64_t>, kPageBytes / 4> words{};
   /// Instructions that last wrote and read, for each 128 bytes; for the message alone.
