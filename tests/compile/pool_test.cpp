@@ -36,7 +36,12 @@ TEST_F(PoolTest, FindsAnArtifactAgain) {
   named.file_name = "another.cu";
   const Artifact second = must_compile(named);
   EXPECT_TRUE(second.cached);
-  EXPECT_EQ(second.image, first.image);
+  // The same code, under the name that was asked for.
+  const auto at = second.image.find("another.cu");
+  ASSERT_NE(at, std::string::npos);
+  std::string renamed = second.image;
+  renamed.replace(at, std::string_view("another.cu").size(), "/candidate.cu");
+  EXPECT_EQ(renamed, first.image);
   EXPECT_EQ(second.seconds, first.seconds);
   EXPECT_EQ(signature(second.kernels.at(0)), "float*");
 }

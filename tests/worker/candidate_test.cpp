@@ -315,7 +315,8 @@ TEST_F(CandidateProcess, AStrangerOnTheChannelIsNotServed) {
   JudgedProcess process(pack_job(job), job.nonce + 1);
   Message message;
   EXPECT_EQ(process.receive(message), ReceiveStatus::kMalformed);
-  ASSERT_TRUE(process.call(0));
+  // Whether this still arrives depends on who is faster: the stranger may have ended already.
+  process.call(0);
   EXPECT_EQ(process.exit_code(), 0);
 }
 

@@ -131,6 +131,20 @@ bool compare_one(Gpu& gpu, const Case& c, std::size_t number, bool want_golden,
     reporter.tell("golden", number,
                   list.empty() ? to_line(golden(c, kernel, expected)) : "# left out: " + name(c));
   }
+  if (!list.empty()) {
+    reporter.tell("is_at", number, std::string(kOnGpu));
+    const auto plain = gpu.run(kernel, Assembly::kPlain);
+    const auto* outputs = std::get_if<Outputs>(&plain);
+    if (outputs == nullptr) {
+      reporter.tell("fails", number, "without optimisation|" + std::get<Failure>(plain).message);
+      return std::get<Failure>(plain).message.starts_with("cuModuleLoadDataEx");
+    }
+    std::uint64_t again = 0;
+    if (differences(kernel, *outputs, std::get<Outputs>(here), again).empty()) {
+      reporter.tell("optimized_away", number);
+      return true;
+    }
+  }
   if (!list.empty()) reporter.tell("is_at", number, "looking for the statement at fault");
   if (!list.empty()) explain(gpu, c, kernel, list, reporter, number);
   return true;
@@ -266,6 +280,7 @@ class Campaign {
     if (what == "nothing") summary_.no_gpu = rest;
     if (what == "device") summary_.device = rest;
     if (what == "golden") golden_[number] = rest;
+    if (what == "optimized_away") summary_.optimized_away.push_back(name(cases_[number]));
     if (what == "is_at") worker.at = rest;
     if (what == "begins") {
       worker.next = number + jobs_;

@@ -18,7 +18,10 @@ struct Summary {
   std::vector<std::string> problems;          ///< one text per kernel that differs or does not run
   std::map<std::string, int> by_instruction;  ///< how many kernels differ, by what is at fault
   std::vector<std::string> driver_died;       ///< cases that the driver's compiler does not survive
-  std::vector<std::string> golden;            ///< lines, in the order of the cases
+  /// Kernels of which the GPU gives what the executor gives once they are assembled without
+  /// optimisation: there the driver's compiler disagrees with itself.
+  std::vector<std::string> optimized_away;
+  std::vector<std::string> golden;  ///< lines, in the order of the cases
 };
 
 /// Compares in `jobs` processes, each with its own CUDA context, so that a kernel that breaks one

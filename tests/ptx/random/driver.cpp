@@ -14,6 +14,7 @@ using Pointer = unsigned long long;
 constexpr int kStackLimit = 0;                    // CU_LIMIT_STACK_SIZE
 constexpr std::size_t kStackBytes = 16 * 1024;    // recursion: its depth is not known to ptxas
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER, …_SIZE_BYTES
+constexpr int kLevel = 7;                         // CU_JIT_OPTIMIZATION_LEVEL
 constexpr std::size_t kLogBytes = 4096;
 
 }  // namespace
@@ -133,12 +134,15 @@ std::string Gpu::launch(const Kernel& kernel, void* module, Outputs& outputs) {
   return error;
 }
 
-std::variant<Outputs, Failure> Gpu::run(const Kernel& kernel) {
+std::variant<Outputs, Failure> Gpu::run(const Kernel& kernel, Assembly assembly) {
   std::string log(kLogBytes, '\0');
-  std::array<int, 2> options{kErrorLog, kErrorLogBytes};
-  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(kLogBytes)};
+  std::array<int, 3> options{kErrorLog, kErrorLogBytes, kLevel};
+  const std::uintptr_t level = assembly == Assembly::kPlain ? 0 : 4;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): numbers travel as pointers
+  std::array<void*, 3> values{log.data(), reinterpret_cast<void*>(kLogBytes),
+                              reinterpret_cast<void*>(level)};
   void* module = nullptr;
-  auto error = check(library_->load(&module, kernel.ptx.c_str(), 2, options.data(), values.data()),
+  auto error = check(library_->load(&module, kernel.ptx.c_str(), 3, options.data(), values.data()),
                      "cuModuleLoadDataEx");
   if (!error.empty()) return Failure{error + ": " + log.c_str()};
   Outputs outputs = first_outputs(kernel);

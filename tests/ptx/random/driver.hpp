@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -8,6 +9,9 @@
 #include "ptx/random/outputs.hpp"
 
 namespace kbench::ptx::random {
+
+/// How the driver's compiler makes machine code.
+enum class Assembly : std::uint8_t { kOptimized, kPlain };
 
 /// The first GPU by the driver's library, opened at run time. After a failed launch it is of no use
 /// any more.
@@ -17,7 +21,8 @@ class Gpu {
   static std::variant<std::unique_ptr<Gpu>, Failure> open();
   ~Gpu();
   /// Assembles and runs a kernel. A failure says what the driver says.
-  std::variant<Outputs, Failure> run(const Kernel& kernel);
+  std::variant<Outputs, Failure> run(const Kernel& kernel,
+                                     Assembly assembly = Assembly::kOptimized);
   const std::string& name() const { return name_; }
 
  private:
