@@ -64,13 +64,16 @@ bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
   if (c.grid->spent.fetch_add(instructions, std::memory_order_relaxed) + instructions < most) {
     return true;
   }
-  const auto running = std::find_if(warp.fragments.begin(), warp.fragments.end(),
-                                    [](const Fragment& f) { return f.wait == Wait::kReady; });
-  if (running == warp.fragments.end()) return true;
+  if (warp.fragments.empty()) return true;
+  const auto ready = std::find_if(warp.fragments.begin(), warp.fragments.end(),
+                                  [](const Fragment& f) { return f.wait == Wait::kReady; });
+  const Fragment& running = ready == warp.fragments.end() ? warp.fragments[0] : *ready;
+  const bool behind = running.wait != Wait::kReady && running.wait != Wait::kConverge;
   c.warp = &warp;
   c.block = &block;
-  c.frame = running->frame;
-  raise(c, *running->ip, static_cast<unsigned>(std::countr_zero(running->mask)), FaultKind::kBudget,
+  c.frame = running.frame;
+  raise(c, behind ? running.ip[-1] : *running.ip,
+        static_cast<unsigned>(std::countr_zero(running.mask)), FaultKind::kBudget,
         fmt::format("is still running after the {} warp instructions that the launch may take",
                     most));
   return false;

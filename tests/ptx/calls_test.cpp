@@ -272,7 +272,8 @@ TEST(Control, clocks_move_and_are_told) {
 TEST(Control, an_endless_loop_ends_with_its_budget) {
   for (const char* body :
        {"L: add.u32 %t, %t, 1; bra L;", ".reg .u32 x; L: ld.volatile.global.u32 x, [%to]; bra L;",
-        "L: nanosleep.u32 5; bra L;", ".reg .pred q; setp.lt.u32 q, %t, 5; @!q exit; L: bra L;"}) {
+        "L: nanosleep.u32 5; bra L;", "L: bar.sync 0; bra L;",
+        ".reg .pred q; setp.lt.u32 q, %t, 5; @!q exit; L: bra L;"}) {
     for (const unsigned threads : {1U, 2U}) {
       Options options;
       options.threads = threads;

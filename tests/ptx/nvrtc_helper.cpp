@@ -18,6 +18,7 @@ struct Nvrtc {
   std::vector<std::string> includes;
   int (*create)(void**, const char*, const char*, int, const char* const*,
                 const char* const*) = nullptr;
+  int (*destroy)(void**) = nullptr;
   int (*compile)(void*, int, const char* const*) = nullptr;
   int (*log_size)(void*, std::size_t*) = nullptr;
   int (*log)(void*, char*) = nullptr;
@@ -56,6 +57,7 @@ Nvrtc find() {
     return nvrtc;
   }
   bind(handle, "nvrtcCreateProgram", nvrtc.create);
+  bind(handle, "nvrtcDestroyProgram", nvrtc.destroy);
   bind(handle, "nvrtcCompileProgram", nvrtc.compile);
   bind(handle, "nvrtcGetProgramLogSize", nvrtc.log_size);
   bind(handle, "nvrtcGetProgramLog", nvrtc.log);
@@ -87,12 +89,14 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
     nvrtc().log_size(program, &size);
     std::string log(size, '\0');
     nvrtc().log(program, log.data());
+    nvrtc().destroy(&program);
     throw std::runtime_error("NVRTC: " + log);
   }
   std::size_t size = 0;
   nvrtc().ptx_size(program, &size);
   std::string text(size, '\0');
   nvrtc().ptx(program, text.data());
+  nvrtc().destroy(&program);
   return text;
 }
 
