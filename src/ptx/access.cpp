@@ -38,19 +38,27 @@ std::string verb(std::uint64_t bytes, bool write) {
   return nullptr;
 }
 
+/// An address beyond the red zones that still is that of an index gone wrong.
+bool just_outside(const Extent& extent, std::int64_t offset) {
+  constexpr std::int64_t kReach = 4096;
+  return !extent.name.empty() && offset >= -kReach &&
+         offset < static_cast<std::int64_t>(extent.bytes) + kReach;
+}
+
 [[gnu::noinline]] std::byte* refuse(Context& c, const Instr& in, unsigned lane,
                                     const Lookup& lookup, std::uint64_t address,
                                     std::uint64_t bytes, bool write) {
   const Extent& extent = *lookup.extent;
   const auto offset = static_cast<std::int64_t>(address - extent.begin);
   std::string what;
-  if (lookup.fault == FaultKind::kIllegalAddress) {
+  if (lookup.fault == FaultKind::kIllegalAddress && !just_outside(extent, offset)) {
     what = fmt::format("{} at {:#x}, which is {}", verb(bytes, write), address,
                        address < kNullPage ? "a null pointer" : "in no buffer");
     if (!extent.name.empty()) {
       what += fmt::format(" (nearest: {}, offset {})", extent.name, offset);
     }
-  } else if (offset >= 0 && static_cast<std::uint64_t>(offset) + bytes <= extent.bytes) {
+  } else if (lookup.fault != FaultKind::kIllegalAddress && offset >= 0 &&
+             static_cast<std::uint64_t>(offset) + bytes <= extent.bytes) {
     what = fmt::format("{} at offset {} of {}, which may only be read", verb(bytes, write), offset,
                        extent.name);
   } else {
