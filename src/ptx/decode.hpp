@@ -89,6 +89,7 @@ struct FunctionDecode {
   std::unordered_map<std::string, std::size_t> labels;
   std::unordered_map<std::string, const BranchTargets*> branch_targets;
   std::unordered_map<std::string, const CallPrototype*> prototypes;
+  std::unordered_map<std::string, const CallTargets*> call_targets;
   ConstantPool constants;
   std::map<std::uint32_t, std::vector<std::size_t>> addresses;  ///< uses of ld and st, by register
   std::uint32_t* slots = nullptr;

@@ -253,9 +253,18 @@ void decode_list(Decode& d, const CallText& text, const Formals& parameters,
 void decode_indirect(Decode& d, const CallText& text) {
   if (text.prototype == nullptr) d.reject("the prototype of the function is missing");
   const auto& prototypes = d.function().prototypes;
-  const auto found = prototypes.find(text.prototype->name);
-  if (found == prototypes.end()) d.reject("calls by .calltargets are not supported");
-  decode_list(d, text, formals_of(found->second->parameters), formals_of(found->second->returns));
+  const auto& targets = d.function().call_targets;
+  const auto& functions = d.function().module_names->functions;
+  if (const auto found = prototypes.find(text.prototype->name); found != prototypes.end()) {
+    decode_list(d, text, formals_of(found->second->parameters), formals_of(found->second->returns));
+  } else if (const auto list = targets.find(text.prototype->name); list != targets.end()) {
+    const auto function = functions.find(list->second->functions.front());
+    if (function == functions.end()) d.reject("its targets are not defined in this module");
+    decode_list(d, text, formals_of(function->second->parameters),
+                formals_of(function->second->returns));
+  } else {
+    d.reject(fmt::format("'{}' is no prototype", text.prototype->name));
+  }
   d.out.s[0] = d.source(*text.callee, Type::kB64);
   d.control(&call_indirect);
 }

@@ -275,7 +275,12 @@ class Parser {
     } else if (cursor_.accept(".callprototype")) {
       function.prototypes.push_back(prototype(name));
     } else if (cursor_.accept(".calltargets")) {
-      cursor_.skip_past(";");
+      CallTargets targets{name, {}};
+      do {
+        targets.functions.push_back(cursor_.name());
+      } while (cursor_.accept(","));
+      cursor_.expect(";");
+      function.call_targets.push_back(std::move(targets));
     } else {
       function.labels.push_back({name, function.statements.size()});
     }

@@ -233,6 +233,9 @@ class Builder {
     for (const CallPrototype& prototype : text.prototypes) {
       state.prototypes[prototype.name] = &prototype;
     }
+    for (const CallTargets& targets : text.call_targets) {
+      state.call_targets[targets.name] = &targets;
+    }
   }
 
   static void registers(const FunctionText& text, FunctionDecode& state) {

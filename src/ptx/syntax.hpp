@@ -90,6 +90,12 @@ struct CallPrototype {
   std::vector<Variable> returns, parameters;
 };
 
+/// The functions that a call by a pointer may reach: "t: .calltargets f, g;". All have one form.
+struct CallTargets {
+  std::string name;
+  std::vector<std::string> functions;
+};
+
 /// A table of labels for brx.idx: "ts: .branchtargets a, b;".
 struct BranchTargets {
   std::string name;
@@ -107,6 +113,7 @@ struct FunctionText {
   std::vector<Label> labels;
   std::vector<BranchTargets> branch_targets;
   std::vector<CallPrototype> prototypes;
+  std::vector<CallTargets> call_targets;
   std::array<std::uint32_t, 3> max_threads{};       ///< .maxntid; 0: none
   std::array<std::uint32_t, 3> required_threads{};  ///< .reqntid; 0: none
   std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster; 0: none

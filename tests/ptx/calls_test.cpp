@@ -89,14 +89,18 @@ constexpr const char* kTwice =
     ".global .align 8 .u64 table[3] = {twice, square, also};\n";
 
 TEST(Calls, by_pointers_that_differ_between_lanes) {
-  const auto got = results(
-      kTwice + kernel(".reg .b64 f, at; .reg .b32 i, x; .param .u32 a, r;\n"
-                      "rem.u32 i, %t, 3; mov.u64 at, table; mad.wide.u32 at, i, 8, at;\n"
-                      "ld.global.u64 f, [at]; st.param.u32 [a], %t;\n"
-                      "proto: .callprototype (.param .u32 _) _ (.param .u32 _);\n"
-                      "call (r), f, (a), proto; ld.param.u32 x, [r]; st.global.u32 [%to], x; ret;"),
-      70);
-  for (std::uint32_t i = 0; i < 70; ++i) EXPECT_EQ(got[i], i % 3 == 0 ? 2 * i : i * i) << i;
+  for (const char* form : {"form: .callprototype (.param .u32 _) _ (.param .u32 _);\n",
+                           "form: .calltargets twice, square, also;\n"}) {
+    const auto got = results(
+        kTwice +
+            kernel(".reg .b64 f, at; .reg .b32 i, x; .param .u32 a, r;\n"
+                   "rem.u32 i, %t, 3; mov.u64 at, table; mad.wide.u32 at, i, 8, at;\n"
+                   "ld.global.u64 f, [at]; st.param.u32 [a], %t;\n" +
+                   std::string(form) +
+                   "call (r), f, (a), form; ld.param.u32 x, [r]; st.global.u32 [%to], x; ret;"),
+        70);
+    for (std::uint32_t i = 0; i < 70; ++i) EXPECT_EQ(got[i], i % 3 == 0 ? 2 * i : i * i) << i;
+  }
 }
 
 TEST(Calls, a_pointer_to_no_function_is_a_fault) {
