@@ -31,7 +31,9 @@ T updated(T old, T a, [[maybe_unused]] T b) {
     if constexpr (update == Update::kMax) return max_number(old, a);
     return old + a;
   } else if constexpr (std::is_integral_v<T>) {
-    if constexpr (update == Update::kAdd) return static_cast<T>(old + a);
+    using U = std::make_unsigned_t<T>;
+    if constexpr (update == Update::kAdd)
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
     if constexpr (update == Update::kMin) return old < a ? old : a;
     if constexpr (update == Update::kMax) return old > a ? old : a;
     if constexpr (update == Update::kAnd) return old & a;

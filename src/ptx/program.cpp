@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <unordered_set>
 
-#include "ptx/cursor.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/heap.hpp"
+#include "ptx/register_names.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -25,54 +24,6 @@ constexpr std::uint64_t kMaxLocal =
 std::uint32_t align_up(std::uint64_t x, std::uint64_t alignment) {
   return static_cast<std::uint32_t>((x + alignment - 1) / alignment * alignment);
 }
-
-/// Registers by name, where "%r<9>" stands for nine of them. Only those that a function mentions
-/// get a place.
-class RegisterNames {
- public:
-  explicit RegisterNames(const FunctionText& text) {
-    for (const RegisterDeclaration& declaration : text.registers) {
-      const auto type = parse_type(declaration.type);
-      if (declaration.count == 0) {
-        single_[declaration.name] = *type;
-      } else {
-        ranges_[declaration.name] = {declaration.count, *type};
-      }
-    }
-    for (const Statement& statement : text.statements) {
-      add(statement.guard);
-      for (const Operand& operand : statement.operands) collect(operand);
-    }
-  }
-
-  std::optional<Type> type_of(const std::string& name) const {
-    if (const auto found = single_.find(name); found != single_.end()) return found->second;
-    constexpr std::size_t kMostDigits = 8;
-    for (std::size_t end = name.size() - 1; end > 0 && end + kMostDigits >= name.size(); --end) {
-      if (name[end] < '0' || name[end] > '9') break;
-      const auto found = ranges_.find(name.substr(0, end));
-      if (found == ranges_.end()) continue;
-      if (index_behind(name, found->first, found->second.first)) return found->second.second;
-    }
-    return std::nullopt;
-  }
-
-  std::vector<std::string> used;  ///< names that may be registers, in the order of the text
-
- private:
-  void add(const std::string& name) {
-    if (!name.empty() && seen_.insert(name).second) used.push_back(name);
-  }
-  void collect(const Operand& operand) {
-    add(operand.name.substr(0, operand.name.find('.', 1)));  // "%r1.h0" of video instructions
-    add(operand.second);
-    for (const Operand& item : operand.items) collect(item);
-  }
-
-  std::unordered_map<std::string, Type> single_;
-  std::unordered_map<std::string, std::pair<unsigned, Type>> ranges_;
-  std::unordered_set<std::string> seen_;
-};
 
 class Builder {
  public:
@@ -190,6 +141,24 @@ class Builder {
     made.required_cluster = text.required_cluster;
     made.max_cluster = text.max_cluster;
     made.needs_cluster = text.needs_cluster;
+    place_variables(f, state);
+    registers(text, state);
+    for (const Label& label : text.labels) state.labels[label.name] = label.statement;
+    for (const BranchTargets& table : text.branch_targets) {
+      state.branch_targets[table.name] = &table;
+    }
+    for (const CallPrototype& prototype : text.prototypes) {
+      state.prototypes[prototype.name] = &prototype;
+    }
+    for (const CallTargets& targets : text.call_targets) {
+      state.call_targets[targets.name] = &targets;
+    }
+  }
+
+  /// Offsets of parameters, results and local variables; storage of the others.
+  void place_variables(std::size_t f, FunctionDecode& state) {
+    const FunctionText& text = text_.functions[f];
+    Function& made = *state.function;
     std::uint64_t local = 0, parameters = 0;
     const auto in_frame = [&](const Variable& variable) {
       if (variable.in_register) return ParameterSlot{0, variable.element_bytes, true};
@@ -225,17 +194,6 @@ class Builder {
     }
     made.local_bytes = align_up(std::max<std::uint64_t>(local, text.entry ? 0 : kCallBytes), 16);
     made.parameter_bytes = static_cast<std::uint32_t>(parameters);
-    registers(text, state);
-    for (const Label& label : text.labels) state.labels[label.name] = label.statement;
-    for (const BranchTargets& table : text.branch_targets) {
-      state.branch_targets[table.name] = &table;
-    }
-    for (const CallPrototype& prototype : text.prototypes) {
-      state.prototypes[prototype.name] = &prototype;
-    }
-    for (const CallTargets& targets : text.call_targets) {
-      state.call_targets[targets.name] = &targets;
-    }
   }
 
   static void registers(const FunctionText& text, FunctionDecode& state) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -130,7 +131,8 @@ u32 rounded(double x, bool half_type) {
 }
 
 int exponent_of(double x, const std::string& type) {
-  return std::max(std::ilogb(x), least_exponent(type));
+  constexpr int kLarge = 1 << 20;  // of infinity: sums of two are representable
+  return std::clamp(std::ilogb(x), least_exponent(type), kLarge);
 }
 
 Sum aligned_sum(const MatrixInstruction& in, const Fragments& f, unsigned row, unsigned column) {
