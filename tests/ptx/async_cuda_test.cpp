@@ -155,10 +155,7 @@ TEST(CudaAsync, barriers_pipelines_and_copies_of_groups) {
   Buffer<int> x("x", std::size_t{128} * n), y("y", 128);
   std::iota(x.data(), x.data() + x.size(), 0);
   for (const Row& row : rows) {
-    Launch launch;
-    launch.kernel = row.kernel;
-    launch.block = {128, 1, 1};
-    launch.arguments = arguments(x.data(), y.data(), n);
+    const Launch launch = launch_of(row.kernel, 1, 128, arguments(x.data(), y.data(), n));
     SCOPED_TRACE(row.kernel);
     run(module, launch, {x.region(false), y.region()});
     for (int t = 0; t < 128; ++t) {

@@ -194,11 +194,8 @@ void run_memory(Memory& m, const std::string& ptx, unsigned blocks) {
   const auto region = [](std::vector<u64>& v, const char* name) {
     return Region{name, reinterpret_cast<std::byte*>(v.data()), 8 * v.size(), 0, 0, true};
   };
-  Launch launch;
-  launch.kernel = "k";
-  launch.grid = {blocks, 1, 1};
-  launch.block = {kThreads, 1, 1};
-  launch.arguments = arguments(m.slots.data(), m.a.data(), m.b.data(), m.old.data());
+  const Launch launch = launch_of("k", blocks, kThreads,
+                                  arguments(m.slots.data(), m.a.data(), m.b.data(), m.old.data()));
   Options options;
   options.threads = 2;
   run(std::get<Module>(loaded), launch,

@@ -36,10 +36,7 @@ std::string kernel(const std::string& body) {
 std::vector<std::uint32_t> results(const std::string& text, std::size_t threads) {
   Module module = load_ptx(text);
   Buffer<std::uint32_t> y("y", threads);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {static_cast<std::uint32_t>(threads), 1, 1};
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, static_cast<std::uint32_t>(threads), arguments(y.data()));
   run(module, launch, {y.region()});
   return {y.data(), y.data() + threads};
 }
@@ -47,10 +44,7 @@ std::vector<std::uint32_t> results(const std::string& text, std::size_t threads)
 Fault fault_of(const std::string& text, std::uint32_t threads, const Options& options = {}) {
   Module module = load_ptx(text);
   Buffer<std::uint32_t> y("y", threads);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {threads, 1, 1};
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, threads, arguments(y.data()));
   return run_to_fault(module, launch, {y.region()}, options);
 }
 
@@ -258,18 +252,13 @@ TEST(Control, clocks_move_and_are_told) {
                                     clock + ";\nL: mov.u64 b, " + clock +
                                     "; setp.eq.u64 q, a, b; @q bra L; st.global.u32 [%to], 1;"));
     Buffer<std::uint32_t> y("y", 32);
-    Launch launch;
-    launch.kernel = "k";
-    launch.block = {32, 1, 1};
-    launch.arguments = arguments(y.data());
+    const Launch launch = launch_of("k", 1, 32, arguments(y.data()));
     EXPECT_TRUE(run(module, launch, {y.region()}).read_clock);
     EXPECT_EQ(y[31], 1U);
   }
   Module module = load_ptx(kernel("st.global.u32 [%to], 1;"));
   Buffer<std::uint32_t> y("y", 1);
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, 1, arguments(y.data()));
   EXPECT_FALSE(run(module, launch, {y.region()}).read_clock);
 }
 
@@ -290,10 +279,7 @@ TEST(Control, an_endless_loop_ends_with_its_budget) {
   }
   Module module = load_ptx(kernel("st.global.u32 [%to], 1;"));
   Buffer<std::uint32_t> y("y", 32);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(y.data()));
   Options options;
   options.max_instructions = 100;
   run(module, launch, {y.region()}, options);

@@ -222,11 +222,7 @@ TEST(Cluster, cooperative_groups) {
     x[i] = static_cast<int>(i * i % 64);
     ++expected[static_cast<std::size_t>(x[i])];
   }
-  Launch launch;
-  launch.kernel = "histogram";
-  launch.grid = {12, 1, 1};
-  launch.block = {64, 1, 1};
-  launch.arguments = arguments(x.data(), y.data(), n);
+  const Launch launch = launch_of("histogram", 12, 64, arguments(x.data(), y.data(), n));
   run(module, launch, {x.region(false), y.region()});
   EXPECT_EQ(std::vector<int>(y.data(), y.data() + 64), expected);
 }

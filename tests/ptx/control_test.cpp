@@ -9,16 +9,6 @@
 namespace kbench::ptx::testing {
 namespace {
 
-Launch simple(const std::string& kernel, unsigned blocks, unsigned threads,
-              std::vector<std::vector<std::byte>> values) {
-  Launch launch;
-  launch.kernel = kernel;
-  launch.grid = {blocks, 1, 1};
-  launch.block = {threads, 1, 1};
-  launch.arguments = std::move(values);
-  return launch;
-}
-
 TEST(Control, nested_divergence_and_early_exit) {
   KBENCH_NEEDS_NVRTC();
   Module module = load_source(R"(
@@ -35,7 +25,7 @@ TEST(Control, nested_divergence_and_early_exit) {
     })");
   const int n = 1000;
   Buffer<int> y("output y", n, -1);
-  run(module, simple("collatz", 4, 256, arguments(y.data(), n)), {y.region()});
+  run(module, launch_of("collatz", 4, 256, arguments(y.data(), n)), {y.region()});
   for (std::size_t i = 0; i < n; ++i) {
     int steps = -1;
     if (i % 7 != 3) {
@@ -62,7 +52,7 @@ TEST(Control, lanes_of_a_warp_take_a_lock_in_turn) {
     Buffer<int> lock("lock", 1), count("count", 1);
     Options options;
     options.threads = threads;
-    run(module, simple("locked", 6, 96, arguments(lock.data(), count.data())),
+    run(module, launch_of("locked", 6, 96, arguments(lock.data(), count.data())),
         {lock.region(), count.region()}, options);
     EXPECT_EQ(count[0], 6 * 96);
   }
@@ -78,7 +68,7 @@ TEST(Control, a_lane_that_spins_on_another_lane_makes_progress) {
       *turn = *turn + 1;
     })");
   Buffer<int> turn("turn", 1), order("order", 32);
-  run(module, simple("chain", 1, 32, arguments(turn.data(), order.data())),
+  run(module, launch_of("chain", 1, 32, arguments(turn.data(), order.data())),
       {turn.region(), order.region()});
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(order[i], 31 - static_cast<int>(i));
 }
@@ -105,7 +95,7 @@ TEST(Control, grid_sync_lets_all_blocks_meet) {
     expected[static_cast<std::size_t>(i)] = (i + n - 5) % n + 5;
   }
   for (const unsigned threads : {1U, 3U}) {
-    Launch launch = simple("rounds", 32, 64, arguments(x.data(), n));
+    Launch launch = launch_of("rounds", 32, 64, arguments(x.data(), n));
     launch.cooperative = true;
     Options options;
     options.threads = threads;
@@ -120,7 +110,7 @@ TEST(Control, grid_sync_without_a_cooperative_launch_traps) {
   Module module = load_source(R"(
     #include <cooperative_groups.h>
     extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); })");
-  EXPECT_EQ(run_to_fault(module, simple("k", 2, 32, {}), {}).kind, FaultKind::kTrap);
+  EXPECT_EQ(run_to_fault(module, launch_of("k", 2, 32, {}), {}).kind, FaultKind::kTrap);
 }
 
 TEST(Control, last_block_sees_what_the_others_wrote) {
@@ -149,7 +139,7 @@ TEST(Control, last_block_sees_what_the_others_wrote) {
   for (int round = 1; round <= 3; ++round) {  // the module's variable keeps its value
     Options options;
     options.schedule_seed = static_cast<std::uint64_t>(round);
-    run(module, simple("last", 50, 32, arguments(x.data(), partial.data(), y.data())),
+    run(module, launch_of("last", 50, 32, arguments(x.data(), partial.data(), y.data())),
         {x.region(false), partial.region(), y.region()}, options);
     EXPECT_EQ(y[0], round * expected);
   }
@@ -174,7 +164,7 @@ TEST(Control, calls_recursion_and_function_pointers) {
     })");
   Buffer<double> y("y", 64);
   Buffer<int> f("f", 64), g("g", 64);
-  run(module, simple("calls", 1, 64, arguments(y.data(), f.data(), g.data())),
+  run(module, launch_of("calls", 1, 64, arguments(y.data(), f.data(), g.data())),
       {y.region(), f.region(), g.region()});
   const int fib[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55};
   for (int i = 0; i < 64; ++i) {
@@ -207,7 +197,7 @@ TEST(Control, switch_by_table_and_local_arrays) {
   Buffer<int> code("code", 100), y("y", 64);
   std::mt19937 engine(9);
   for (std::size_t i = 0; i < 100; ++i) code[i] = static_cast<int>(engine() % 1000);
-  run(module, simple("machine", 1, 64, arguments(code.data(), y.data(), 100)),
+  run(module, launch_of("machine", 1, 64, arguments(code.data(), y.data(), 100)),
       {code.region(false), y.region()});
   for (unsigned t = 0; t < 64; ++t) {
     std::uint32_t stack[8] = {}, top = 0, a = t;
@@ -252,7 +242,7 @@ TEST(Control, printf_writes_one_text_per_thread) {
   std::string text;
   Options options;
   options.print = [&](std::string_view part) { text += part; };
-  run(module, simple("say", 1, 32, arguments(1.5F)), {}, options);
+  run(module, launch_of("say", 1, 32, arguments(1.5F)), {}, options);
   EXPECT_EQ(text, "t0  1.50 abc 1099511627776% z\nt1  1.50 abc 1099511627776% z\n");
 }
 
@@ -281,12 +271,12 @@ TEST(Control, barriers_with_counts_and_votes) {
       y[100 + t] = __syncthreads_and(t < 100) + 2 * __syncthreads_or(t == 77);
     })");
   Buffer<int> y("y", 200);
-  run(module, simple("votes", 1, 100, arguments(y.data())), {y.region()});
+  run(module, launch_of("votes", 1, 100, arguments(y.data())), {y.region()});
   for (std::size_t t = 0; t < 100; ++t) {
     EXPECT_EQ(y[t], 34);
     EXPECT_EQ(y[100 + t], 3);
   }
-  run(module, simple("pipeline", 1, 64, arguments(y.data())), {y.region()});
+  run(module, launch_of("pipeline", 1, 64, arguments(y.data())), {y.region()});
   for (int t = 32; t < 64; ++t) {
     EXPECT_EQ(y[static_cast<std::size_t>(t)], 45 * 32 + 10 * ((t ^ 31) & 31)) << t;
   }
@@ -309,7 +299,7 @@ TEST(Control, who_arrived_at_a_barrier_may_leave_the_kernel) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     Options options;
     options.schedule_seed = seed;
-    run(module, simple("leave", 1, 96, arguments(y.data())), {y.region()}, options);
+    run(module, launch_of("leave", 1, 96, arguments(y.data())), {y.region()}, options);
     for (std::size_t t = 0; t < 32; ++t) EXPECT_EQ(y[t], static_cast<int>(t) + 32);
   }
 }
@@ -325,7 +315,7 @@ TEST(Control, every_schedule_gives_the_same_result) {
     Options options;
     options.threads = 1;
     options.schedule_seed = seed;
-    run(module, simple("order", 100, 32, arguments(next.data(), when.data())),
+    run(module, launch_of("order", 100, 32, arguments(next.data(), when.data())),
         {next.region(), when.region()}, options);
     return std::vector<int>(when.data(), when.data() + 100);
   };

@@ -40,11 +40,7 @@ Counters count(const std::string& text, const char* kernel = "k", std::uint32_t 
   auto* y = x + kFloats * sizeof(float);
   const std::vector<Region> regions = {{"x", x, kFloats * sizeof(float)},
                                        {"y", y, kFloats * sizeof(float)}};
-  Launch launch;
-  launch.kernel = kernel;
-  launch.block = {threads, 1, 1};
-  launch.grid = {blocks, 1, 1};
-  launch.arguments = arguments(x, y);
+  const Launch launch = launch_of(kernel, blocks, threads, arguments(x, y));
   Options options;
   options.count = true;
   const auto statistics = run(std::get<Module>(loaded), launch, regions, options);
@@ -68,9 +64,7 @@ Counters::Executed of(const Counters& counters, InstructionClass instruction_cla
 
 TEST(Counters, NothingIsCountedUnlessAsked) {
   auto loaded = load(kernel_text(""));
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(std::uint64_t{0}, std::uint64_t{0});
+  const Launch launch = launch_of("k", 1, 1, arguments(std::uint64_t{0}, std::uint64_t{0}));
   EXPECT_FALSE(run(std::get<Module>(loaded), launch, {}).counters);
 }
 

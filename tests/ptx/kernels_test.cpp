@@ -26,11 +26,8 @@ TEST(Kernels, elementwise_with_a_tail) {
   Buffer<float> x("input x", n), y("input y", n), z("output z", n, -1);
   std::copy(x_values.begin(), x_values.end(), x.data());
   std::copy(y_values.begin(), y_values.end(), y.data());
-  Launch launch;
-  launch.kernel = "axpy";
-  launch.grid = {(n + 255) / 256, 1, 1};
-  launch.block = {256, 1, 1};
-  launch.arguments = arguments(x.data(), y.data(), z.data(), 2.5F, n);
+  const Launch launch =
+      launch_of("axpy", (n + 255) / 256, 256, arguments(x.data(), y.data(), z.data(), 2.5F, n));
   run(module, launch, {x.region(false), y.region(false), z.region()});
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(z[i], std::fma(2.5F, x[i], y[i])) << i;
 }
@@ -55,11 +52,7 @@ TEST(Kernels, reduction_with_shared_memory_and_shuffles) {
   Buffer<int> x("input x", std::size_t{rows} * n), y("output y", rows);
   std::mt19937 engine(3);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(engine() % 2001) - 1000;
-  Launch launch;
-  launch.kernel = "total";
-  launch.grid = {rows, 1, 1};
-  launch.block = {256, 1, 1};
-  launch.arguments = arguments(x.data(), y.data(), n);
+  const Launch launch = launch_of("total", rows, 256, arguments(x.data(), y.data(), n));
   run(module, launch, {x.region(false), y.region()});
   for (std::size_t r = 0; r < rows; ++r) {
     int expected = 0;

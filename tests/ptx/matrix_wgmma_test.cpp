@@ -136,6 +136,13 @@ u32 fragment(const Case& c, unsigned thread, unsigned r) {
   return word;
 }
 
+Launch launch_on(Buffer<std::byte>& images, Buffer<u32>& d, Buffer<u32>& fragments, u64 a, u64 b) {
+  Launch launch =
+      launch_of("k", 1, 128, arguments(images.data(), d.data(), fragments.data(), a, b));
+  launch.dynamic_shared_bytes = static_cast<u32>(images.size());
+  return launch;
+}
+
 void check(const Case& c) {
   SCOPED_TRACE(name(c));
   const bool half_sum = c.types.starts_with("f16");
@@ -156,12 +163,7 @@ void check(const Case& c) {
   };
   for (std::size_t i = 0; i < d.size(); ++i) d[i] = one(static_cast<int>(i % 3));
   for (unsigned i = 0; i < 512; ++i) fragments[i] = fragment(c, i % 128, i / 128);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {128, 1, 1};
-  launch.dynamic_shared_bytes = 131072;
-  launch.arguments =
-      arguments(images.data(), d.data(), fragments.data(), a.descriptor, b.descriptor);
+  const Launch launch = launch_on(images, d, fragments, a.descriptor, b.descriptor);
   run(std::get<Module>(loaded), launch, {images.region(), d.region(), fragments.region()});
   for (unsigned thread = 0; thread < 128; ++thread) {
     for (unsigned i = 0; i < c.n / 2; ++i) {
@@ -240,12 +242,7 @@ TEST(Wgmma, BytesOfFloatsKeepThirteenBits) {
     images[i] = std::byte{i % 16 < 3 ? kBytes[i % 16] : std::uint8_t{0}};
   }
   Buffer<u32> d("d", std::size_t{128} * 32, std::bit_cast<u32>(0.0F)), fragments("fragments", 512);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {128, 1, 1};
-  launch.dynamic_shared_bytes = 131072;
-  launch.arguments =
-      arguments(images.data(), d.data(), fragments.data(), a.descriptor, b.descriptor);
+  const Launch launch = launch_on(images, d, fragments, a.descriptor, b.descriptor);
   run(std::get<Module>(loaded), launch, {images.region(), d.region(), fragments.region()});
   for (std::size_t i = 0; i < d.size(); ++i) {
     ASSERT_EQ(std::bit_cast<float>(d[i]), 2 * (256.0F + 0x1p-5F));
@@ -261,12 +258,8 @@ TEST(Wgmma, SharedMemoryIsChecked) {
   Buffer<std::byte> images("images", 131072);
   Buffer<u32> d("d", std::size_t{128} * 32), fragments("fragments", 512);
   const Image a(c, 1, 64, false, 0);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {128, 1, 1};
-  launch.dynamic_shared_bytes = 131072;
   const u64 outside = a.descriptor | 131072 >> 4;
-  launch.arguments = arguments(images.data(), d.data(), fragments.data(), a.descriptor, outside);
+  const Launch launch = launch_on(images, d, fragments, a.descriptor, outside);
   const Fault fault = run_to_fault(std::get<Module>(loaded), launch,
                                    {images.region(), d.region(), fragments.region()});
   EXPECT_EQ(fault.kind, FaultKind::kIllegalAddress);

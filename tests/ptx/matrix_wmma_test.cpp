@@ -142,11 +142,9 @@ void check_wmma(const Case& c, unsigned padding) {
   const u32 lda = (c.row_a ? k : m) + padding, ldb = (c.row_b ? n : k) + padding,
             ldc = (c.row_c ? n : m) + padding;
   auto module = load_source(wmma_source(c.type, c.shape, c.row_a, c.row_b, c.row_c, c.shared));
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments =
-      arguments(a.bytes.data(), b.bytes.data(), sums.bytes.data(), d.bytes.data(), lda, ldb, ldc);
+  const Launch launch = launch_of(
+      "k", 1, 32,
+      arguments(a.bytes.data(), b.bytes.data(), sums.bytes.data(), d.bytes.data(), lda, ldb, ldc));
   run(module, launch, {a.region("a"), b.region("b"), sums.region("c"), d.region("d")});
   for (unsigned row = 0; row < m; ++row) {
     for (unsigned column = 0; column < n; ++column) {
@@ -208,10 +206,7 @@ extern "C" __global__ void k(const unsigned* a, const unsigned* b, int* d) {
     a[i] = static_cast<u32>(engine());
     b[i] = static_cast<u32>(engine());
   }
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(a.data(), b.data(), d.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(a.data(), b.data(), d.data()));
   run(module, launch, {a.region(), b.region(), d.region()});
   for (unsigned row = 0; row < 8; ++row) {
     for (unsigned column = 0; column < 8; ++column) {
@@ -250,10 +245,7 @@ TEST(Wmma, AccessesAreChecked) {
   auto module = load_source(kOutside);
   Buffer<std::uint16_t> a("a", 256), few("few", 240);
   Buffer<float> d("d", 256), small("small", 240);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(few.data(), d.data());
+  Launch launch = launch_of("k", 1, 32, arguments(few.data(), d.data()));
   const Fault read = run_to_fault(module, launch, {few.region(), d.region()});
   EXPECT_EQ(read.kind, FaultKind::kIllegalRead);
   EXPECT_EQ(read.region, "few");
@@ -269,10 +261,7 @@ TEST(Wmma, NeedsAWholeWarp) {
   auto module = load_source(kOutside);
   Buffer<std::uint16_t> a("a", 256);
   Buffer<float> d("d", 256);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {16, 1, 1};
-  launch.arguments = arguments(a.data(), d.data());
+  const Launch launch = launch_of("k", 1, 16, arguments(a.data(), d.data()));
   const Fault fault = run_to_fault(module, launch, {a.region(), d.region()});
   EXPECT_EQ(fault.kind, FaultKind::kTrap);
   EXPECT_NE(fault.message.find("16 lanes"), std::string::npos) << fault.message;
@@ -292,10 +281,7 @@ extern "C" __global__ void k(unsigned* d) {
 }
 )");
   Buffer<u32> d("d", 32);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(d.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(d.data()));
   run(module, launch, {d.region()});
   for (u32 lane = 0; lane < 32; ++lane) {
     const u32 row = lane / 4, column = lane % 4 * 2;
@@ -345,10 +331,8 @@ TEST(MatrixMoves, LoadAndStore) {
           load_source(move_source(count, load_trans ? ".trans" : "", store_trans ? ".trans" : ""));
       Buffer<u32> in("in", 256), fragments("fragments", 128), out("out", 256);
       for (u32 i = 0; i < 256; ++i) in[i] = 2 * i | (2 * i + 1) << 16;
-      Launch launch;
-      launch.kernel = "k";
-      launch.block = {32, 1, 1};
-      launch.arguments = arguments(in.data(), fragments.data(), out.data());
+      const Launch launch =
+          launch_of("k", 1, 32, arguments(in.data(), fragments.data(), out.data()));
       run(module, launch, {in.region(), fragments.region(), out.region()});
       const auto element = [](u32 matrix, u32 row, u32 column) {
         return (31 - (8 * matrix + row)) * 16 + column;
@@ -386,10 +370,7 @@ extern "C" __global__ void k(unsigned* d) {
 }
 )");
   Buffer<u32> d("d", 32);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(d.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(d.data()));
   const Fault fault = run_to_fault(module, launch, {d.region()});
   EXPECT_EQ(fault.kind, FaultKind::kMisaligned);
   EXPECT_EQ(fault.thread[0], 3U);

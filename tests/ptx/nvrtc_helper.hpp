@@ -59,6 +59,17 @@ std::vector<std::vector<std::byte>> arguments(const T&... values) {
   return {bytes_of(values)...};
 }
 
+/// A launch of `blocks` blocks of `threads` threads, each in one dimension.
+inline Launch launch_of(const std::string& kernel, unsigned blocks, unsigned threads,
+                        std::vector<std::vector<std::byte>> values) {
+  Launch launch;
+  launch.kernel = kernel;
+  launch.grid = {blocks, 1, 1};
+  launch.block = {threads, 1, 1};
+  launch.arguments = std::move(values);
+  return launch;
+}
+
 /// Launches and fails the test on a fault.
 inline Statistics run(Module& module, const Launch& launch, const std::vector<Region>& regions,
                       const Options& options = {}) {

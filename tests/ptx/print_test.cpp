@@ -23,10 +23,7 @@ std::string printed(const std::string& body, unsigned threads = 1) {
   Options options;
   options.print = [&](std::string_view part) { text += part; };
   Buffer<int> y("y", 4);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {threads, 1, 1};
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, threads, arguments(y.data()));
   run(module, launch, {y.region()}, options);
   return text;
 }
@@ -75,9 +72,7 @@ TEST(Print, a_wild_format_or_string_is_a_fault) {
   KBENCH_NEEDS_NVRTC();
   Module module = load_source(std::string(kPrintf) +
                               R"(extern "C" __global__ void k(char* s) { printf("%s", s); })");
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(std::uint64_t{0x123456789});
+  Launch launch = launch_of("k", 1, 1, arguments(std::uint64_t{0x123456789}));
   EXPECT_EQ(run_to_fault(module, launch, {}).kind, FaultKind::kIllegalAddress);
   launch.arguments = arguments(std::uint64_t{0});
   std::string text;
@@ -108,10 +103,7 @@ template <class T> __global__ void fill(T* x) {
 template __global__ void fill<float>(float*);
 )");
   Buffer<float> x("output x", 8);
-  Launch launch;
-  launch.kernel = module.kernels().at(0);
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(x.data());
+  const Launch launch = launch_of(module.kernels().at(0), 1, 32, arguments(x.data()));
   const Fault got = run_to_fault(module, launch, {x.region()});
   EXPECT_EQ(got.kernel, "fill<float>");
   EXPECT_EQ(got.line, 3);
@@ -140,9 +132,7 @@ TEST(Messages, a_far_address_has_no_neighbour) {
   Module module =
       load_source(R"(extern "C" __global__ void k(char* x, long long i) { x[i] = 1; })");
   Buffer<char> x("output x", 64);
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(x.data(), std::int64_t{1} << 32);
+  Launch launch = launch_of("k", 1, 1, arguments(x.data(), std::int64_t{1} << 32));
   const Fault far = run_to_fault(module, launch, {x.region()});
   EXPECT_EQ(far.kind, FaultKind::kIllegalAddress);
   EXPECT_EQ(far.region, "");
@@ -161,11 +151,7 @@ extern "C" __global__ void checked(int n) {
   if (threadIdx.x >= n) __assertfail("threadIdx.x < n", "kernel.cu", 4, "void checked(int)",
                               1);
 })cuda");
-  Launch launch;
-  launch.kernel = "checked";
-  launch.grid = {2, 1, 1};
-  launch.block = {64, 1, 1};
-  launch.arguments = arguments(40);
+  const Launch launch = launch_of("checked", 2, 64, arguments(40));
   Options options;
   options.threads = 1;
   const Fault got = run_to_fault(module, launch, {}, options);

@@ -9,16 +9,6 @@
 namespace kbench::ptx::testing {
 namespace {
 
-Launch launch_of(const std::string& kernel, unsigned blocks, unsigned threads,
-                 std::vector<std::vector<std::byte>> values) {
-  Launch launch;
-  launch.kernel = kernel;
-  launch.grid = {blocks, 1, 1};
-  launch.block = {threads, 1, 1};
-  launch.arguments = std::move(values);
-  return launch;
-}
-
 struct Way {
   unsigned threads = 1;
   std::uint64_t seed = 0;

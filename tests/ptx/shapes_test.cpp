@@ -100,10 +100,8 @@ TYPED_TEST(Loads, of_all_patterns) {
     for (const std::uint64_t mask : kMasks) {
       for (const int which : {0, 1}) {
         Buffer<int> y("y", 256, -1);
-        Launch launch;
-        launch.kernel = fmt::format("k{}", p);
-        launch.block = {64, 1, 1};
-        launch.arguments = arguments(x.data(), y.data(), which, mask);
+        const Launch launch =
+            launch_of(fmt::format("k{}", p), 1, 64, arguments(x.data(), y.data(), which, mask));
         run(module, launch, {x.region(false), y.region()});
         for (int t = 0; t < 64; ++t) {
           const int i = patterns()[p].expected(t);
@@ -140,10 +138,8 @@ TEST(Shapes, vectors) {
   for (std::size_t p = 0; p < patterns().size(); ++p) {
     for (const std::uint64_t mask : kMasks) {
       Buffer<float> y("y", kElements * 4, -1), v("v", kElements * 2, -1);
-      Launch launch;
-      launch.kernel = fmt::format("k{}", p);
-      launch.block = {64, 1, 1};
-      launch.arguments = arguments(x.data(), y.data(), u.data(), v.data(), mask);
+      const Launch launch = launch_of(fmt::format("k{}", p), 1, 64,
+                                      arguments(x.data(), y.data(), u.data(), v.data(), mask));
       run(module, launch, {x.region(false), y.region(), u.region(false), v.region()});
       std::vector<bool> written(kElements, false);
       for (int t = 0; t < 64; ++t) {
@@ -172,10 +168,7 @@ TEST(Shapes, lanes_that_meet) {
       z[t / 8] = make_int4(t, t, t, t);
     })");
   Buffer<int> y("y", 9), z("z", 16);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(y.data(), z.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(y.data(), z.data()));
   run(module, launch, {y.region(), z.region()});
   EXPECT_EQ(y[0], 31);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(y[1 + i], static_cast<int>(4 * i + 3)) << i;
@@ -203,10 +196,7 @@ TEST(Shapes, addresses_that_change) {
   Buffer<int> x("x", 200), next("next", 100), y("y", 64);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * i % 101);
   for (std::size_t i = 0; i < next.size(); ++i) next[i] = static_cast<int>((i * 13 + 7) % 100);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {64, 1, 1};
-  launch.arguments = arguments(x.data(), next.data(), y.data(), 40);
+  const Launch launch = launch_of("k", 1, 64, arguments(x.data(), next.data(), y.data(), 40));
   run(module, launch, {x.region(false), next.region(false), y.region()});
   for (int t = 0; t < 64; ++t) {
     auto at = static_cast<std::size_t>(t), p = at;
@@ -246,10 +236,7 @@ TEST(Shapes, lists) {
     nodes[3 * i + 1] = static_cast<std::int64_t>(i);
     nodes[3 * i + 2] = static_cast<std::int64_t>(i * i);
   }
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(nodes.data(), y.data(), 10);
+  const Launch launch = launch_of("k", 1, 32, arguments(nodes.data(), y.data(), 10));
   run(module, launch, {nodes.region(), y.region()});
   for (std::size_t t = 0; t < 32; ++t) {
     std::int64_t sum = 0;
@@ -274,10 +261,8 @@ TEST(Shapes, bounds) {
       for (int t = 0; t < 32; ++t) most = std::max(most, patterns()[p].expected(t));
       for (const int missing : {0, 1}) {
         Buffer<int> x("x", static_cast<std::size_t>(most + 1 - missing)), y("y", 32);
-        Launch launch;
-        launch.kernel = fmt::format("k{}", p);
-        launch.block = {32, 1, 1};
-        launch.arguments = arguments(x.data(), y.data());
+        const Launch launch =
+            launch_of(fmt::format("k{}", p), 1, 32, arguments(x.data(), y.data()));
         if (missing == 0) {
           run(module, launch, {x.region(), y.region()});
           continue;

@@ -158,10 +158,7 @@ TEST(Warp, functions_called_from_branches_meet) {
       if (t % 3 == 0) y[t] = sum(t); else y[t] = 1 + sum(2 * t);
     })");
   Buffer<int> y("y", 32);
-  Launch launch;
-  launch.kernel = "k";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(y.data());
+  const Launch launch = launch_of("k", 1, 32, arguments(y.data()));
   run(module, launch, {y.region()});
   int total = 0;
   for (int t = 0; t < 32; ++t) total += t % 3 == 0 ? t : 2 * t;
