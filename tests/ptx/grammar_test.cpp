@@ -8,7 +8,7 @@
 namespace kbench::ptx::testing {
 namespace {
 
-using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kHeader = ".version 9.0\n.target sm_90a\n.address_size 64\n";
@@ -180,7 +180,7 @@ $L__BB0_2:
 )");
   ASSERT_TRUE(std::holds_alternative<Module>(loaded))
       << std::get<Unsupported>(loaded).instruction << std::get<Unsupported>(loaded).message;
-  EXPECT_THAT(std::get<Module>(loaded).kernels(), ::testing::ElementsAre("first", "second"));
+  EXPECT_THAT(std::get<Module>(loaded).kernels(), ElementsAre("first", "second"));
 }
 
 /// Loads a module with a kernel that copies 64-bit words of the variable `x` to its argument.
@@ -190,19 +190,10 @@ std::vector<std::uint64_t> words_of(const std::string& declarations, std::size_t
     copies += "ld.global.u64 %v, [x+" + std::to_string(8 * i) + "]; st.global.u64 [%to+" +
               std::to_string(8 * i) + "], %v;\n";
   }
-  auto loaded = load(std::string(kHeader) + declarations +
-                     "\n.entry k(.param .u64 p) { .reg .b64 %v, %to; ld.param.u64 %to, [p];\n" +
-                     copies + "}");
-  if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
-    ADD_FAILURE() << unsupported->instruction << ": " << unsupported->message;
-    return {};
-  }
-  Buffer<std::uint64_t> y("y", count);
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(y.data());
-  run(std::get<Module>(loaded), launch, {y.region()});
-  return {y.data(), y.data() + count};
+  return results_of<std::uint64_t>(
+      std::string(kHeader) + declarations +
+          "\n.entry k(.param .u64 p) { .reg .b64 %v, %to; ld.param.u64 %to, [p];\n" + copies + "}",
+      count);
 }
 
 TEST(Grammar, initial_values_lie_where_their_braces_say) {
@@ -239,17 +230,11 @@ TEST(Grammar, initial_values_that_are_addresses) {
 }
 
 TEST(Grammar, registers_of_inner_blocks_by_range) {
-  auto loaded = load(in_kernel(
+  const std::string text = in_kernel(
       ".reg .b32 %r<3>; .reg .b64 %rd; mov.u32 %r1, 5; mov.u32 %r2, 1;\n"
       "{ .reg .b32 %r<5>; mov.u32 %r1, 9; mov.u32 %r4, %r1; { .reg .b64 %r4; mov.u64 %r4, 1; } }\n"
-      "ld.param.u64 %rd, [p]; st.global.u32 [%rd], %r1;"));
-  ASSERT_TRUE(std::holds_alternative<Module>(loaded));
-  Buffer<std::uint32_t> y("y", 1);
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(y.data());
-  run(std::get<Module>(loaded), launch, {y.region()});
-  EXPECT_EQ(y[0], 5U);
+      "ld.param.u64 %rd, [p]; st.global.u32 [%rd], %r1;");
+  EXPECT_THAT(results_of<std::uint32_t>(text, 1), ElementsAre(5U));
 }
 
 struct ErrorCase {

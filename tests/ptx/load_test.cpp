@@ -71,17 +71,11 @@ TEST(Load, names_the_kernels) {
 }
 
 TEST(Load, names_of_an_inner_block_hide_those_outside) {
-  auto loaded =
-      load(kernel("mov.u32 %r1, 5;\n{ .reg .b32 %r1; mov.u32 %r1, 9; L: }\n"
-                  "{ .reg .b64 %r1; mov.u64 %r1, 9; bra L; L: }\n"
-                  "ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r1;"));
-  ASSERT_TRUE(std::holds_alternative<Module>(loaded));
-  Buffer<std::uint32_t> y("y", 1);
-  Launch launch;
-  launch.kernel = "k";
-  launch.arguments = arguments(y.data());
-  run(std::get<Module>(loaded), launch, {y.region()});
-  EXPECT_EQ(y[0], 5U);
+  const std::string text = kernel(
+      "mov.u32 %r1, 5;\n{ .reg .b32 %r1; mov.u32 %r1, 9; L: }\n"
+      "{ .reg .b64 %r1; mov.u64 %r1, 9; bra L; L: }\n"
+      "ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r1;");
+  EXPECT_THAT(results_of<std::uint32_t>(text, 1), ElementsAre(5U));
 }
 
 TEST(Load, every_opcode_has_one_row_and_says_what_it_lacks) {

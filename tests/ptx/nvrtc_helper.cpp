@@ -100,14 +100,18 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   return text;
 }
 
-Module load_source(const std::string& source, const std::vector<std::string>& options) {
-  auto loaded = load(compile(source, options));
+Module load_text(const std::string& ptx) {
+  auto loaded = load(ptx);
   if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {
     throw std::runtime_error(fmt::format(
         "unsupported {}: {} (PTX line {}, {}:{})", unsupported->instruction, unsupported->message,
         unsupported->ptx_line, unsupported->file, unsupported->line));
   }
   return std::move(std::get<Module>(loaded));
+}
+
+Module load_source(const std::string& source, const std::vector<std::string>& options) {
+  return load_text(compile(source, options));
 }
 
 }  // namespace kbench::ptx::testing

@@ -18,6 +18,9 @@ std::string nvrtc_missing();
 /// PTX of a CUDA source by the real NVRTC, as kbench compiles it. Fails the test with NVRTC's log.
 std::string compile(const std::string& source, const std::vector<std::string>& options = {});
 
+/// Loads PTX; fails the test where the executor cannot run it.
+Module load_text(const std::string& ptx);
+
 /// Compiles and loads; fails the test where the executor cannot run the module.
 Module load_source(const std::string& source, const std::vector<std::string>& options = {});
 
@@ -76,6 +79,15 @@ inline Statistics run(Module& module, const Launch& launch, const std::vector<Re
   auto result = kbench::ptx::launch(module, regions, launch, options);
   if (result.fault) ADD_FAILURE() << result.fault->message;
   return result.statistics;
+}
+
+/// What the kernel k of a PTX text, run by one thread, leaves in `count` values at its parameter.
+template <class T>
+std::vector<T> results_of(const std::string& ptx, std::size_t count) {
+  Module module = load_text(ptx);
+  Buffer<T> y("y", count);
+  run(module, launch_of("k", 1, 1, arguments(y.data())), {y.region()});
+  return {y.data(), y.data() + count};
 }
 
 /// Launches and gives the fault; fails the test where there is none.
