@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kbench/ptx.hpp"
+
+/// Skips a test, with the reason, where there is no NVRTC.
+#define KBENCH_NEEDS_NVRTC() \
+  if (const auto why = kbench::ptx::testing::nvrtc_missing(); !why.empty()) GTEST_SKIP() << why
 
 namespace kbench::ptx::testing {
 
@@ -99,8 +104,17 @@ inline Fault run_to_fault(Module& module, const Launch& launch, const std::vecto
   return {};
 }
 
-}  // namespace kbench::ptx::testing
+/// A suite whose tests share the module of one CUDA source.
+template <const char* const& source>
+class WithModule : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (nvrtc_missing().empty()) module_ = std::make_unique<Module>(load_source(source));
+  }
+  static void TearDownTestSuite() { module_.reset(); }
+  void SetUp() override { KBENCH_NEEDS_NVRTC(); }
 
-/// Skips a test, with the reason, where there is no NVRTC.
-#define KBENCH_NEEDS_NVRTC() \
-  if (const auto why = kbench::ptx::testing::nvrtc_missing(); !why.empty()) GTEST_SKIP() << why
+  static inline std::unique_ptr<Module> module_;
+};
+
+}  // namespace kbench::ptx::testing

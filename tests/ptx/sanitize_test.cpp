@@ -107,29 +107,17 @@ extern "C" __global__ void past_end(float* x, float* y, int n) {
 }
 )";
 
-class Sanitizers : public ::testing::Test {
+class Sanitizers : public WithModule<kSource> {
  protected:
-  static void SetUpTestSuite() {
-    if (nvrtc_missing().empty()) module_ = std::make_unique<Module>(load_source(kSource));
-  }
-  static void TearDownTestSuite() { module_.reset(); }
-  void SetUp() override { KBENCH_NEEDS_NVRTC(); }
-
   Result run(const std::string& kernel, std::vector<std::vector<std::byte>> values,
              const std::vector<Region>& regions, unsigned threads = 32, unsigned blocks = 1) {
-    Launch launch;
-    launch.kernel = kernel;
-    launch.block = {threads, 1, 1};
-    launch.grid = {blocks, 1, 1};
-    launch.arguments = std::move(values);
+    const Launch launch = launch_of(kernel, blocks, threads, std::move(values));
     options_.sanitize = Sanitize::kMemory;
     return kbench::ptx::launch(*module_, regions, launch, options_);
   }
 
   Options options_;
-  static std::unique_ptr<Module> module_;
 };
-std::unique_ptr<Module> Sanitizers::module_;
 
 /// A buffer as the caller prepares it: filled with ones, and watched.
 template <class T>
@@ -247,10 +235,7 @@ TEST_F(Sanitizers, copies_of_padding_are_no_use_of_it) {
 
 TEST_F(Sanitizers, nothing_is_looked_for_that_nobody_asked_for) {
   Buffer<float> x("input x", 32, 1.0F), y("output y", 32);
-  Launch launch;
-  launch.kernel = "tile_without_border";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments(x.data(), y.data());
+  const Launch launch = launch_of("tile_without_border", 1, 32, arguments(x.data(), y.data()));
   const std::vector<Region> regions{x.region(false), y.region()};
   EXPECT_THAT(kbench::ptx::launch(*module_, regions, launch, {}).findings, IsEmpty());
 }
