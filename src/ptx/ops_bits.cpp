@@ -2,31 +2,13 @@
 #include <algorithm>
 #include <bit>
 
-#include "ptx/decode.hpp"
+#include "ptx/type_switch.hpp"
 
 namespace kbench::ptx {
 namespace {
 
-using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using s16 = std::int16_t;
-using s32 = std::int32_t;
-using s64 = std::int64_t;
-
-template <class F>
-void with_bits(Decode& d, Type type, F&& f) {
-  switch (size_bytes(type)) {
-    case 2:
-      return f(u16{});
-    case 4:
-      return f(u32{});
-    case 8:
-      return f(u64{});
-    default:
-      d.reject("the type is not supported");
-  }
-}
 
 enum class Logic : std::uint8_t { kAnd, kOr, kXor };
 

@@ -2,15 +2,13 @@
 #include <type_traits>
 
 #include "ptx/arithmetic.hpp"
-#include "ptx/decode.hpp"
 #include "ptx/lanes.hpp"
+#include "ptx/type_switch.hpp"
 
 namespace kbench::ptx {
 namespace {
 
-using u16 = std::uint16_t;
 using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 enum class Relation : std::uint8_t {
   kEq,
@@ -108,21 +106,6 @@ inline float comparable(Flushed<Half> x) {
 template <class F>
 void with_comparable(Decode& d, Type type, F&& f) {
   switch (type) {
-    case Type::kB16:
-    case Type::kU16:
-      return f(u16{});
-    case Type::kB32:
-    case Type::kU32:
-      return f(u32{});
-    case Type::kB64:
-    case Type::kU64:
-      return f(u64{});
-    case Type::kS16:
-      return f(std::int16_t{});
-    case Type::kS32:
-      return f(std::int32_t{});
-    case Type::kS64:
-      return f(std::int64_t{});
     case Type::kF32:
       return d.flag("ftz") ? f(Flushed<float>{}) : f(float{});
     case Type::kF64:
@@ -132,7 +115,7 @@ void with_comparable(Decode& d, Type type, F&& f) {
     case Type::kBf16:
       return f(Bfloat{});
     default:
-      d.reject("the type is not supported");
+      return with_integer(d, type, f);
   }
 }
 
@@ -222,16 +205,7 @@ void decode_selp(Decode& d) {
     d.out.full = pick<Select<T, false>>();
     d.out.masked = pick<Select<T, true>>();
   };
-  switch (size_bytes(type)) {
-    case 2:
-      return choose(u16{});
-    case 4:
-      return choose(u32{});
-    case 8:
-      return choose(u64{});
-    default:
-      d.reject("the type is not supported");
-  }
+  with_bits(d, type, choose);
 }
 
 template <class T, class C>
@@ -249,16 +223,7 @@ void decode_slct(Decode& d) {
     // Flushing makes −0 of small negative values, which is no less than zero.
     d.flag("ftz") ? select_by_sign<T, Flushed<float>>(d) : select_by_sign<T, float>(d);
   };
-  switch (size_bytes(type)) {
-    case 2:
-      return choose(u16{});
-    case 4:
-      return choose(u32{});
-    case 8:
-      return choose(u64{});
-    default:
-      d.reject("the type is not supported");
-  }
+  with_bits(d, type, choose);
 }
 
 template <class T>

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cfenv>
 
-#include "ptx/decode.hpp"
 #include "ptx/formats.hpp"
+#include "ptx/type_switch.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -11,22 +11,12 @@ namespace {
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using s16 = std::int16_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
 
 template <class F>
 void with_register(Decode& d, unsigned bytes, F&& f) {
-  switch (bytes) {
-    case 2:
-      return f(u16{});
-    case 4:
-      return f(u32{});
-    case 8:
-      return f(u64{});
-    default:
-      d.reject("the register's size is not supported");
-  }
+  with_size<u16, u32, u64>(d, bytes, f, "the register's size is not supported");
 }
 
 unsigned register_bytes(Decode& d, std::size_t i, Type type) {
@@ -226,28 +216,13 @@ void float_to_integer(Context& c, const Instr& in) {
   });
 }
 
+/// Integers of 8 to 64 bits; .b types have no values that could be converted.
 template <class F>
-void with_integer(Decode& d, Type type, F&& f) {
-  switch (type) {
-    case Type::kU8:
-      return f(std::uint8_t{});
-    case Type::kS8:
-      return f(std::int8_t{});
-    case Type::kU16:
-      return f(u16{});
-    case Type::kS16:
-      return f(s16{});
-    case Type::kU32:
-      return f(u32{});
-    case Type::kS32:
-      return f(s32{});
-    case Type::kU64:
-      return f(u64{});
-    case Type::kS64:
-      return f(s64{});
-    default:
-      d.reject("the type is not supported");
-  }
+void with_number(Decode& d, Type type, F&& f) {
+  if (type == Type::kU8) return f(std::uint8_t{});
+  if (type == Type::kS8) return f(std::int8_t{});
+  if (type <= Type::kB128) d.reject("the type is not supported");
+  with_integer(d, type, f);
 }
 
 void decode_to_integer(Decode& d, Type to, Type from) {
@@ -261,7 +236,7 @@ void decode_to_integer(Decode& d, Type to, Type from) {
   d.flag("sat");  // conversion to an integer clamps anyway
   d.out.flags = static_cast<std::uint16_t>(flags);
   d.out.imm = static_cast<s64>(from);
-  with_integer(d, to, [&]<class I>(I) {
+  with_number(d, to, [&]<class I>(I) {
     with_register(d, bytes, [&]<class D>(D) {
       if constexpr (sizeof(D) >= sizeof(I)) d.each(&float_to_integer<I, D>);
     });
@@ -323,7 +298,7 @@ void decode_from_integer(Decode& d, Type to, Type from) {
       return d.lanes<double, s32>([](s32 x) { return static_cast<double>(x); });
     }
   }
-  with_integer(d, from, [&]<class I>(I) {
+  with_number(d, from, [&]<class I>(I) {
     with_register(d, bytes, [&]<class S>(S) {
       if constexpr (sizeof(S) >= sizeof(I)) d.each(&integer_to_float<I, S>);
     });

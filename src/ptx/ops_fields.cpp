@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "ptx/decode.hpp"
+#include "ptx/type_switch.hpp"
 
 // Bytes and bit fields: prmt, bfe, bfi, bmsk, szext, fns.
 namespace kbench::ptx {
@@ -12,18 +12,6 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using s32 = std::int32_t;
-
-template <class F>
-void with_bits(Decode& d, Type type, F&& f) {
-  switch (size_bytes(type)) {
-    case 4:
-      return f(u32{});
-    case 8:
-      return f(u64{});
-    default:
-      d.reject("the type is not supported");
-  }
-}
 
 u32 permute(u32 a, u32 b, u32 selectors) {
   const u64 bytes = (u64{b} << 32) | a;
@@ -95,7 +83,7 @@ T extract(T a, u32 position, u32 length, bool sign) {
 void decode_bfe(Decode& d) {
   const Type type = d.type();
   d.plain_operands(type, {type, Type::kU32, Type::kU32});
-  with_bits(d, type, [&]<class T>(T) {
+  with_size<u32, u64>(d, size_bytes(type), [&]<class T>(T) {
     if (is_signed(type)) {
       d.lanes<T, T, u32, u32>([](T a, u32 p, u32 n) { return extract(a, p, n, true); });
     } else {
@@ -107,7 +95,7 @@ void decode_bfe(Decode& d) {
 void decode_bfi(Decode& d) {
   const Type type = d.type();
   d.plain_operands(type, {type, type, Type::kU32, Type::kU32});
-  with_bits(d, type, [&]<class T>(T) {
+  with_size<u32, u64>(d, size_bytes(type), [&]<class T>(T) {
     d.lanes<T, T, T, u32, u32>([](T a, T b, u32 position, u32 length) {
       constexpr u32 kBits = 8 * sizeof(T);
       limit_field<T>(position, length);

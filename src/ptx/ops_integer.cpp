@@ -3,15 +3,13 @@
 #include <cstdlib>
 
 #include "ptx/arithmetic.hpp"
-#include "ptx/decode.hpp"
+#include "ptx/type_switch.hpp"
 
 namespace kbench::ptx {
 namespace {
 
-using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using s16 = std::int16_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
 
@@ -20,45 +18,6 @@ using WiderOf = std::conditional_t<
     sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, s32, u32>,
     std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, s64, u64>,
                        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
-
-/// Calls f with a value of the C++ type of an integer type of 16 to 64 bits.
-template <class F>
-void with_integer(Decode& d, Type type, F&& f) {
-  switch (type) {
-    case Type::kU16:
-    case Type::kB16:
-      return f(u16{});
-    case Type::kU32:
-    case Type::kB32:
-      return f(u32{});
-    case Type::kU64:
-    case Type::kB64:
-      return f(u64{});
-    case Type::kS16:
-      return f(s16{});
-    case Type::kS32:
-      return f(s32{});
-    case Type::kS64:
-      return f(s64{});
-    default:
-      d.reject("the type is not supported");
-  }
-}
-
-/// The same for operations that do not look at the sign.
-template <class F>
-void with_bits(Decode& d, Type type, F&& f) {
-  switch (size_bytes(type)) {
-    case 2:
-      return f(u16{});
-    case 4:
-      return f(u32{});
-    case 8:
-      return f(u64{});
-    default:
-      d.reject("the type is not supported");
-  }
-}
 
 Type wider(Decode& d, Type type) {
   switch (type) {
