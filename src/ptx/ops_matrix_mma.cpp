@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/ops_matrix_bytes.hpp"
+#include "ptx/ops_matrix_multiply.hpp"
 
 // mma and the multiplication of wmma, which are one: d = a·b + c on fragments in registers.
 namespace kbench::ptx::matrix {
@@ -162,43 +163,22 @@ void check_types(Decode& d, const Types& types, bool wmma) {
   }
 }
 
-template <Element element>
-struct OnFloats {
-  template <unsigned bytes>
-  using Body = Multiply<Floats<element, bytes>>;
-};
-
 template <unsigned bytes>
 using OnFloatBytes = Multiply<FloatBytes<bytes>>;
 
-template <Element element>
-struct OnIntegers {
-  template <unsigned bytes>
-  using Body = Multiply<Integers<element, bytes>>;
-};
-
 /// Chooses what runs, by the type of the elements.
-void choose_multiply(Decode& d, Element element) {
+void choose(Decode& d, Element element) {
   switch (element) {
-    case Element::kF16:
-      return d.control(pick_by_width<OnFloats<Element::kF16>::Body>());
-    case Element::kBf16:
-      return d.control(pick_by_width<OnFloats<Element::kBf16>::Body>());
-    case Element::kTf32:
-      return d.control(pick_by_width<OnFloats<Element::kTf32>::Body>());
     case Element::kE4m3:
     case Element::kE5m2:
       return d.control(pick_by_width<OnFloatBytes>());
-    case Element::kS8:
-    case Element::kU8:
-      return d.control(pick_by_width<OnIntegers<Element::kS8>::Body>());
     case Element::kS4:
     case Element::kU4:
-      return d.control(pick_by_width<OnIntegers<Element::kS4>::Body>());
-    case Element::kB1:
-      return d.control(pick<Multiply<Bits>>());
+      return d.control(pick_by_width<OnIntegers<Multiply, Element::kS4>::Body>());
     case Element::kF64:
       return d.control(pick<MultiplyDouble>());
+    default:
+      choose_multiply<Multiply>(d, element);
   }
 }
 
@@ -211,9 +191,8 @@ void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, 
   Geometry g = geometry(turned ? turn(modifiers.shape) : modifiers.shape, element);
   if (types.c == "f16") g.flags |= kHalfC;
   if (types.d == "f16") g.flags |= kHalfD;
-  const auto other = [](const std::string& type) { return type == "e5m2" || type[0] == 'u'; };
-  if (other(types.a)) g.flags |= turned ? kOtherB : kOtherA;
-  if (other(types.b)) g.flags |= turned ? kOtherA : kOtherB;
+  if (is_other(types.a)) g.flags |= turned ? kOtherB : kOtherA;
+  if (is_other(types.b)) g.flags |= turned ? kOtherA : kOtherB;
   if (is_integer(element) && d.flag("satfinite")) g.flags |= kSaturate;
   if (element == Element::kF64) d.flag("rn");
   if (element == Element::kB1) {
@@ -226,7 +205,7 @@ void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, 
   }
   take_operands(d, types, g, wmma, turned);
   d.out.imm = std::bit_cast<std::int64_t>(g);
-  choose_multiply(d, element);
+  choose(d, element);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "ptx/access.hpp"
-#include "ptx/ops_matrix_floats.hpp"
+#include "ptx/ops_matrix_multiply.hpp"
 
 // wgmma: four warps multiply 64 rows of A, from shared memory or registers, by N columns of B in
 // shared memory. A warp has 16 rows of its own, so each works when it comes; the results are there
@@ -175,39 +175,6 @@ struct MultiplyShared {
   }
 };
 
-template <Element element>
-struct OnFloats {
-  template <unsigned bytes>
-  using Body = MultiplyShared<Floats<element, bytes>>;
-};
-
-template <Element element>
-struct OnIntegers {
-  template <unsigned bytes>
-  using Body = MultiplyShared<Integers<element, bytes>>;
-};
-
-void choose(Decode& d, Element element) {
-  switch (element) {
-    case Element::kF16:
-      return d.control(pick_by_width<OnFloats<Element::kF16>::Body>());
-    case Element::kBf16:
-      return d.control(pick_by_width<OnFloats<Element::kBf16>::Body>());
-    case Element::kTf32:
-      return d.control(pick_by_width<OnFloats<Element::kTf32>::Body>());
-    case Element::kE4m3:
-    case Element::kE5m2:
-      return d.control(pick_by_width<OnFloats<Element::kE4m3>::Body>());
-    case Element::kS8:
-    case Element::kU8:
-      return d.control(pick_by_width<OnIntegers<Element::kS8>::Body>());
-    case Element::kB1:
-      return d.control(pick<MultiplyShared<Bits>>());
-    default:
-      d.reject("this type is not supported");
-  }
-}
-
 /// Whether the types and the shape exist together.
 void check_form(Decode& d, const Modifiers& m) {
   const Element a = element_of(d, m.types[1]), b = element_of(d, m.types[2]);
@@ -256,9 +223,8 @@ void decode_async(Decode& d) {
   g.k_blocks = kWordBlocks;
   g.column_blocks = static_cast<std::uint8_t>(m.shape.n / 8);
   if (m.types[0] == "f16") g.flags |= kHalfC | kHalfD;
-  const auto other = [](const std::string& type) { return type == "e5m2" || type[0] == 'u'; };
-  if (other(m.types[1])) g.flags |= kOtherA;
-  if (other(m.types[2])) g.flags |= kOtherB;
+  if (is_other(m.types[1])) g.flags |= kOtherA;
+  if (is_other(m.types[2])) g.flags |= kOtherB;
   if (is_integer(element) && d.flag("satfinite")) g.flags |= kSaturate;
   if (element == Element::kB1) {
     if (!d.flag("and") || !d.flag("popc")) d.reject("the form .and.popc is missing");
@@ -285,7 +251,8 @@ void decode_async(Decode& d) {
   d.out.aux = static_cast<std::uint8_t>(narrow ? kFractionBitsOfFp8 : kFractionBits);
   d.out.list = d.keep(list);
   d.out.imm = std::bit_cast<std::int64_t>(g);
-  choose(d, element);
+  if (narrow) return d.control(pick_by_width<OnFloats<MultiplyShared, Element::kE4m3>::Body>());
+  choose_multiply<MultiplyShared>(d, element);
 }
 
 void nothing(Context& c, const Instr& in) { converge_warp(c, in); }
