@@ -29,30 +29,40 @@ void exponents_of(const typename V::FloatV& x, std::int32_t least, typename V::I
   out = magnitude == 0 ? IntV{} + kExponentOfZero : bounded;
 }
 
-/// Values of f16 in the low halves of words, whose high halves are zero.
-template <class V>
-void half_values(const typename V::WordV& halves, typename V::FloatV& out) {
+/// Values of a float type in the low `bits` bits of words, whose others are zero: f16, or e4m3,
+/// which has no infinities and one NaN.
+template <class V, unsigned bits, unsigned fraction>
+void narrow_values(const typename V::WordV& words, typename V::FloatV& out) {
   using FloatV = typename V::FloatV;
   using WordV = typename V::WordV;
-  const WordV magnitude = halves & 0x7fffU, sign = (halves & 0x8000U) << 16;
-  const WordV shifted = magnitude << 13;
-  const FloatV scaled = reinterpret_cast<const FloatV&>(shifted) * 0x1p112F;
+  constexpr Word kSign = 1U << (bits - 1), kMost = kSign - 1;
+  constexpr Word kInfinity = kMost & ~((1U << fraction) - 1);
+  constexpr Word kBias = (1U << (bits - fraction - 2)) - 1;
+  constexpr float kRebias = std::bit_cast<float>((254 - kBias) << 23);  // 2^(127 − bias)
+  const WordV magnitude = words & kMost, sign = (words & kSign) << (32 - bits);
+  const WordV shifted = magnitude << (23 - fraction);
+  const FloatV scaled = reinterpret_cast<const FloatV&>(shifted) * kRebias;
   const WordV finite = reinterpret_cast<const WordV&>(scaled);
-  const WordV bits = (magnitude >= 0x7c00U ? shifted | 0x7f800000U : finite) | sign;
-  out = reinterpret_cast<const FloatV&>(bits);
+  WordV value;
+  if constexpr (bits == 16) {
+    value = magnitude >= kInfinity ? shifted | 0x7f800000U : finite;
+  } else {
+    value = magnitude == kMost ? WordV{} + 0x7fc00000U : finite;
+  }
+  const WordV with_sign = value | sign;
+  out = reinterpret_cast<const FloatV&>(with_sign);
 }
 
-/// Values of e4m3 in the low bytes of words, whose others are zero.
+/// Of f16 in the low halves of words.
+template <class V>
+void half_values(const typename V::WordV& halves, typename V::FloatV& out) {
+  narrow_values<V, 16, 10>(halves, out);
+}
+
+/// Of e4m3 in the low bytes.
 template <class V>
 void e4m3_values(const typename V::WordV& bytes, typename V::FloatV& out) {
-  using FloatV = typename V::FloatV;
-  using WordV = typename V::WordV;
-  const WordV magnitude = bytes & 0x7fU, sign = (bytes & 0x80U) << 24;
-  const WordV shifted = magnitude << 20;
-  const FloatV scaled = reinterpret_cast<const FloatV&>(shifted) * 0x1p120F;
-  const WordV finite = reinterpret_cast<const WordV&>(scaled);
-  const WordV bits = (magnitude == 0x7fU ? WordV{} + 0x7fc00000U : finite) | sign;
-  out = reinterpret_cast<const FloatV&>(bits);
+  narrow_values<V, 8, 3>(bytes, out);
 }
 
 template <class V>
