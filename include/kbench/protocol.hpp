@@ -73,6 +73,7 @@ enum class BufferRole : std::uint32_t {
 struct CallBody {
   std::uint32_t set;
   std::uint32_t count = 0;  ///< 1: count what the kernels do, and answer with kProfiled
+  double limit_s = 0;       ///< after which the judge gives up, soon; 0: not said
 };
 
 /// What a call showed beside its results.
@@ -103,6 +104,7 @@ inline constexpr std::size_t kMaxProfileRows = 64;
 struct TimeBody {
   std::uint32_t calls;       ///< as many set indices follow
   std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
+  double limit_s = 0;        ///< of all calls together, as in CallBody
 };
 
 /// Why a candidate's process gave up; text fields are cut to fit and zero-terminated.

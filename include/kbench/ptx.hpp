@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -99,7 +100,7 @@ enum class FaultKind : std::uint8_t {
   kDeadlock,        ///< all threads wait, none can go on
   kBadLaunch,       ///< too many threads, too much shared memory, cooperative grid too large
   kUnsupported,     ///< an instruction met at run time that cannot be executed
-  kCancelled,       ///< the caller's cancel flag was set
+  kDeadline,        ///< Options::deadline has passed
   kBudget,          ///< Options::max_instructions are used up
 };
 
@@ -163,7 +164,8 @@ struct Launch {
 struct Options {
   unsigned threads = 0;             ///< host threads; 0: all cores
   std::uint64_t schedule_seed = 0;  ///< permutes the order of the blocks: races show as differences
-  const std::atomic<bool>* cancel = nullptr;    ///< polled at least every few milliseconds
+  /// Looked at every few milliseconds; the fault names an instruction that was running then.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::function<void(std::string_view)> print;  ///< text of the kernels' printf
   DeviceModel device;
   Sanitize sanitize = Sanitize::kNone;

@@ -10,7 +10,8 @@ namespace kbench::ptx {
 /// Bits of Instr::flags of memory instructions.
 constexpr std::uint16_t kAddress32 = 1;      ///< the address register has 32 bits
 constexpr std::uint16_t kFrameRelative = 2;  ///< no register: an offset in the frame's locals
-constexpr std::uint16_t kPolls = 4;          ///< looks at what other threads may change
+constexpr std::uint16_t kOrdered = 4;        ///< ld, st: of what others look at meanwhile
+constexpr std::uint16_t kPolls = 4;          ///< atom: a loop around it only spins
 constexpr std::uint16_t kNoRecord = 128;     ///< ld, st: the Shape is to be found each time
 constexpr std::uint16_t kSpaceShift = 8;     ///< the state space
 

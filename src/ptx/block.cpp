@@ -8,7 +8,6 @@
 
 #include "ptx/async.hpp"
 #include "ptx/exec.hpp"
-#include "ptx/names.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -43,28 +42,8 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   warp.fragments.push_back(fragment);
 }
 
-void stop(Context& c, const Block& block, FaultKind kind, const std::string& message) {
-  Grid& grid = *c.grid;
-  const std::lock_guard lock(grid.mutex);
-  if (!grid.fault) {
-    Fault fault;
-    fault.kind = kind;
-    fault.kernel = readable_name(grid.launch->kernel);
-    fault.block = block.index;
-    fault.message = fmt::format("{}: {}", fault.kernel, message);
-    grid.fault = std::move(fault);
-  }
-  grid.stop.store(true);
-}
-
-/// Counts what a warp has run; false where the launch's budget is used up by it.
-bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
-  const std::uint64_t most = c.grid->options->max_instructions;
-  if (most == 0) return true;
-  if (c.grid->spent.fetch_add(instructions, std::memory_order_relaxed) + instructions < most) {
-    return true;
-  }
-  if (warp.fragments.empty()) return true;
+/// Ends the launch because it has run for long enough, at what the warp is running.
+void give_up(Context& c, Block& block, Warp& warp, FaultKind kind, const std::string& what) {
   const auto ready = std::find_if(warp.fragments.begin(), warp.fragments.end(),
                                   [](const Fragment& f) { return f.wait == Wait::kReady; });
   const Fragment& running = ready == warp.fragments.end() ? warp.fragments[0] : *ready;
@@ -73,15 +52,30 @@ bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
   c.block = &block;
   c.frame = running.frame;
   raise(c, behind ? running.ip[-1] : *running.ip,
-        static_cast<unsigned>(std::countr_zero(running.mask)), FaultKind::kBudget,
-        fmt::format("is still running after the {} warp instructions that the launch may take",
-                    most));
-  return false;
+        static_cast<unsigned>(std::countr_zero(running.mask)), kind, what);
 }
 
-bool cancelled(const Grid& grid) {
-  const auto* cancel = grid.options->cancel;
-  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+/// Counts what a warp has run; false where the launch may not go on: its budget is used up, or its
+/// time.
+bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
+  const Options& options = *c.grid->options;
+  const bool counted = options.max_instructions != 0;
+  const bool timed = options.deadline != std::chrono::steady_clock::time_point::max();
+  if (counted && c.grid->spent.fetch_add(instructions, std::memory_order_relaxed) + instructions >=
+                     options.max_instructions) {
+    if (warp.fragments.empty()) return true;
+    give_up(c, block, warp, FaultKind::kBudget,
+            fmt::format("is still running after the {} warp instructions that the launch may take",
+                        options.max_instructions));
+    return false;
+  }
+  if (timed && std::chrono::steady_clock::now() >= options.deadline) {
+    if (warp.fragments.empty()) return true;
+    give_up(c, block, warp, FaultKind::kDeadline,
+            "is still running when the time of the call is over");
+    return false;
+  }
+  return true;
 }
 
 std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>& index) {
@@ -123,10 +117,6 @@ bool run_round(Context& c, Block& block, Round& round) {
     const bool idle = end == SliceEnd::kWaiting && c.executed == before;
     round.spins = round.spins || end == SliceEnd::kSpinning;
     round.only_spins = round.only_spins && (end == SliceEnd::kSpinning || idle);
-    if (cancelled(*c.grid)) {
-      stop(c, block, FaultKind::kCancelled, "cancelled");
-      return false;
-    }
   }
   return true;
 }

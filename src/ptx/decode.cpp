@@ -64,11 +64,12 @@ const OpcodeRow* find_opcode(std::string_view name) {
   static const auto kRows = [] {
     std::unordered_map<std::string_view, const OpcodeRow*> rows;
     for (const auto& table :
-         {integer_opcodes(),  packed_opcodes(),  carry_opcodes(),   video_opcodes(),
-          bit_opcodes(),      field_opcodes(),   float_opcodes(),   compare_opcodes(),
-          convert_opcodes(),  move_opcodes(),    memory_opcodes(),  async_opcodes(),
-          mbarrier_opcodes(), cluster_opcodes(), atomic_opcodes(),  warp_opcodes(),
-          barrier_opcodes(),  matrix_opcodes(),  control_opcodes(), call_opcodes()}) {
+         {integer_opcodes(), packed_opcodes(),   carry_opcodes(),   video_opcodes(),
+          bit_opcodes(),     field_opcodes(),    float_opcodes(),   compare_opcodes(),
+          convert_opcodes(), move_opcodes(),     memory_opcodes(),  address_opcodes(),
+          async_opcodes(),   mbarrier_opcodes(), cluster_opcodes(), atomic_opcodes(),
+          warp_opcodes(),    barrier_opcodes(),  matrix_opcodes(),  control_opcodes(),
+          call_opcodes()}) {
       for (const OpcodeRow& row : table) rows.emplace(row.name, &row);
     }
     return rows;

@@ -36,6 +36,7 @@ std::span<const OpcodeRow> compare_opcodes();
 std::span<const OpcodeRow> convert_opcodes();
 std::span<const OpcodeRow> move_opcodes();
 std::span<const OpcodeRow> memory_opcodes();
+std::span<const OpcodeRow> address_opcodes();
 std::span<const OpcodeRow> async_opcodes();
 std::span<const OpcodeRow> mbarrier_opcodes();
 std::span<const OpcodeRow> cluster_opcodes();

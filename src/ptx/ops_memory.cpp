@@ -41,6 +41,27 @@ Stretch stretch(const Context& c, const Instr& in, u64 address, bool write) {
   return global_stretch(c, in, write);
 }
 
+/// One element as a lane sees it. What other threads may change meanwhile, host threads do: such
+/// an access is one of C++'s memory model, too.
+template <class M>
+M load_element(const std::byte* from, bool ordered) {
+  M value;
+  if (ordered) {
+    __atomic_load(reinterpret_cast<const M*>(from), &value, __ATOMIC_ACQUIRE);
+  } else {
+    std::memcpy(&value, from, sizeof(M));
+  }
+  return value;
+}
+template <class M>
+void store_element(std::byte* to, M value, bool ordered) {
+  if (ordered) {
+    __atomic_store(reinterpret_cast<M*>(to), &value, __ATOMIC_RELEASE);
+  } else {
+    std::memcpy(to, &value, sizeof(M));
+  }
+}
+
 /// Loads of any count and pattern, lane by lane.
 template <class M, class R>
 [[gnu::noinline]] void load_slow(Context& c, const Instr& in, const Addresses& at) {
@@ -51,8 +72,7 @@ template <class M, class R>
     const std::byte* from = resolve(c, in, i, space, at[i], bytes, Access::kRead);
     if (from == nullptr) return;
     for (unsigned k = 0; k < in.aux; ++k) {
-      M value;
-      std::memcpy(&value, from + k * sizeof(M), sizeof(M));
+      const M value = load_element<M>(from + k * sizeof(M), (in.flags & kOrdered) != 0);
       if (in.list[k] != kNone) c.target<R>(in.list[k])[i] = as_register<R>(value);
     }
   }
@@ -120,7 +140,10 @@ bool have_ones(const R* values) {
 template <class M, class R, Space space, bool kWide>
 struct Load {
   static void run(Context& c, const Instr& in) {
-    if ((in.flags & kPolls) != 0) c.polled = true;
+    if ((in.flags & kOrdered) != 0) {
+      c.polled = true;
+      if constexpr (space != Space::kShared) return slow(c, in);
+    }
     const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, false);
     if (shape != nullptr) {
       LaneLoad<M, R, kWide>::run(c, in, *shape);
@@ -158,8 +181,8 @@ template <class M, class R>
     std::byte* to = resolve(c, in, i, space, at[i], bytes, Access::kWrite);
     if (to == nullptr) return;
     for (unsigned k = 0; k < in.aux; ++k) {
-      const M value = static_cast<M>(c.source<R>(in.list[k])[i]);
-      std::memcpy(to + k * sizeof(M), &value, sizeof(M));
+      store_element(to + k * sizeof(M), static_cast<M>(c.source<R>(in.list[k])[i]),
+                    (in.flags & kOrdered) != 0);
     }
   }
 }
@@ -167,6 +190,9 @@ template <class M, class R>
 template <class M, class R, Space space, bool kWide>
 struct Store {
   static void run(Context& c, const Instr& in) {
+    if constexpr (space != Space::kShared) {
+      if ((in.flags & kOrdered) != 0) return slow(c, in);
+    }
     const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, true);
     if (shape != nullptr) {
       if (watches(c, in, place<space>(in, *shape))) inspect(c, in, *shape);
@@ -262,11 +288,10 @@ Execute choose_type(Decode& d, Type type, unsigned register_bytes, bool fixed) {
 /// Cache operators and orders of memory change nothing here beyond what is noted below. Gives the
 /// number of further operands, which is that of cache policies.
 std::size_t take_cache_modifiers(Decode& d) {
-  const bool ordered = d.flag("relaxed") || d.flag("acquire");
-  if (ordered || d.flag("volatile")) d.out.flags |= kPolls;
-  const bool releases = d.flag("release");
+  const bool scoped = d.flag("relaxed") || d.flag("acquire") || d.flag("release");
+  if (scoped || d.flag("volatile")) d.out.flags |= kOrdered;
   d.flag("mmio");
-  if (ordered || releases) d.one_of({"cta", "cluster", "gpu", "sys"});
+  if (scoped) d.one_of({"cta", "cluster", "gpu", "sys"});
   d.flag("weak");
   d.flag("nc");
   d.one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
@@ -332,70 +357,10 @@ void decode_access(Decode& d) {
   d.each(choose_type<direction>(d, type, register_bytes, fixed));
 }
 
-/// cvta: between an address of a space and a generic one.
-void decode_cvta(Decode& d) {
-  const bool to = d.flag("to");
-  const Space space = take_space(d);
-  const Type type = d.type();
-  if (type != Type::kU64) d.reject("the type is not supported");
-  d.plain_operands(Type::kU64, {Type::kU64});
-  u64 window = 0;
-  if (space == Space::kShared) window = kSharedWindow;
-  if (space == Space::kLocal) window = kLocalWindow;
-  if (space == Space::kParam) window = d.function().function->entry ? kParamWindow : kLocalWindow;
-  d.out.s[1] = d.constant(to ? 0 - window : window, 8);
-  if (window == 0) return d.lanes<u64, u64>([](u64 a) { return a; });
-  d.lanes<u64, u64, u64>([](u64 a, u64 b) { return a + b; });
-}
-
-void decode_isspacep(Decode& d) {
-  if (d.flag("shared") || d.flag("shared::cta")) return decode_in_own_shared(d);
-  const Space space = take_space(d);
-  d.plain_operands(Type::kPred, {Type::kU64});
-  u64 window = 0;
-  if (space == Space::kShared) window = 1;
-  if (space == Space::kLocal) window = 2;
-  if (space == Space::kParam) window = 3;
-  d.out.s[1] = d.constant(window, 8);
-  if (space == Space::kConst) d.reject("the space .const cannot be told from .global");
-  const auto inside = [](u64 a, u64 b) { return a >> kWindowShift == b; };
-  d.each(pick<Test<decltype(inside), u64, u64>>());
-}
-
-void nothing(Context&, const Instr&) {}
-
-void decode_prefetch(Decode& d) {
-  take_cache_modifiers(d);
-  take_space(d);
-  d.one_of({"L1", "L2"});
-  d.each(&nothing);
-}
-
-void fence(Context&, const Instr&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
-
-void decode_fence(Decode& d) {
-  d.expect_operands(0, 0);
-  if (d.flag("proxy")) {
-    d.one_of({"alias", "async", "async::generic"});
-    d.one_of({"global", "shared::cta", "shared::cluster"});
-  }
-  d.flag("mbarrier_init");
-  d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-  d.one_of({"sc", "acq_rel", "acquire", "release"});
-  d.one_of({"cta", "gl", "gpu", "sys", "cluster"});
-  d.each(&fence);
-}
-
 constexpr OpcodeRow kRows[] = {
     {"ld", decode_access<Direction::kLoad>},
     {"ldu", decode_access<Direction::kLoad>},
     {"st", decode_access<Direction::kStore>},
-    {"cvta", decode_cvta},
-    {"isspacep", decode_isspacep},
-    {"prefetch", decode_prefetch},
-    {"prefetchu", decode_prefetch},
-    {"membar", decode_fence},
-    {"fence", decode_fence},
 };
 
 }  // namespace

@@ -46,10 +46,12 @@ class KernelCandidate {
     buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
   }
 
-  void call(std::uint32_t set, bool count) {
-    device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions});
+  void call(const protocol::CallBody& body) {
+    const bool count = body.count != 0;
+    device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
+                    deadline(body.limit_s)});
     refill_scratch();
-    prepare(set);
+    prepare(body.set);
     run();
     device_->synchronize();
     for (const auto& [tensor, buffer] : scratch_) {
@@ -61,13 +63,13 @@ class KernelCandidate {
     }
   }
 
-  std::vector<double> time(std::span<const std::uint32_t> sets, bool cold_cache) {
+  std::vector<double> time(std::span<const std::uint32_t> sets, const protocol::TimeBody& body) {
     std::vector<double> times;
     // What is looked at has been looked at; a time is the kernel's own.
-    device_->watch({ptx::Sanitize::kNone, false, job_.max_instructions});
+    device_->watch({ptx::Sanitize::kNone, false, job_.max_instructions, deadline(body.limit_s)});
     for (const std::uint32_t set : sets) {
       prepare(set);
-      if (cold_cache) device_->flush_cache();
+      if (body.cold_cache != 0) device_->flush_cache();
       times.push_back(device_->time_ms([this] { run(); }));
     }
     device_->synchronize();
@@ -78,6 +80,12 @@ class KernelCandidate {
   std::vector<LaunchReport> take_reports() { return device_->take_reports(); }
 
  private:
+  static protocol::Clock::time_point deadline(double limit_s) {
+    if (limit_s <= 0) return protocol::Clock::time_point::max();
+    return protocol::Clock::now() + std::chrono::duration_cast<protocol::Clock::duration>(
+                                        std::chrono::duration<double>(limit_s));
+  }
+
   /// Scratch is undefined at the start of each call that is looked at, not only of the first.
   void refill_scratch() {
     if (sanitize_ == ptx::Sanitize::kNone) return;
@@ -208,7 +216,7 @@ void serve(protocol::Channel& channel, const KernelJob& job, KernelCandidate& ca
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kCall) {
       const auto body = array_of<protocol::CallBody>(message.body).at(0);
-      candidate.call(body.set, body.count != 0);
+      candidate.call(body);
       const auto reports = candidate.take_reports();
       if (body.count != 0)
         channel.send(MessageType::kProfiled, profile_body(job.plan, reports));
@@ -217,7 +225,7 @@ void serve(protocol::Channel& channel, const KernelJob& job, KernelCandidate& ca
     } else if (message.type == MessageType::kTime) {
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
       const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
-      const auto times = candidate.time(sets, body.cold_cache != 0);
+      const auto times = candidate.time(sets, body);
       channel.send(MessageType::kTimes,
                    {reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double)});
     }

@@ -83,6 +83,8 @@ struct Watch {
   ptx::Sanitize sanitize = ptx::Sanitize::kNone;
   bool count = false;
   std::uint64_t max_instructions = 0;  ///< warp instructions of each launch; 0: no bound
+  /// When launches are to end by themselves, saying where they are.
+  protocol::Clock::time_point deadline = protocol::Clock::time_point::max();
 };
 
 /// What it saw of one launch.

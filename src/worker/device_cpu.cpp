@@ -39,7 +39,7 @@ constexpr FaultRow kFaults[] = {
     {ptx::FaultKind::kDeadlock, Outcome::kTimeout, "deadlock"},
     {ptx::FaultKind::kBadLaunch, Outcome::kCrash, "invalid_launch"},
     {ptx::FaultKind::kUnsupported, Outcome::kUnsupported, "unsupported_instruction"},
-    {ptx::FaultKind::kCancelled, Outcome::kTimeout, "execution_limit"},
+    {ptx::FaultKind::kDeadline, Outcome::kTimeout, "execution_limit"},
     {ptx::FaultKind::kBudget, Outcome::kTimeout, "instruction_limit"},
 };
 
@@ -163,6 +163,7 @@ class CpuDevice final : public Device {
     options.sanitize = watch_.sanitize;
     options.count = watch_.count;
     options.max_instructions = watch_.max_instructions;
+    options.deadline = watch_.deadline;
     auto result = ptx::launch(*module_, regions_, run, options);
     report(result, launch);
     if (result.fault) fail(*result.fault, tensors_);

@@ -20,6 +20,8 @@ using protocol::MessageType;
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
 constexpr double kMapLimit_s = 60;
+/// What an executor gets to say where a call was that took too long.
+constexpr double kSayWhere_s = 1;
 
 constexpr struct {
   DType dtype;
@@ -166,6 +168,10 @@ double Evaluation::call_limit_s() const {
   return request_.call_limit_s > 0 ? std::min(request_.call_limit_s, limit) : limit;
 }
 
+double Evaluation::patience_s(double limit_s) const {
+  return problem_.options().device == "cpu" ? limit_s + kSayWhere_s : limit_s;
+}
+
 const Slot& Evaluation::slot_of(InputSet& set, const BoundTensor& tensor) const {
   if (tensor.role == BoundTensor::Role::kState) return set.state().at(tensor.index);
   return set.inputs().at(static_cast<std::size_t>(set.argument_slots().at(tensor.index)));
@@ -222,10 +228,10 @@ void Evaluation::share(std::size_t slot) {
 }
 
 void Evaluation::call(std::size_t slot) {
-  const protocol::CallBody body{static_cast<std::uint32_t>(slot)};
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot), 0, call_limit_s()};
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
-  wait_for(MessageType::kCalled, message, call_limit_s(), "executing");
+  wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;
   std::memcpy(&called, message.body.data(), sizeof called);

@@ -68,6 +68,8 @@ class Evaluation {
   void run_profile();
   void check_red_zones(std::size_t slot);
   double call_limit_s() const;
+  /// How long to wait for calls of that limit: the executor ends them itself and says where.
+  double patience_s(double limit_s) const;
 
   void run_trials();
   TrialResult judge_outputs(std::size_t slot, InputSet& set);

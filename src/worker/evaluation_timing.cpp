@@ -30,7 +30,7 @@ std::vector<double> Evaluation::time_candidate(int calls) {
   freeze(false);
   std::string body(sizeof(protocol::TimeBody), '\0');
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
-                                problem_.options().cold_cache ? 1u : 0u};
+                                problem_.options().cold_cache ? 1u : 0u, call_limit_s() * calls};
   std::memcpy(body.data(), &head, sizeof head);
   for (int i = 0; i < calls; ++i) {
     const auto set = static_cast<std::uint32_t>(next_set_["candidate"]++ % sets_.size());
@@ -38,7 +38,7 @@ std::vector<double> Evaluation::time_candidate(int calls) {
   }
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
-  wait_for(MessageType::kTimes, message, call_limit_s() * calls, "being timed");
+  wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
   freeze(true);
   std::vector<double> times(message.body.size() / sizeof(double));
   std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));

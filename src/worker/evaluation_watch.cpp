@@ -58,10 +58,10 @@ void Evaluation::check_clean() const {
 void Evaluation::run_profile() {
   if (!request_.profile) return;
   share(0);
-  const protocol::CallBody body{0, 1};
+  const protocol::CallBody body{0, 1, call_limit_s() * kCountingFactor};
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
-  wait_for(MessageType::kProfiled, message, call_limit_s() * kCountingFactor, "being counted");
+  wait_for(MessageType::kProfiled, message, patience_s(body.limit_s), "being counted");
   for (const auto& row : bodies_of<protocol::LaunchCounts>(message.body)) {
     if (row.launch >= request_.plan.launches.size()) continue;
     const auto& launch = request_.plan.launches[row.launch];

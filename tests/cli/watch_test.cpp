@@ -222,6 +222,21 @@ __global__ void k(const volatile float* x, float* y) {
   EXPECT_EQ(record().cause, "instruction_limit");
 }
 
+TEST_F(Watch, EndlessLoopsThatTheClockEndsSayWhereTheyWere) {
+  const auto result = eval(R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<1, 32>>>(x, y)
+__global__ void k(const volatile float* x, float* y) {
+  while (x[0] == x[0]) y[threadIdx.x] = 1;
+}
+)",
+                           {"--timeout", "0.5"});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  EXPECT_EQ(record().outcome, Outcome::kTimeout);
+  EXPECT_EQ(record().cause, "execution_limit");
+  EXPECT_THAT(record().message, AllOf(HasSubstr("a.cu:5"), HasSubstr("is still running")));
+}
+
 TEST_F(Watch, ReadingAClockIsAFlagThatIsNotClean) {
   const std::string source = R"(//@ dims x[N]
 //@ out y like x

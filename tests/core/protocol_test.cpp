@@ -310,8 +310,8 @@ TEST(Random, NoncesAndHexDigitsDoNotRepeat) {
 
 TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
   EXPECT_EQ(sizeof(BufferEntry), 4 * 4 + 5 * 8u);
-  EXPECT_EQ(sizeof(CallBody), 8u);
-  EXPECT_EQ(sizeof(TimeBody), 8u);
+  EXPECT_EQ(sizeof(CallBody), 16u);
+  EXPECT_EQ(sizeof(TimeBody), 16u);
   EXPECT_EQ(sizeof(FailedBody), 1024u);
   // All findings of a candidate, and all rows of a profile, fit one message.
   EXPECT_LE(sizeof(FailedBody) + 20 * sizeof(FindingBody), kMaxCandidateBody);

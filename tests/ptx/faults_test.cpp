@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
-#include <thread>
 
 #include "ptx/nvrtc_helper.hpp"
 
@@ -138,24 +137,23 @@ TEST_F(Faults, lanes_that_wait_for_each_other_are_a_deadlock) {
   EXPECT_EQ(got.kind, FaultKind::kDeadlock);
 }
 
-TEST_F(Faults, endless_loops_end_soon_after_cancel) {
+TEST_F(Faults, endless_loops_end_at_the_deadline_and_say_where) {
   Buffer<int> x("output x", 1);
   for (const char* kernel : {"forever", "busy"}) {
-    std::atomic<bool> cancel{false};
     Options options;
-    options.cancel = &cancel;
-    std::chrono::steady_clock::time_point asked;
-    std::thread canceller([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      asked = std::chrono::steady_clock::now();
-      cancel = true;
-    });
+    options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
     const Fault got = fault(kernel, arguments(x.data()), {x.region()}, 128, options);
-    const auto ended = std::chrono::steady_clock::now();
-    canceller.join();
-    EXPECT_EQ(got.kind, FaultKind::kCancelled) << kernel;
-    EXPECT_LT(ended - asked, std::chrono::milliseconds(200)) << kernel;
+    EXPECT_GE(std::chrono::steady_clock::now(), options.deadline) << kernel;
+    EXPECT_EQ(got.kind, FaultKind::kDeadline) << kernel;
+    EXPECT_GT(got.line, 0) << kernel;
+    EXPECT_THAT(got.message, HasSubstr("is still running")) << kernel;
   }
+}
+
+TEST_F(Faults, what_ends_before_its_deadline_does_not_see_it) {
+  Options options;
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  EXPECT_EQ(fault("stop", arguments(7), {}, 32, options).kind, FaultKind::kTrap);
 }
 
 TEST_F(Faults, launches_that_no_device_takes) {
