@@ -45,8 +45,9 @@ void mark_shared(Block& block, std::uint64_t offset, std::uint64_t bytes);
 /// Marks a stretch of a lane's local memory, which is written without an instruction that stores.
 void mark_local(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
 
-/// Whether a stretch of memory, aligned to 2 unless it is one byte, has a word (a byte) of ones.
-inline bool has_ones(const std::byte* at, std::size_t bytes) {
+/// Whether a stretch of memory, aligned to 2 unless it is one byte, has a word (a byte) of ones. A
+/// kernel may be writing there just now: that is no race of ours.
+[[gnu::no_sanitize_thread]] inline bool has_ones(const std::byte* at, std::size_t bytes) {
   if (bytes == 1) return *at == std::byte{0xff};
   bool found = false;
   for (std::size_t i = 0; i < bytes; i += 2) {

@@ -18,7 +18,7 @@ extern "C" __global__ void tile_without_border(const float* x, float* y) {
   __shared__ float s[40];
   s[threadIdx.x + 4] = x[threadIdx.x];
   __syncthreads();
-  y[threadIdx.x] = s[threadIdx.x];                                   // line 6
+  y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];                 // line 6
 }
 extern "C" __global__ void copies(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x] + 1;                               // line 9
@@ -163,7 +163,7 @@ TEST_F(Sanitizers, shared_memory_that_nobody_has_written) {
 }
 
 TEST_F(Sanitizers, threads_of_all_blocks_are_counted) {
-  Buffer<float> x("input x", 32, 1.0F), y("output y", 32);
+  Buffer<float> x("input x", 32, 1.0F), y("output y", std::size_t{32} * 100);
   const Result got = run("tile_without_border", arguments(x.data(), y.data()),
                          {x.region(false), y.region()}, 32, 100);
   expect_undefined(got, 6, "shared memory", 0, 400);
