@@ -2,29 +2,19 @@
 #include "worker/problem_host.hpp"
 
 #include <fmt/format.h>
-#include <pybind11/embed.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
-#include "worker/problem_host_source.hpp"
+#include "worker/embedded_python.hpp"
 
 namespace py = pybind11;
 
 namespace kbench::worker {
 namespace {
 
-/// The module made of problem_host.py. Never destroyed: the interpreter is not finalised either.
-py::module_& host_module() {
-  static py::module_* module = nullptr;
-  if (module == nullptr) {
-    auto made = py::module_::import("types").attr("ModuleType")("kbench_problem_host");
-    py::exec(kProblemHostSource, made.attr("__dict__"));
-    module = new py::module_(py::reinterpret_borrow<py::module_>(made));
-  }
-  return *module;
-}
+py::module_& host_module() { return embedded_module("problem_host"); }
 
 /// Calls a function of problem_host.py; what it raises becomes a ProblemFailure.
 template <typename... Args>

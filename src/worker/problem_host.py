@@ -9,7 +9,6 @@ import ast
 import inspect
 import json
 import math
-import random
 import sys
 import types
 
@@ -17,7 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+from kbench_worker.model_setup import (dtype_of, finish_model, seed_all, set_precision, short,
+                                       state_of)
 
 
 class ProblemFailure(Exception):
@@ -62,31 +62,11 @@ def load(path, source, sizes):
     try:
         exec(compile(tree, path, "exec"), module.__dict__)
     except Exception as error:
-        raise ProblemFailure("import_failed", f"{path} cannot be imported: {_short(error)}") from error
+        raise ProblemFailure("import_failed", f"{path} cannot be imported: {short(error)}") from error
     for name in ("Model", "get_inputs"):
         if not hasattr(module, name):
             raise ProblemFailure("no_" + name.lower(), f"{path} has no {name}")
     return module
-
-
-def _short(error):
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-
-
-def set_precision(precision):
-    """Global state of the reference: fp32 means fp32, unless the row is tf32."""
-    tf32 = precision == "tf32"
-    torch.backends.cuda.matmul.allow_tf32 = tf32
-    torch.backends.cudnn.allow_tf32 = tf32
-    torch.backends.cudnn.benchmark = False
-
-
-def _seed(seed):
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed & 0xFFFFFFFF)
-    torch.manual_seed(seed)
 
 
 def _to(value, device, dtype):
@@ -106,46 +86,22 @@ def _init_arguments(module):
     return list(arguments) if isinstance(arguments, (list, tuple)) else [arguments]
 
 
-def _redraw_constants(model):
-    """Parameters and buffers that a constructor left constant would let a candidate ignore them."""
-    buffers = {id(buffer) for buffer in model.buffers()}
-    for tensor in list(model.parameters()) + list(model.buffers()):
-        if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
-            continue
-        value = tensor.detach().reshape(-1)[0].item()
-        if not bool((tensor.detach() == value).all()):
-            continue
-        if value != 0:
-            drawn = (torch.rand_like(tensor) + 0.5) * value
-        else:
-            drawn = torch.randn_like(tensor) * (0.5 if id(tensor) in buffers else 0.1)
-        with torch.no_grad():
-            tensor.copy_(drawn)
-
-
 def build_model(module, device, precision, seed, redraw=True):
     """A new Model under an init seed, on the device, in the precision row's types."""
-    dtype = _DTYPES.get(precision)
-    _seed(seed)
+    seed_all(seed)
     with torch.device(device):
         arguments = _init_arguments(module)
         model = module.Model(*arguments)
-    model = model.to(device)
-    if dtype is not None:
-        model = model.to(dtype)
-    if redraw:
-        _redraw_constants(model)
-    model.requires_grad_(False)
-    return model
+    return finish_model(model, device, precision, redraw)
 
 
 def draw_inputs(module, device, precision, seed):
     """The arguments of one call of forward, as a list."""
-    _seed(seed)
+    seed_all(seed)
     with torch.device(device):
         inputs = module.get_inputs()
     inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    return [_to(value, device, _DTYPES.get(precision)) for value in inputs]
+    return [_to(value, device, dtype_of(precision)) for value in inputs]
 
 
 def outputs_of(result):
@@ -236,18 +192,11 @@ def warm_up(device):
 
 
 def reseed(seed):
-    _seed(seed)
+    seed_all(seed)
 
 
 def compile_model(model):
     return torch.compile(model)
-
-
-def state_of(model):
-    """[(name, tensor, is_buffer)] in state_dict order."""
-    parameters = dict(model.named_parameters(remove_duplicate=False))
-    return [(name, tensor, name not in parameters)
-            for name, tensor in model.state_dict(keep_vars=True).items()]
 
 
 def _plain(value):
@@ -341,7 +290,7 @@ def describe(key, module, precision):
             raise
         except Exception as error:  # the next device may do better; the last one's error is told
             last = error
-    raise ProblemFailure("reference_raised", f"the reference raises {_short(last)}") from last
+    raise ProblemFailure("reference_raised", f"the reference raises {short(last)}") from last
 
 
 def failure_of(error):
@@ -349,5 +298,5 @@ def failure_of(error):
     if isinstance(error, ProblemFailure):
         return error.cause, str(error)
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return "does_not_fit", f"the problem does not fit into memory: {_short(error)}"
-    return "reference_raised", f"the reference raises {_short(error)}"
+        return "does_not_fit", f"the problem does not fit into memory: {short(error)}"
+    return "reference_raised", f"the reference raises {short(error)}"
