@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Triton kernels on the CPU: Triton's own interpreter, with what it leaves to a GPU's driver."""
+
+import importlib.util
+import os
+import sys
+import types
+
+import torch
+
+from kbench_worker.module_cpu_cuda import Unsupported, refusing
+
+
+class _Driver:
+    """triton.runtime.driver.active: the device that candidates are told to have."""
+
+    def __init__(self, sms, shared_bytes):
+        properties = {"multiprocessor_count": sms, "max_shared_mem": shared_bytes,
+                      "max_num_regs": 65536, "warpSize": 32, "sm_clock_rate": 1_980_000,
+                      "mem_clock_rate": 3_201_000, "mem_bus_width": 6144}
+        self.utils = types.SimpleNamespace(get_device_properties=lambda device=0: properties,
+                                           load_binary=refusing("a compiled Triton kernel"))
+
+    def get_current_target(self):
+        from triton.backends.compiler import GPUTarget
+        return GPUTarget("cuda", 90, 32)
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device=0):
+        return 0
+
+    def get_device_capability(self, device=0):
+        return 9, 0
+
+    def get_active_torch_device(self):
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self):
+        return torch.cuda
+
+    def get_benchmarker(self):
+        return _run_once
+
+    def get_empty_cache_for_benchmark(self):
+        return torch.empty(1, dtype=torch.int32, device="cuda")
+
+    def clear_cache(self, cache):
+        pass
+
+
+def _run_once(function, *args, quantiles=None, return_mode="mean", **kwargs):
+    """triton.testing.do_bench, for callers that only want it to return."""
+    function()
+    return [1.0] * len(quantiles) if quantiles else [1.0] if return_mode == "all" else 1.0
+
+
+def _choose_first(self):
+    """Autotuner.do_bench: all configurations are equal, and none is run to find that out."""
+    return lambda kernel_call, quantiles=None, **kwargs: [1.0] * len(quantiles or [0.5])
+
+
+def _check_arguments(arguments):
+    for i, value in enumerate(arguments):
+        if isinstance(value, torch.Tensor) and not value.is_cuda:
+            raise ValueError(f"Pointer argument (at {i}) cannot be accessed from Triton "
+                             "(cpu tensor?)")
+
+
+def _patch_interpreter():
+    from triton.runtime import interpreter
+    plain = interpreter.GridExecutor.__call__
+
+    def call(self, *args, **kwargs):
+        _check_arguments([*args, *kwargs.values()])
+        import numpy
+        with numpy.errstate(all="ignore"), torch._C.DisableTorchFunction():
+            try:
+                return plain(self, *args, **kwargs)
+            except interpreter.InterpreterError as error:
+                missing = error.__cause__
+                if isinstance(missing, NotImplementedError) or (
+                        isinstance(missing, AttributeError)
+                        and "InterpreterBuilder" in str(missing)):
+                    raise Unsupported(f"Triton's interpreter ({missing})") from error
+                raise
+
+    interpreter.GridExecutor.__call__ = call
+    interpreter.InterpretedFunction.warmup = refusing("a Triton kernel's warmup()")
+
+
+def _patch_triton(sms, shared_bytes):
+    import triton.testing
+    from triton.runtime import autotuner
+    from triton.runtime.driver import driver
+    driver.set_active(_Driver(sms, shared_bytes))
+    autotuner.Autotuner.do_bench = property(_choose_first)
+    triton.testing.do_bench = _run_once
+    triton.testing.do_bench_cudagraph = _run_once
+    _patch_interpreter()
+
+
+class _TritonFinder:
+    """Patches Triton when a candidate imports it: most do not, and importing it takes a while."""
+
+    def __init__(self, patch):
+        self._patch = patch
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "triton":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            plain = spec.loader.exec_module
+
+            def exec_module(module):
+                plain(module)
+                self._patch()
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def expect_triton(sms, shared_bytes):
+    """Makes the Triton that is imported from here on interpret its kernels."""
+    os.environ["TRITON_INTERPRET"] = "1"
+    sys.meta_path.insert(0, _TritonFinder(lambda: _patch_triton(sms, shared_bytes)))

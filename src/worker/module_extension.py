@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Takes load_inline, load and torch.cuda's run-time kernels out of torch's hands.
+
+What a candidate asks torch to build becomes a request of plain data, for kbench to compile outside
+the candidate's process.
+"""
+
+import ctypes
+import inspect
+import json
+import os
+import sys
+import types
+
+import torch
+
+
+class BuildError(RuntimeError):
+    """An extension does not compile; raised where torch raises a RuntimeError of its own."""
+
+
+class ScoutStop(BaseException):
+    """Ends a scout: the candidate needs what has not been built. Not for candidates to catch."""
+
+
+class _Pending:
+    """Stands for a part of an extension that a scout has asked for and not got."""
+
+    def __init__(self, name):
+        self.__dict__["_pending_name"] = name
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Pending(f"{self._pending_name}.{name}")
+
+    def __call__(self, *args, **kwargs):
+        raise ScoutStop(self._pending_name)
+
+    def _needs_value(self, *args):
+        raise ScoutStop(self._pending_name)
+
+    __iter__ = __len__ = __getitem__ = __bool__ = __int__ = __float__ = __index__ = _needs_value
+
+
+class _PendingModule(types.ModuleType):
+    """Stands for an extension in a scout; its functions can be named and not called."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Pending(f"{self.__name__}.{name}")
+
+
+def _strings(value):
+    return [value] if isinstance(value, str) else list(value or [])
+
+
+def _functions(functions):
+    """{name: docstring}, or None where the sources hold the bindings themselves."""
+    if functions is None:
+        return None
+    if isinstance(functions, str):
+        functions = [functions]
+    if isinstance(functions, list):
+        return {name: name for name in functions}
+    if isinstance(functions, dict):
+        return dict(functions)
+    raise ValueError(f"Expected 'functions' to be a list or dict, but was {type(functions)}")
+
+
+def _is_cuda_file(path):
+    return os.path.splitext(path)[1] in (".cu", ".cuh")
+
+
+def _refuse_sycl(call):
+    if call.get("sycl_sources") or call.get("with_sycl"):
+        raise BuildError("an extension with SYCL sources cannot be built here")
+
+
+def _common(call):
+    return {
+        "extra_cflags": _strings(call.get("extra_cflags")),
+        "extra_cuda_cflags": _strings(call.get("extra_cuda_cflags")),
+        "extra_ldflags": _strings(call.get("extra_ldflags")),
+        "extra_include_paths": [os.path.abspath(os.fspath(path)) for path in
+                                _strings(call.get("extra_include_paths"))],
+        "is_python_module": bool(call.get("is_python_module", True)),
+    }
+
+
+def _inline_request(call):
+    sources = {}
+    for kind in ("cpp_sources", "cuda_sources"):
+        value = call.get(kind)
+        optional = value is None and kind == "cuda_sources"
+        if not optional and not isinstance(value, (str, list)):
+            raise TypeError(f"{kind} has to be a string or a list of strings, "
+                            f"not a {type(value).__name__}")
+        sources[kind] = _strings(value)
+        for source in sources[kind]:
+            if not isinstance(source, str):
+                raise TypeError(f"{kind} holds a {type(source).__name__}, no string")
+    with_cuda = call.get("with_cuda")
+    return {
+        "kind": "inline",
+        **sources,
+        "cpp_files": [""] * len(sources["cpp_sources"]),
+        "cuda_files": [""] * len(sources["cuda_sources"]),
+        "functions": _functions(call.get("functions")),
+        "with_cuda": bool(sources["cuda_sources"]) if with_cuda is None else bool(with_cuda),
+        "with_pytorch_error_handling": bool(call.get("with_pytorch_error_handling", True)),
+        "no_implicit_headers": bool(call.get("no_implicit_headers", False)),
+        **_common(call),
+    }
+
+
+def _files_request(call):
+    paths = [os.path.abspath(path) for path in _strings(call["sources"])]
+    texts = {}
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            texts[path] = file.read()
+    cuda = [path for path in paths if _is_cuda_file(path)]
+    cpp = [path for path in paths if not _is_cuda_file(path)]
+    with_cuda = call.get("with_cuda")
+    return {
+        "kind": "files",
+        "cpp_sources": [texts[path] for path in cpp],
+        "cuda_sources": [texts[path] for path in cuda],
+        "cpp_files": cpp,
+        "cuda_files": cuda,
+        "functions": None,
+        "with_cuda": bool(cuda) if with_cuda is None else bool(with_cuda),
+        "with_pytorch_error_handling": False,
+        "no_implicit_headers": True,
+        **_common(call),
+    }
+
+
+class _Builder:
+    """Turns calls into requests and keeps what they gave."""
+
+    def __init__(self, request_compile):
+        self._request_compile = request_compile
+        self._latest = {}  # name -> (fingerprint, version, result)
+
+    def build(self, name, request):
+        """The extension of a request; a name that comes again with other sources gets a suffix."""
+        fingerprint = json.dumps(request, sort_keys=True)
+        version = 0
+        if name in self._latest:
+            known, version, result = self._latest[name]
+            if known == fingerprint:
+                return result
+            version += 1
+        request["name"] = f"{name}_v{version}" if version else name
+        result = self._ask(request)
+        if result is None:
+            result = _PendingModule(request["name"])
+        self._latest[name] = fingerprint, version, result
+        return result
+
+    def kernel(self, request):
+        """What launches a kernel, or None in a scout."""
+        return self._ask(request)
+
+    def _ask(self, request):
+        try:
+            return self._request_compile(request)
+        except Exception as error:
+            name = request["name"]
+            raise BuildError(f"Error building extension '{name}': {error}") from error
+
+
+def _like(original, replacement):
+    """`replacement`, called as the installed torch's `original` would be."""
+    signature = inspect.signature(original)
+
+    def call(*args, **kwargs):
+        return replacement(dict(signature.bind(*args, **kwargs).arguments))
+
+    call.__name__ = call.__qualname__ = original.__name__
+    call.__module__ = original.__module__
+    call.__doc__ = original.__doc__
+    call.__signature__ = signature
+    return call
+
+
+class _Kernel:
+    """What torch.cuda._compile_kernel returns; `launch` is kbench's."""
+
+    _kPlainSharedBytes = 48 * 1024
+
+    def __init__(self, name, launch, shared_limit_bytes):
+        self._name = name
+        self._launch = launch
+        self._shared_limit_bytes = shared_limit_bytes
+        self._max_shared_mem_bytes = 0
+
+    def __call__(self, grid=(1, 1, 1), block=(1, 1, 1), args=None, shared_mem=0, stream=None):
+        plain = [self._argument(value) for value in args or []]
+        if shared_mem >= self._kPlainSharedBytes and shared_mem > self._max_shared_mem_bytes:
+            raise RuntimeError(
+                f"Kernel requires {shared_mem} bytes of shared memory, and "
+                f"{self._max_shared_mem_bytes} are configured: set_shared_memory_config() first")
+        if self._launch is None:
+            raise ScoutStop(self._name)
+        self._launch([int(grid[i]) for i in range(3)], [int(block[i]) for i in range(3)], plain,
+                     int(shared_mem))
+
+    def set_shared_memory_config(self, shared_mem_bytes):
+        if shared_mem_bytes > self._shared_limit_bytes:
+            raise RuntimeError(f"Requested shared memory ({shared_mem_bytes} bytes) exceeds "
+                               f"device limit ({self._shared_limit_bytes} bytes)")
+        self._max_shared_mem_bytes = shared_mem_bytes
+
+    def _argument(self, value):
+        """(type, value) as the kernel gets it: torch passes ints with 32 bits, floats with 64."""
+        if isinstance(value, torch.Tensor):
+            if not value.is_cuda and not value.is_pinned():
+                raise ValueError("All tensor arguments must be CUDA tensors or pinned CPU tensors")
+            return "pointer", value.data_ptr()
+        if isinstance(value, int):
+            return "int32", ctypes.c_int(value).value
+        if isinstance(value, float):
+            return "float64", value
+        raise TypeError(f"Unsupported argument type: {type(value)}")
+
+
+def _compile_kernel_request(call):
+    return {
+        "kind": "kernel",
+        "name": call["kernel_name"],
+        "source": call["kernel_source"],
+        "compute_capability": call.get("compute_capability") or "",
+        "extra_include_paths": [os.fspath(path) for path in call.get("cuda_include_dirs") or []],
+        "extra_cuda_cflags": _strings(call.get("nvcc_options")),
+    }
+
+
+def _replace_everywhere(original, replacement):
+    """Modules imported before hold the function under names of their own."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", None)
+        if not isinstance(names, dict):
+            continue
+        for name, value in list(names.items()):
+            if value is original:
+                names[name] = replacement
+
+
+def _have_cuda_home(cpp_extension):
+    """Code that only names CUDA_HOME needs no toolkit; torch's wheels bring the headers."""
+    if cpp_extension.CUDA_HOME is None:
+        packages = os.path.dirname(os.path.dirname(torch.__file__))
+        major = (torch.version.cuda or "13").split(".")[0]
+        cpp_extension.CUDA_HOME = os.path.join(packages, "nvidia", f"cu{major}")
+
+
+def install(request_compile, kernels, shared_limit_bytes=232448):
+    """From here on, candidates' extensions are built by `request_compile(request)`.
+
+    It returns the extension's module, raises an exception with the compiler's log, or returns None
+    in a scout. With `kernels`, torch.cuda._compile_kernel goes the same way; there it returns what
+    is called as launch(grid, block, [(type, value)], shared_bytes).
+    """
+    from torch.utils import cpp_extension
+    builder = _Builder(request_compile)
+    _have_cuda_home(cpp_extension)
+
+    def load_inline(call):
+        _refuse_sycl(call)
+        return builder.build(call["name"], _inline_request(call))
+
+    def load(call):
+        _refuse_sycl(call)
+        if call.get("is_standalone"):
+            raise BuildError("a standalone executable cannot be built here")
+        return builder.build(call["name"], _files_request(call))
+
+    def compile_kernel(call):
+        launch = builder.kernel(_compile_kernel_request(call))
+        return _Kernel(call["kernel_name"], launch, shared_limit_bytes)
+
+    replacements = [(cpp_extension.load_inline, load_inline), (cpp_extension.load, load)]
+    if kernels and hasattr(torch.cuda, "_compile_kernel"):
+        replacements.append((torch.cuda._compile_kernel, compile_kernel))
+    for original, replacement in replacements:
+        _replace_everywhere(original, _like(original, replacement))

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""Runs a module candidate (KernelBench's ModelNew) in the candidate's own process.
+
+The functions raise CandidateFailure for what is the candidate's own fault and ScoutStop where a
+scout can go no further; tensors cross as they are, everything else as plain values.
+"""
+
+import inspect
+import logging
+import os
+import sys
+import traceback
+import types
+
+import torch
+
+from kbench_worker import module_cpu, module_extension
+from kbench_worker.model_setup import finish_model, seed_all, short, state_of
+from kbench_worker.module_cpu_cuda import Unsupported
+from kbench_worker.module_extension import BuildError, ScoutStop
+
+_MODULE_NAME = "kbench_candidate"
+
+
+class CandidateFailure(Exception):
+    """The candidate's own failure: a cause slug, one sentence, and Python's traceback, if any."""
+
+    def __init__(self, cause, message, log=""):
+        super().__init__(message)
+        self.cause = cause
+        self.log = log
+
+
+class _Source:
+    """Where the candidate's file lies, and what its author calls it."""
+
+    file = ""
+    name = ""
+
+
+def _chain(error):
+    """An exception and what caused it, the latest first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _frames(error):
+    return [frame for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == _Source.file]
+
+
+def _place(error):
+    """"name.py:12: ", the line of the candidate's own file at which it went wrong."""
+    if isinstance(error, SyntaxError) and error.filename == _Source.file:
+        return f"{_Source.name}:{error.lineno}: "
+    # A kernel's own line, which an interpreter of kernels tells in the cause, says more.
+    causes = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    for cause in reversed(causes):
+        frames = _frames(cause)
+        if frames:
+            return f"{_Source.name}:{frames[-1].lineno}: "
+    return f"{_Source.name}: "
+
+
+def _log(error):
+    text = "".join(traceback.format_exception(error))
+    return text.replace(_Source.file, _Source.name) if _Source.file else text
+
+
+def _special_cause(error):
+    """(cause, sentence) of what means the same wherever it is raised, or None."""
+    for inner in _chain(error):
+        if isinstance(inner, Unsupported):
+            return "unsupported", str(inner)
+        if isinstance(inner, BuildError):
+            return "build_failed", str(inner)
+    if isinstance(error, SystemExit):
+        return "exits", f"the candidate exits (code {error.code})"
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return "out_of_memory", short(error)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        return "missing_package", f"the package {package} is not installed"
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
+    accelerator_error = getattr(torch, "AcceleratorError", ())
+    if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
+        return "cuda_error", short(error)
+    return None
+
+
+def _failure(error, cause):
+    """CandidateFailure of anything that candidate code raised."""
+    if isinstance(error, CandidateFailure):
+        return error
+    cause, message = _special_cause(error) or (cause, short(error))
+    return CandidateFailure(cause, _place(error) + message, _log(error))
+
+
+def prepare(on_cpu, sms=16, shared_bytes=232448):
+    """Before any candidate code: what is slow to import, and the CPU's meaning of "cuda"."""
+    # It warns of a missing toolkit, which nobody needs here.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
+    import torch.utils.cpp_extension  # noqa: F401
+    if on_cpu:
+        module_cpu.enter(sms, shared_bytes)
+
+
+def _write(path, source, folder):
+    """Puts the source where inspect finds it, as Triton and torch.compile do."""
+    _Source.name = os.path.basename(path) or "candidate.py"
+    _Source.file = os.path.join(folder, _Source.name)
+    data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
+    with open(_Source.file, "wb") as file:
+        file.write(data)
+    return data
+
+
+def _compiled(data):
+    try:
+        return compile(data, _Source.file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        # A byte that the file's encoding does not know is a SyntaxError of no line.
+        line = getattr(error, "lineno", None)
+        place = f"{_Source.name}:{line}: " if line else f"{_Source.name}: "
+        text = getattr(error, "msg", None) or str(error)
+        raise CandidateFailure("import_failed", f"{place}this is no Python: {text}") from None
+
+
+def load_candidate(path, source, folder, request_compile):
+    """The module of a candidate: `source` (bytes) as `folder`/<name of path>.
+
+    `request_compile` is described at module_extension.install.
+    """
+    data = _write(path, source, folder)
+    code = _compiled(data)
+    module_extension.install(request_compile, kernels=module_cpu.active())
+    module = types.ModuleType(_MODULE_NAME)
+    module.__file__ = _Source.file
+    sys.modules[_MODULE_NAME] = module
+    if not getattr(sys, "argv", None):
+        sys.argv = [_Source.file]
+    try:
+        exec(code, module.__dict__)
+    except (ScoutStop, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise _failure(error, "import_failed") from error
+    if not hasattr(module, "ModelNew"):
+        raise CandidateFailure("no_modelnew", f"{_Source.name} has no ModelNew")
+    if not inspect.isclass(module.ModelNew):
+        raise CandidateFailure("no_modelnew", f"{_Source.name}: ModelNew is no class")
+    return module
+
+
+def _does_not_fit(function, arguments):
+    """Why a function cannot be called with these arguments, or None where it can."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        return str(error)
+    except ValueError:
+        pass
+    return None
+
+
+def _device(device):
+    return "cuda" if module_cpu.active() else device
+
+
+def build_model(module, init_arguments, device, precision, seed):
+    """A new ModelNew, as problem_host.build_model makes the reference's Model."""
+    device = _device(device)
+    try:
+        seed_all(seed)
+        with torch.device(device):
+            model = module.ModelNew(*init_arguments)
+        if not isinstance(model, torch.nn.Module):
+            raise CandidateFailure("no_modelnew",
+                                   f"{_Source.name}: ModelNew is no torch.nn.Module")
+        return finish_model(model, device, precision)
+    except (ScoutStop, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        reason = isinstance(error, TypeError) and _does_not_fit(module.ModelNew, init_arguments)
+        if reason:
+            raise CandidateFailure(
+                "wrong_init_signature",
+                f"{_Source.name}: ModelNew does not take the {len(init_arguments)} init arguments "
+                f"of the reference: {reason}", _log(error)) from error
+        raise _failure(error, "init_raised") from error
+
+
+def _copy(target, source):
+    """Whether a tensor of the model could take the values."""
+    try:
+        with torch.no_grad():
+            target.copy_(source)
+        return True
+    except RuntimeError:  # several elements of it may share one place
+        return False
+
+
+def _is_same(target, source):
+    return (target.shape == source.shape and target.dtype == source.dtype
+            and bool(torch.equal(target.detach(), source)))
+
+
+def _match(given, own):
+    """Pairs of what names do not tell: equal values first, then order and shape."""
+    pairs = []
+    for same in (_is_same, lambda target, source: target.shape == source.shape
+                 and target.dtype == source.dtype):
+        for target in list(own):
+            source = next((source for source in given if same(target, source)), None)
+            if source is not None:
+                pairs.append((target, source))
+                own.remove_identical(target)
+                given.remove_identical(source)
+    return pairs
+
+
+class _Left(list):
+    """Tensors not matched yet; equality of tensors is no equality of objects."""
+
+    def remove_identical(self, tensor):
+        del self[next(i for i, item in enumerate(self) if item is tensor)]
+
+
+def give_weights(model, names, tensors):
+    """Overwrites the model's state with the reference's; the flags that this leaves.
+
+    By name where shapes are equal, else by value (what both drew from one seed), else by order and
+    shape. `weights_by_seed`: something keeps what its constructor made of the seed.
+    """
+    own = {name: tensor for name, tensor, _ in state_of(model)}
+    given = _Left()
+    complete = True
+    for name, tensor in zip(names, tensors):
+        if name in own and own[name].shape == tensor.shape:
+            complete = _copy(own.pop(name), tensor) and complete
+        else:
+            given.append(tensor)
+    left = _Left(own.values())
+    for target, source in _match(given, left):
+        complete = _copy(target, source) and complete
+    return [] if complete and not given and not left else ["weights_by_seed"]
+
+
+def _is_dense(tensor):
+    """Whether each place of one block of memory belongs to exactly one element."""
+    expected = 1
+    for stride, size in sorted((stride, size) for size, stride in
+                               zip(tensor.shape, tensor.stride()) if size != 1):
+        if stride != expected:
+            return tensor.numel() == 0
+        expected *= size
+    return True
+
+
+def _check_output(output):
+    if not isinstance(output, torch.Tensor):
+        raise CandidateFailure("not_a_tensor",
+                               f"ModelNew returns a {type(output).__name__}, no tensor")
+    if type(output) not in (torch.Tensor, torch.nn.Parameter):
+        raise CandidateFailure("not_plain", "ModelNew returns a tensor subclass "
+                               f"{type(output).__name__}, no plain tensor")
+    if output.layout is not torch.strided or output.is_nested or output.is_quantized:
+        raise CandidateFailure("not_plain", f"ModelNew returns a tensor of layout {output.layout}, "
+                               "no plain dense one")
+    if not _is_dense(output):
+        raise CandidateFailure("not_dense", "ModelNew returns a view with gaps or overlaps: strides "
+                               f"{tuple(output.stride())} for shape {tuple(output.shape)}")
+
+
+def _structure(result):
+    if isinstance(result, tuple):
+        return "tuple"
+    return "list" if isinstance(result, list) else "tensor"
+
+
+def call(model, arguments, device="cuda"):
+    """(structure, outputs) of one call: "tensor", "tuple" or "list", and a flat list of tensors."""
+    try:
+        with torch.no_grad():
+            result = model(*arguments)
+    except (ScoutStop, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        reason = isinstance(error, TypeError) and _does_not_fit(model.forward, arguments)
+        if reason:
+            raise CandidateFailure(
+                "wrong_signature", f"{_Source.name}: forward does not take the {len(arguments)} "
+                f"inputs of the reference: {reason}", _log(error)) from error
+        raise _failure(error, "forward_raised") from error
+    structure = _structure(result)
+    outputs = [result] if structure == "tensor" else list(result)
+    wanted = torch.device(_device(device)).type
+    for output in outputs:
+        _check_output(output)
+        if output.device.type != wanted:
+            raise CandidateFailure("wrong_device", f"ModelNew returns a tensor on {output.device}, "
+                                   f"not on {wanted}")
+    return structure, outputs
+
+
+def failure_of(error):
+    """(cause, sentence, log) of what one of these functions raised."""
+    failure = _failure(error, "candidate_raised")
+    return failure.cause, str(failure), failure.log
+
+
+def flags():
+    """What was left out while the candidate ran, in words."""
+    return list(module_cpu.flags)
+
+
+def scout(path, source, folder, request_compile, init_arguments=None, inputs=None):
+    """Runs a candidate as far as it goes without what it wants built: (stage, cause, sentence).
+
+    `request_compile` notes the requests and returns None. Stages: "import", "init", "forward",
+    "end"; the cause is empty where the candidate only waits for a build or nothing went wrong.
+    """
+    stage = "import"
+    try:
+        module = load_candidate(path, source, folder, request_compile)
+        if init_arguments is not None:
+            stage = "init"
+            model = build_model(module, init_arguments, "cuda", "native", 0)
+            if inputs is not None:
+                stage = "forward"
+                call(model, inputs)
+        return "end", "", ""
+    except ScoutStop:
+        return stage, "", ""
+    except CandidateFailure as failure:
+        return stage, failure.cause, str(failure)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""What "cuda" means to a candidate on a machine without a GPU."""
+
+import unittest
+
+import torch
+
+from module_fixture import CandidateCase, module_host
+
+
+class Devices(CandidateCase):
+
+    def setUp(self):
+        super().setUp()
+        self.x = torch.ones(2, 3, device="cuda")
+
+    def test_a_tensor_says_where_it_counts_as(self):
+        x = self.x
+        self.assertEqual((x.is_cuda, x.is_cpu, x.device, x.get_device()),
+                         (True, False, torch.device("cuda", 0), 0))
+        self.assertEqual(x.type(), "torch.cuda.FloatTensor")
+        host = torch.ones(2)
+        self.assertEqual((host.is_cuda, host.is_cpu, host.device.type, host.get_device()),
+                         (False, True, "cpu", -1))
+
+    def test_ways_to_the_device(self):
+        host = torch.ones(2, 3)
+        moved = (host.cuda(), host.cuda(0, non_blocking=True), host.to("cuda"), host.to("cuda:0"),
+                 host.to(torch.device("cuda")), host.to(device="cuda"), host.to(0),
+                 host.to(self.x), host.to("cuda", torch.float16), host.pin_memory().cuda(),
+                 torch.as_tensor(host, device="cuda"), torch.tensor([1.0], device="cuda"),
+                 torch.empty_like(self.x), self.x.new_zeros(2), self.x + 1, self.x[0], self.x.t(),
+                 torch.empty_like(host, device="cuda"), torch.cuda.FloatTensor([1.0]),
+                 torch.zeros(3, device=torch.cuda.current_device()),
+                 torch.arange(3, device=self.x.device))
+        for i, tensor in enumerate(moved):
+            self.assertTrue(tensor.is_cuda, i)
+        self.assertFalse(host.is_cuda)
+
+    def test_ways_to_the_host(self):
+        moved = (self.x.cpu(), self.x.to("cpu"), torch.as_tensor(self.x, device="cpu"),
+                 torch.zeros_like(self.x, device="cpu"), self.x.cpu()[0] + 1, torch.zeros(2),
+                 self.x.cpu().new_zeros(2))
+        for i, tensor in enumerate(moved):
+            self.assertFalse(tensor.is_cuda, i)
+        self.assertTrue(self.x.is_cuda)
+        self.assertEqual(self.x.cpu().numpy().shape, (2, 3))
+        self.assertRaises(TypeError, self.x.numpy)
+
+    def test_modules(self):
+        for model in (torch.nn.Linear(3, 2).cuda(), torch.nn.Linear(3, 2).to("cuda"),
+                      torch.nn.Linear(3, 2, device="cuda")):
+            self.assertTrue(model.weight.is_cuda)
+            self.assertTrue(model(self.x).is_cuda)
+
+    def test_default_device(self):
+        with torch.device("cuda"):
+            self.assertTrue(torch.zeros(2).is_cuda)
+            self.assertFalse(torch.zeros(2, device="cpu").is_cuda)
+        self.assertFalse(torch.zeros(2).is_cuda)
+        torch.set_default_device("cuda")
+        try:
+            self.assertTrue(torch.zeros(2).is_cuda)
+        finally:
+            torch.set_default_device(None)
+
+    def test_two_devices_do_not_mix(self):
+        with self.assertRaisesRegex(RuntimeError, "at least two devices"):
+            self.x + torch.ones(3)
+        self.assertTrue((self.x * torch.tensor(2.0)).is_cuda)  # without dimensions they may
+        self.x.copy_(torch.ones(2, 3))
+        self.assertTrue(self.x[torch.tensor([0])].is_cuda)
+
+    def test_another_gpu_is_not_there(self):
+        for bad in (lambda: torch.zeros(1, device="cuda:1"), lambda: self.x.to(1),
+                    lambda: self.x.cuda(3)):
+            self.assertRaisesRegex(RuntimeError, "invalid device ordinal", bad)
+
+    def test_threads_see_the_same(self):
+        import threading
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(torch.ones(1, device="cuda").is_cuda))
+        thread.start()
+        thread.join()
+        self.assertEqual(seen, [True])
+
+
+class Cuda(CandidateCase):
+
+    def test_questions(self):
+        cuda = torch.cuda
+        self.assertEqual((cuda.is_available(), cuda.device_count(), cuda.current_device()),
+                         (True, 1, 0))
+        self.assertEqual(cuda.get_device_capability(), (9, 0))
+        self.assertEqual(cuda.get_device_properties("cuda").multi_processor_count, 16)
+        self.assertIn("NVIDIA", cuda.get_device_name(torch.device("cuda:0")))
+        self.assertEqual(cuda.memory_allocated(), 0)
+        self.assertGreater(cuda.mem_get_info()[0], 0)
+
+    def test_streams_and_events(self):
+        cuda = torch.cuda
+        stream, start, end = cuda.Stream(), cuda.Event(enable_timing=True), cuda.Event(True)
+        with cuda.stream(stream):
+            self.assertIs(cuda.current_stream(), stream)
+            start.record()
+            stream.wait_stream(cuda.default_stream())
+            end.record(stream)
+        self.assertIsNot(cuda.current_stream(), stream)
+        cuda.synchronize()
+        self.assertGreaterEqual(start.elapsed_time(end), 0)
+        with cuda.device(0), stream:
+            torch.ones(1, device="cuda").record_stream(stream)
+
+    def test_random_numbers(self):
+        torch.cuda.manual_seed(3)
+        first = torch.rand(2, device="cuda").tolist()
+        torch.cuda.manual_seed_all(3)
+        self.assertEqual(torch.rand(2, device="cuda").tolist(), first)
+        generator = torch.Generator(device="cuda").manual_seed(3)
+        self.assertEqual(torch.rand(2, device="cuda", generator=generator).tolist(), first)
+
+    def test_autocast(self):
+        x, linear = torch.ones(2, 3, device="cuda"), torch.nn.Linear(3, 2).cuda()
+        with torch.autocast("cuda"):
+            self.assertEqual(linear(x).dtype, torch.float16)
+            self.assertTrue(torch.is_autocast_enabled())
+        with torch.autocast(device_type="cuda", dtype=torch.bfloat16):
+            self.assertEqual(linear(x).dtype, torch.bfloat16)
+
+    def test_what_cannot_be_done_has_a_name(self):
+        for body, feature in (("torch.cuda.CUDAGraph()", "torch.cuda.CUDAGraph"),
+                              ("torch.cuda.graph(None)", "torch.cuda.graph"),
+                              ("torch.cuda.cudart()", "torch.cuda.cudart")):
+            model = self.model(f"def forward(self, x):\n    return {body}\n")
+            failure = self.failure(module_host.call, model, [1])
+            self.assertEqual(failure.cause, "unsupported")
+            self.assertIn(f"mine.py:6: {feature} cannot be run without a GPU", str(failure))
+
+    def test_compilers_give_back_what_they_get(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.inner = torch.compile(nn.Linear(3, 2), mode="max-autotune")
+            @torch.compile
+            def forward(self, x):
+                return self.inner(x)
+            """)
+        _, (y,) = module_host.call(model, [torch.ones(2, 3, device="cuda")])
+        self.assertEqual(y.shape, (2, 2))
+        self.assertIn("torch.compile ran eagerly", module_host.flags())
+
+    def test_operators_registered_for_cuda(self):
+        @torch.library.custom_op("kbench_test::twice", mutates_args=(), device_types="cuda")
+        def twice(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        self.assertEqual(twice(torch.ones(1, device="cuda")).tolist(), [2])
+
+
+_TRITON = """
+import torch, triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"B": 64}, num_warps=2), triton.Config({"B": 128})],
+                 key=["n"])
+@triton.jit
+def kernel(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n, other=0.0)
+    tl.store(y + i, BODY, mask=i < n)
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernel[lambda meta: (triton.cdiv(x.numel(), meta["B"]),)](x, y, x.numel())
+        return y
+"""
+
+
+class Triton(CandidateCase):
+
+    def run_kernel(self, body, x):
+        module = self.load(_TRITON.replace("BODY", body))
+        model = module_host.build_model(module, [], "cpu", "native", 1)
+        return module_host.call(model, [x])[1][0]
+
+    def test_interpreted(self):
+        x = torch.randn(7, 100, device="cuda")
+        y = self.run_kernel("tl.sigmoid(v) + tl.max(v, axis=0) * 0", x)
+        self.assertTrue(torch.allclose(y, x.sigmoid()))
+
+    def test_tensors_of_the_host_are_refused(self):
+        failure = self.failure(self.run_kernel, "v", torch.ones(3))
+        self.assertIn("cannot be accessed from Triton", str(failure))
+
+    def test_a_fault_has_the_kernels_line(self):
+        failure = self.failure(self.run_kernel, "v + nothing", torch.ones(3, device="cuda"))
+        self.assertTrue(str(failure).startswith("mine.py:10: "), str(failure))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""What load_inline, load and _compile_kernel ask for, and what scouts see of it."""
+
+import os
+import types
+import unittest
+
+import torch
+
+from module_fixture import Builds, CandidateCase, module_extension, module_host
+
+_TAIL = """
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return ext.f(x)
+"""
+_HEAD = "import torch\nfrom torch.utils.cpp_extension import load_inline, load\n"
+
+
+def _doubling(request):
+    module = types.ModuleType(request["name"])
+    module.f = lambda x: x * 2
+    return module
+
+
+class Requests(CandidateCase):
+
+    def request(self, call):
+        self.load(f"{_HEAD}ext = {call}\n{_TAIL}", Builds(_doubling))
+        self.assertEqual(len(self.builds.requests), 1)
+        return self.builds.requests[0]
+
+    def test_all_of_an_inline_request(self):
+        request = self.request(
+            "load_inline(name='e', cpp_sources='c', cuda_sources=['a', 'b'], functions=['f', 'g'],"
+            " verbose=True, extra_cflags=['-O3'], extra_cuda_cflags=['-use_fast_math'],"
+            " extra_ldflags=['-lm'], extra_include_paths=['/inc'], build_directory='/nowhere')")
+        self.assertEqual(request, {
+            "kind": "inline", "name": "e", "cpp_sources": ["c"], "cuda_sources": ["a", "b"],
+            "cpp_files": [""], "cuda_files": ["", ""], "functions": {"f": "f", "g": "g"},
+            "extra_cflags": ["-O3"], "extra_cuda_cflags": ["-use_fast_math"],
+            "extra_ldflags": ["-lm"], "extra_include_paths": ["/inc"], "with_cuda": True,
+            "with_pytorch_error_handling": True, "no_implicit_headers": False,
+            "is_python_module": True})
+
+    def test_functions_in_each_form(self):
+        for form, functions in (("'f'", {"f": "f"}), ("['f']", {"f": "f"}),
+                                ("{'f': 'doc'}", {"f": "doc"}), ("None", None)):
+            self.assertEqual(self.request(f"load_inline('e', 'c', functions={form})")["functions"],
+                             functions)
+
+    def test_functions_of_another_form(self):
+        failure = self.failure(self.load, f"{_HEAD}load_inline('e', 'c', functions=('f',))\n")
+        self.assertEqual(failure.cause, "import_failed")
+        self.assertIn("mine.py:3: ValueError: Expected 'functions'", str(failure))
+
+    def test_by_position(self):
+        request = self.request("load_inline('e', ['c'], 'a', None, 'f')")
+        self.assertEqual((request["cpp_sources"], request["cuda_sources"], request["functions"]),
+                         (["c"], ["a"], {"f": "f"}))
+
+    def test_an_argument_that_torch_does_not_know(self):
+        failure = self.failure(self.load, f"{_HEAD}load_inline('e', 'c', sources=['x'])\n")
+        self.assertIn("TypeError", str(failure))
+
+    def test_sources_of_another_type(self):
+        for value in ("None", "3", "('c',)", "[None]"):
+            failure = self.failure(self.load, f"{_HEAD}load_inline('e', {value})\n")
+            self.assertIn("TypeError", str(failure))
+
+    def test_under_every_name(self):
+        for call in ("torch.utils.cpp_extension.load_inline", "cpp.load_inline", "later()"):
+            self.load("import torch\nimport torch.utils.cpp_extension as cpp\n"
+                      "def later():\n    from torch.utils.cpp_extension import load_inline\n"
+                      f"    return load_inline\next = ({call})('e', 'c')\n{_TAIL}")
+            self.assertEqual(self.builds.requests[-1]["name"], "e")
+
+    def test_files(self):
+        self.load(f"""
+{_HEAD}
+import os
+here = os.path.dirname(__file__)
+for name, text in (("a.cu", "device"), ("b.cpp", "host")):
+    with open(os.path.join(here, name), "w") as file:
+        file.write(text)
+ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
+{_TAIL}""")
+        request = self.builds.requests[0]
+        self.assertEqual((request["kind"], request["with_cuda"]), ("files", True))
+        self.assertEqual((request["cpp_sources"], request["cuda_sources"]), (["host"], ["device"]))
+        self.assertEqual(request["cuda_files"], [os.path.join(self.folder, "a.cu")])
+
+    def test_files_that_are_not_there(self):
+        failure = self.failure(self.load, f"{_HEAD}load('e', ['/no/such.cu'])\n")
+        self.assertEqual(failure.cause, "missing_file")
+
+    def test_cuda_home_can_be_named(self):
+        self.load("import os, torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+                  f"path = os.path.join(CUDA_HOME, 'include')\nclass ModelNew: pass\n")
+
+
+class Results(CandidateCase):
+
+    def model(self, source, builds):
+        module = self.load(source, builds)
+        return module_host.build_model(module, [], "cpu", "native", 1)
+
+    def test_the_module_is_called(self):
+        model = self.model(f"{_HEAD}ext = load_inline('e', 'c')\n{_TAIL}", Builds(_doubling))
+        _, outputs = module_host.call(model, [torch.ones(2, device="cuda")])
+        self.assertEqual(outputs[0].tolist(), [2, 2])
+
+    def test_equal_names(self):
+        self.load(f"{_HEAD}a = load_inline('e', 'c')\nb = load_inline('e', 'c')\n"
+                  f"ext = load_inline('e', 'd')\n{_TAIL}same = a is b\n", Builds(_doubling))
+        self.assertEqual([r["name"] for r in self.builds.requests], ["e", "e_v1"])
+
+    def test_does_not_compile(self):
+        failure = self.failure(self.load, f"{_HEAD}ext = load_inline('e', 'c')\n{_TAIL}",
+                               Builds(ValueError("line 3: error: no semicolon")))
+        self.assertEqual(failure.cause, "build_failed")
+        self.assertIn("mine.py:3: Error building extension 'e': line 3: error: no semicolon",
+                      str(failure))
+
+    def test_a_candidate_may_catch_it_and_go_on(self):
+        module = self.load(f"""
+{_HEAD}
+try:
+    ext = load_inline("e", "c")
+except RuntimeError as error:
+    text = str(error)
+{_TAIL}""", Builds(ValueError("no semicolon")))
+        self.assertEqual(module.text, "Error building extension 'e': no semicolon")
+
+    def test_another_error_after_it_is_the_build_too(self):
+        failure = self.failure(self.load, f"{_HEAD}try:\n    load_inline('e', 'c')\n"
+                               "except Exception as e:\n    raise ValueError('bad')\n",
+                               Builds(ValueError("no semicolon")))
+        self.assertEqual(failure.cause, "build_failed")
+
+
+class Scout(CandidateCase):
+
+    def scout(self, source, *arguments):
+        return module_host.scout("mine.py", source.encode(), self.folder, self.builds, *arguments)
+
+    def test_goes_on_until_a_function_is_called(self):
+        source = f"{_HEAD}ext = load_inline('e', 'c')\nf = ext.f\n{_TAIL}"
+        self.assertEqual(self.scout(source), ("end", "", ""))
+        self.assertEqual(self.scout(source, []), ("end", "", ""))
+        self.assertEqual(self.scout(source, [], [torch.ones(1)]), ("forward", "", ""))
+        self.assertEqual(self.scout(source + "f(1)\n"), ("import", "", ""))
+
+    def test_several_requests(self):
+        source = f"{_HEAD}a = load_inline('a', 'c')\next = load_inline('b', 'c')\n{_TAIL}"
+        self.assertEqual(self.scout(source)[0], "end")
+        self.assertEqual([r["name"] for r in self.builds.requests], ["a", "b"])
+
+    def test_inside_try_and_except(self):
+        source = (f"{_HEAD}try:\n    ext = load_inline('e', 'c')\n    ext.f(1)\n"
+                  f"except Exception:\n    ext = None\n{_TAIL}")
+        self.assertEqual(self.scout(source), ("import", "", ""))
+
+    def test_inside_init_and_inside_forward(self):
+        source = f"""{_HEAD}
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = load_inline("first", "c")
+        self.f = self.first.f
+    def forward(self, x):
+        if not hasattr(self, "second"):
+            self.second = load_inline("second", "c")
+        return self.second.f(self.f(x))
+"""
+        self.assertEqual(self.scout(source, []), ("end", "", ""))
+        self.assertEqual(len(self.builds.requests), 1)
+        self.assertEqual(self.scout(source, [], [torch.ones(1)]), ("forward", "", ""))
+        self.assertEqual([r["name"] for r in self.builds.requests], ["first", "first", "second"])
+
+    def test_faults_are_told(self):
+        stage, cause, message = self.scout("import torch\n1 / 0\n")
+        self.assertEqual((stage, cause), ("import", "import_failed"))
+        self.assertIn("mine.py:2", message)
+
+    def test_looked_up_in_a_way_that_needs_it(self):
+        for use in ("list(ext.f)", "ext.n + 1 if ext.n else 0", "int(ext.n)", "ext.C(3)"):
+            self.assertEqual(self.scout(f"{_HEAD}ext = load_inline('e', 'c')\n{use}\n")[0],
+                             "import", use)
+
+
+class Kernels(CandidateCase):
+
+    def run_kernel(self, call, builds, head=""):
+        module = self.load(f"""
+import torch
+kernel = torch.cuda._compile_kernel("source", "k", nvcc_options=["-O3"])
+{head}
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        kernel({call})
+        return y
+""", builds)
+        model = module_host.build_model(module, [], "cpu", "native", 1)
+        return module_host.call(model, [torch.ones(2, device="cuda")])
+
+    def test_launch(self):
+        launches = []
+        builds = Builds(lambda request: lambda *arguments: launches.append(arguments))
+        _, (y,) = self.run_kernel("(1, 2, 3), (32, 1, 1), [x, y, 2**32 + 5, 1.5, True]", builds)
+        request = builds.requests[0]
+        self.assertEqual((request["kind"], request["name"], request["source"],
+                          request["extra_cuda_cflags"]), ("kernel", "k", "source", ["-O3"]))
+        grid, block, arguments, shared = launches[0]
+        self.assertEqual((grid, block, shared), ([1, 2, 3], [32, 1, 1], 0))
+        self.assertEqual(arguments[1], ("pointer", y.data_ptr()))
+        self.assertEqual(arguments[2:], [("int32", 5), ("float64", 1.5), ("int32", 1)])
+
+    def test_much_shared_memory_has_to_be_asked_for(self):
+        builds = Builds(lambda request: lambda *arguments: None)
+        call = "(1, 1, 1), (32, 1, 1), [y], 65536"
+        self.assertEqual(self.failure(self.run_kernel, call, builds).cause, "forward_raised")
+        self.run_kernel(call, builds, "kernel.set_shared_memory_config(65536)")
+
+    def test_arguments_of_the_host(self):
+        builds = Builds(lambda request: lambda *arguments: None)
+        call = "(1, 1, 1), (32, 1, 1), ['text']"
+        self.assertIn("TypeError", str(self.failure(self.run_kernel, call, builds)))
+
+    def test_does_not_compile(self):
+        failure = self.failure(self.run_kernel, "", Builds(ValueError("k.cu(1): error")))
+        self.assertEqual(failure.cause, "build_failed")
+
+    def test_scout(self):
+        self.assert_stops(self.run_kernel, "(1, 1, 1), (32, 1, 1), [x, y]", Builds())
+
+
+if __name__ == "__main__":
+    unittest.main()

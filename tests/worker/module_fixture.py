@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The package kbench_worker made of src/worker's files, as the binary makes it of its copies."""
+
+import os
+import shutil
+import sys
+import tempfile
+import textwrap
+import types
+import unittest
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_package = types.ModuleType("kbench_worker")
+_package.__path__ = [os.path.join(_ROOT, "src", "worker")]
+sys.modules["kbench_worker"] = _package
+sys.dont_write_bytecode = True
+
+from kbench_worker import module_extension, module_host  # noqa: E402  needs the package
+
+module_host.prepare(on_cpu=True)
+
+
+class Builds:
+    """A request_compile that keeps the requests and answers with what it is given."""
+
+    def __init__(self, answer=None):
+        self.requests = []
+        self._answer = answer
+
+    def __call__(self, request):
+        self.requests.append(request)
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer(request) if callable(self._answer) else self._answer
+
+
+class CandidateCase(unittest.TestCase):
+    """Loads candidates from text into a folder of the test's own."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="kbench-module-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.builds = Builds()
+
+    def load(self, source, builds=None):
+        if isinstance(source, str):
+            source = textwrap.dedent(source).lstrip().encode()
+        self.builds = builds or self.builds
+        return module_host.load_candidate("/somewhere/mine.py", source, self.folder, self.builds)
+
+    def model(self, body, *init_arguments, builds=None):
+        """A ModelNew(torch.nn.Module) with the given body, built."""
+        source = ("import torch\nfrom torch import nn\n"
+                  "from torch.utils.cpp_extension import load_inline\n"
+                  "class ModelNew(nn.Module):\n"
+                  + textwrap.indent(textwrap.dedent(body).strip(), "    ") + "\n")
+        module = self.load(source.encode(), builds)
+        return module_host.build_model(module, list(init_arguments), "cpu", "native", 7)
+
+    def failure(self, function, *arguments):
+        """The CandidateFailure that a call raises."""
+        with self.assertRaises(module_host.CandidateFailure) as caught:
+            function(*arguments)
+        return caught.exception
+
+    def assert_stops(self, function, *arguments):
+        with self.assertRaises(module_extension.ScoutStop):
+            function(*arguments)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""What becomes of module candidates that are faulty, each in its own way, and of right ones."""
+
+import unittest
+
+import torch
+
+from module_fixture import CandidateCase, module_host
+
+_MODEL = """
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+"""
+
+
+class Import(CandidateCase):
+
+    def test_gives_the_module_under_its_own_name_and_file(self):
+        module = self.load("import torch, inspect\n" + _MODEL +
+                           "text = inspect.getsource(ModelNew)\nname = __name__\n")
+        self.assertEqual(module.name, "kbench_candidate")
+        self.assertIn("return x + 1", module.text)
+        self.assertEqual(module.__file__, self.folder + "/mine.py")
+
+    def test_main_is_not_run(self):
+        self.load("import torch\n" + _MODEL + "if __name__ == '__main__':\n    1 / 0\n")
+
+    def test_raises(self):
+        failure = self.failure(self.load, "x = 1\ndef f():\n    return x / 0\nf()\n")
+        self.assertEqual(failure.cause, "import_failed")
+        self.assertEqual(str(failure), "mine.py:3: ZeroDivisionError: division by zero")
+        self.assertIn('File "mine.py", line 4', failure.log)
+
+    def test_is_no_python(self):
+        failure = self.failure(self.load, "import torch\ndef f(:\n")
+        self.assertEqual((failure.cause, str(failure)[:10]), ("import_failed", "mine.py:2:"))
+
+    def test_holds_a_null_byte(self):
+        self.assertEqual(self.failure(self.load, b"x = 1\0\n").cause, "import_failed")
+
+    def test_wrong_encoding(self):
+        failure = self.failure(self.load, b"x = '\xff\xfe'\n")
+        self.assertEqual(failure.cause, "import_failed")
+        self.assertIn("utf-8", str(failure))
+        module = self.load(b"# coding: latin-1\nx = '\xe9'\nclass ModelNew: pass\n")
+        self.assertEqual(module.x, "\u00e9")
+
+    def test_exits(self):
+        for statement in ("import sys; sys.exit(0)", "raise SystemExit('done')", "exit(3)"):
+            if statement.startswith("exit") and "exit" not in dir(__builtins__):
+                continue
+            failure = self.failure(self.load, statement)
+            self.assertEqual(failure.cause, "exits", statement)
+
+    def test_needs_a_package_that_is_not_there(self):
+        failure = self.failure(self.load, "import torch\nimport no_such_package.inner\n")
+        self.assertEqual(failure.cause, "missing_package")
+        self.assertEqual(str(failure), "mine.py:2: the package no_such_package is not installed")
+
+    def test_reads_a_file_that_is_not_there(self):
+        failure = self.failure(self.load, "open('/no/such/kernel.cu')\n")
+        self.assertEqual(failure.cause, "missing_file")
+        self.assertIn("mine.py:1: the file /no/such/kernel.cu", str(failure))
+
+    def test_has_no_modelnew(self):
+        for source in ("import torch\nclass Model: pass\n", "ModelNew = 3\n"):
+            self.assertEqual(self.failure(self.load, source).cause, "no_modelnew")
+
+    def test_recursion_without_end(self):
+        failure = self.failure(self.load, "def f(): return f()\nf()\n")
+        self.assertEqual(failure.cause, "import_failed")
+
+
+class Build(CandidateCase):
+
+    def test_another_signature(self):
+        failure = self.failure(self.model, "def __init__(self, a, b):\n    super().__init__()", 1)
+        self.assertEqual(failure.cause, "wrong_init_signature")
+        self.assertIn("1 init arguments", str(failure))
+
+    def test_raises(self):
+        failure = self.failure(self.model, "def __init__(self):\n    self.x = [][1]\n")
+        self.assertEqual(failure.cause, "init_raised")
+        self.assertIn("mine.py:6: IndexError", str(failure))
+
+    def test_a_type_error_inside_is_not_the_signature(self):
+        failure = self.failure(self.model, "def __init__(self):\n    len(3)\n")
+        self.assertEqual(failure.cause, "init_raised")
+
+    def test_is_no_module(self):
+        module = self.load("class ModelNew:\n    def __init__(self): pass\n")
+        failure = self.failure(module_host.build_model, module, [], "cpu", "native", 1)
+        self.assertEqual(failure.cause, "no_modelnew")
+
+    def test_takes_the_rows_type_and_no_gradients(self):
+        module = self.load("import torch\nclass ModelNew(torch.nn.Linear): pass\n")
+        model = module_host.build_model(module, [3, 2], "cpu", "bf16", 1)
+        self.assertEqual(model.weight.dtype, torch.bfloat16)
+        self.assertFalse(model.weight.requires_grad)
+
+    def test_one_seed_makes_one_model(self):
+        module = self.load("import torch\nclass ModelNew(torch.nn.Linear): pass\n")
+        states = [module_host.build_model(module, [3, 2], "cpu", "native", seed).weight.tolist()
+                  for seed in (5, 5, 6)]
+        self.assertEqual(states[0], states[1])
+        self.assertNotEqual(states[0], states[2])
+
+
+_LINEAR = """
+def __init__(self):
+    super().__init__()
+    self.{0} = nn.Parameter(torch.randn(2, 3))
+    self.{1} = nn.Parameter(torch.zeros(2))
+    self.{2} = nn.Parameter(torch.ones(2))
+"""
+
+
+class Weights(CandidateCase):
+
+    def give(self, model, *pairs):
+        names, tensors = zip(*pairs)
+        return module_host.give_weights(model, list(names), list(tensors))
+
+    def setUp(self):
+        super().setUp()
+        self.given = [("w", torch.full((2, 3), 3.0)), ("b", torch.full((2,), 4.0)),
+                      ("g", torch.full((2,), 5.0))]
+
+    def test_by_name_in_any_order(self):
+        model = self.model(_LINEAR.format("w", "g", "b"))
+        self.assertEqual(self.give(model, *self.given), [])
+        self.assertEqual((model.w[0, 0].item(), model.g[0].item(), model.b[0].item()), (3, 5, 4))
+
+    def test_by_order_and_shape(self):
+        model = self.model(_LINEAR.format("weight", "bias", "scale"))
+        self.assertEqual(self.give(model, *self.given), [])
+        self.assertEqual((model.weight[0, 0].item(), model.bias[0].item(), model.scale[0].item()),
+                         (3, 4, 5))
+
+    def test_equal_values_before_order(self):
+        model = self.model(_LINEAR.format("weight", "bias", "scale"))
+        scale = model.scale.detach().clone()
+        self.give(model, self.given[0], ("g", scale), ("b", torch.full((2,), 4.0)))
+        self.assertEqual(model.bias.tolist(), [4, 4])
+        self.assertEqual(model.scale.tolist(), scale.tolist())
+
+    def test_what_fits_nothing_keeps_its_values(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("packed", torch.randn(3, 2))
+                self.b = nn.Parameter(torch.zeros(2))
+            """)
+        packed = model.packed.clone()
+        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
+        self.assertTrue(torch.equal(model.packed, packed))
+        self.assertEqual(model.b.tolist(), [4, 4])
+
+    def test_weights_outside_the_state(self):
+        model = self.model("def __init__(self):\n    super().__init__()\n    self.w = [1]\n")
+        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
+
+
+class Call(CandidateCase):
+
+    def call(self, body, *arguments):
+        model = self.model(body)
+        return module_host.call(model, list(arguments) or [torch.ones(2, 3, device="cuda")])
+
+    def cause(self, result):
+        return self.failure(self.call, f"def forward(self, x):\n    return {result}\n").cause
+
+    def test_structures(self):
+        for result, structure, count in (("x + 1", "tensor", 1), ("[x, x * 2]", "list", 2),
+                                         ("(x,)", "tuple", 1), ("torch.max(x, 1)", "tuple", 2)):
+            found = self.call(f"def forward(self, x):\n    return {result}\n")
+            self.assertEqual((found[0], len(found[1])), (structure, count))
+
+    def test_no_tensor(self):
+        for result in ("None", "[x, None]", "{'y': x}", "3.0", "x.tolist()", "[[x]]"):
+            self.assertEqual(self.cause(result), "not_a_tensor", result)
+
+    def test_not_plain(self):
+        self.assertEqual(self.cause("x.to_sparse()"), "not_plain")
+        self.assertEqual(self.cause("torch.nested.nested_tensor([x[0], x[1]])"), "not_plain")
+        failure = self.failure(self.call, """
+            class Lazy(torch.Tensor): pass
+            def forward(self, x):
+                return x.as_subclass(self.Lazy)
+            """)
+        self.assertEqual(failure.cause, "not_plain")
+        self.assertIn("Lazy", str(failure))
+
+    def test_gaps_and_overlaps(self):
+        self.assertEqual(self.cause("x[:, :2]"), "not_dense")
+        self.assertEqual(self.cause("x[0].expand(2, 3)"), "not_dense")
+        self.call("def forward(self, x):\n    return x.t()\n")
+        self.call("def forward(self, x):\n    return x[:1, :, None].expand(1, 3, 1), x[:, :0]\n")
+
+    def test_on_the_host(self):
+        self.assertEqual(self.cause("x.cpu()"), "wrong_device")
+        self.assertEqual(self.cause("torch.zeros(2, 3)"), "wrong_device")
+
+    def test_raises(self):
+        failure = self.failure(self.call, "def forward(self, x):\n    return x @ x\n")
+        self.assertEqual(failure.cause, "forward_raised")
+        self.assertTrue(str(failure).startswith("mine.py:6: RuntimeError: "), str(failure))
+
+    def test_exits(self):
+        self.assertEqual(self.cause("exit_now()"), "forward_raised")
+        self.assertEqual(self.cause("__import__('sys').exit()"), "exits")
+
+    def test_another_signature(self):
+        failure = self.failure(self.call, "def forward(self, x, y):\n    return x\n")
+        self.assertEqual(failure.cause, "wrong_signature")
+
+    def test_out_of_memory(self):
+        self.assertEqual(self.cause("(_ for _ in ()).throw(MemoryError())"), "out_of_memory")
+
+
+if __name__ == "__main__":
+    unittest.main()
