@@ -18,9 +18,15 @@ struct Installation {
   std::string python_version, torch_version, cuda_version;
   std::filesystem::path nvrtc;                       ///< libnvrtc.so.*; empty: none was found
   std::vector<std::filesystem::path> cuda_includes;  ///< for NVRTC: CUDA's headers, crt/, cccl
-  std::filesystem::path problems;                    ///< the shipped problem set
-  std::filesystem::path candidates;                  ///< the shipped right candidates
-  std::filesystem::path cache;                       ///< default_cache()
+  /// For host halves: torch's and Python's headers, the folder of libtorch, whether torch has the
+  /// new std::string, and kbench's own headers (src/host). The first three are empty without torch.
+  std::vector<std::filesystem::path> torch_includes, python_includes;
+  std::filesystem::path torch_lib;
+  bool torch_cxx11_abi = true;
+  std::filesystem::path host_headers;
+  std::filesystem::path problems;    ///< the shipped problem set
+  std::filesystem::path candidates;  ///< the shipped right candidates
+  std::filesystem::path cache;       ///< default_cache()
 };
 
 /// Reads kbench.json beside the running executable. Throws kbench::Error naming what to do

@@ -123,6 +123,12 @@ function(kbench_json_strings out)
 endfunction()
 
 kbench_json_strings(kb_includes_json ${kb_cuda_includes})
+kbench_json_strings(kb_torch_includes_json ${kb_torch_includes})
+kbench_json_strings(kb_python_includes_json ${kb_python_includes})
+set(kb_abi_json true)
+if(NOT kb_torch_abi)
+  set(kb_abi_json false)
+endif()
 kbench_json_strings(kb_check ${kb_python} ${kb_nvrtc} ${PROJECT_SOURCE_DIR})
 file(MAKE_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 file(CONFIGURE OUTPUT ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/kbench.json @ONLY CONTENT [[{
@@ -132,6 +138,11 @@ file(CONFIGURE OUTPUT ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/kbench.json @ONLY CONTEN
   "cuda_version": "@kb_cuda_version@",
   "nvrtc": "@kb_nvrtc@",
   "cuda_includes": [@kb_includes_json@],
+  "torch_includes": [@kb_torch_includes_json@],
+  "python_includes": [@kb_python_includes_json@],
+  "torch_lib": "@kb_torch_lib@",
+  "torch_cxx11_abi": @kb_abi_json@,
+  "host_headers": "@PROJECT_SOURCE_DIR@/src/host",
   "problems": "@PROJECT_SOURCE_DIR@/problems",
   "candidates": "@PROJECT_SOURCE_DIR@/problems/candidates/right"
 }

@@ -23,6 +23,12 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+std::vector<fs::path> paths(const nlohmann::json& list) {
+  std::vector<fs::path> found;
+  for (const auto& path : list) found.emplace_back(path.get<std::string>());
+  return found;
+}
+
 Installation from_json(const nlohmann::json& json, const fs::path& bin) {
   Installation found;
   found.bin = bin;
@@ -33,9 +39,12 @@ Installation from_json(const nlohmann::json& json, const fs::path& bin) {
   found.torch_version = json.at("torch_version").get<std::string>();
   found.cuda_version = json.at("cuda_version").get<std::string>();
   found.nvrtc = json.at("nvrtc").get<std::string>();
-  for (const auto& include : json.at("cuda_includes")) {
-    found.cuda_includes.emplace_back(include.get<std::string>());
-  }
+  found.cuda_includes = paths(json.at("cuda_includes"));
+  found.torch_includes = paths(json.at("torch_includes"));
+  found.python_includes = paths(json.at("python_includes"));
+  found.torch_lib = json.at("torch_lib").get<std::string>();
+  found.torch_cxx11_abi = json.at("torch_cxx11_abi").get<bool>();
+  found.host_headers = json.at("host_headers").get<std::string>();
   found.problems = json.at("problems").get<std::string>();
   found.candidates = json.at("candidates").get<std::string>();
   found.cache = default_cache();

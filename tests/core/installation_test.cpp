@@ -51,7 +51,8 @@ TEST_F(InstallationTest, ReadsEveryField) {
   const auto found = read_installation(write(R"({
     "python": "/p/python", "python_version": "3.12.1", "torch_version": "2.11.0",
     "cuda_version": "13.0", "nvrtc": "/n/libnvrtc.so.13", "cuda_includes": ["/i", "/i/cccl"],
-    "problems": "/k/problems", "candidates": "/k/right"})"));
+    "torch_includes": ["/t/include"], "python_includes": ["/p/include"], "torch_lib": "/t/lib",
+    "torch_cxx11_abi": false, "host_headers": "/k/host", "problems": "/k/problems", "candidates": "/k/right"})"));
   EXPECT_EQ(found.bin, folder_);
   EXPECT_EQ(found.compiler, folder_ / "kbench-cc");
   EXPECT_EQ(found.worker, folder_ / "kbench-worker");
@@ -61,6 +62,11 @@ TEST_F(InstallationTest, ReadsEveryField) {
   EXPECT_EQ(found.cuda_version, "13.0");
   EXPECT_EQ(found.nvrtc, "/n/libnvrtc.so.13");
   EXPECT_THAT(found.cuda_includes, ElementsAre("/i", "/i/cccl"));
+  EXPECT_THAT(found.torch_includes, ElementsAre("/t/include"));
+  EXPECT_THAT(found.python_includes, ElementsAre("/p/include"));
+  EXPECT_EQ(found.torch_lib, "/t/lib");
+  EXPECT_FALSE(found.torch_cxx11_abi);
+  EXPECT_EQ(found.host_headers, "/k/host");
   EXPECT_EQ(found.problems, "/k/problems");
   EXPECT_EQ(found.candidates, "/k/right");
   EXPECT_EQ(found.cache, default_cache());
