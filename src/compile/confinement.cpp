@@ -19,8 +19,10 @@ namespace kbench {
 namespace {
 
 // From linux/landlock.h, which older system headers lack: version 1 of the interface.
+constexpr std::uint64_t kLandlockExecute = 1u << 0;
 constexpr std::uint64_t kLandlockReadFile = 1u << 2;
 constexpr std::uint64_t kLandlockReadDir = 1u << 3;
+constexpr std::uint64_t kLandlockOfFiles = (1u << 3) - 1;  // execute, write, read
 constexpr std::uint64_t kLandlockAllFs = (1u << 13) - 1;
 constexpr int kLandlockRulePathBeneath = 1;
 constexpr long kCreateRuleset = 444;  // the same on all architectures
@@ -49,14 +51,22 @@ bool is_below(const std::string& path, const std::string& root) {
   return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
 }
 
-void landlock(const std::vector<std::string>& folders) {
+/// A path, and what may be done below it.
+struct Permission {
+  std::string path;
+  std::uint64_t access;
+};
+
+void landlock(const std::vector<Permission>& permissions) {
   const std::uint64_t handled = kLandlockAllFs;
   const long ruleset = ::syscall(kCreateRuleset, &handled, sizeof handled, 0);
   if (ruleset < 0) return;
-  for (const auto& folder : folders) {
-    const int fd = ::open(folder.c_str(), O_PATH | O_CLOEXEC);
+  for (const auto& [path, access] : permissions) {
+    const int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
     if (fd < 0) continue;
-    const PathBeneath rule{kLandlockReadFile | kLandlockReadDir, fd};
+    struct stat status {};
+    const bool is_folder = ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    const PathBeneath rule{is_folder ? access : access & kLandlockOfFiles, fd};
     ::syscall(kAddRule, ruleset, kLandlockRulePathBeneath, &rule, 0);
     ::close(fd);
   }
@@ -84,8 +94,23 @@ void confine_reads(const std::vector<std::filesystem::path>& folders) {
     state.roots.push_back(root);
   }
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  landlock(state.roots);
+  std::vector<Permission> permissions;
+  for (const auto& root : state.roots) {
+    permissions.push_back({root, kLandlockReadFile | kLandlockReadDir});
+  }
+  landlock(permissions);
   state.active = true;
+}
+
+void confine_program(const std::vector<std::filesystem::path>& read,
+                     const std::vector<std::filesystem::path>& write) {
+  std::vector<Permission> permissions;
+  for (const auto& path : read) {
+    permissions.push_back({path.string(), kLandlockReadFile | kLandlockReadDir | kLandlockExecute});
+  }
+  for (const auto& path : write) permissions.push_back({path.string(), kLandlockAllFs});
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  landlock(permissions);
 }
 
 std::optional<std::string> refused_file() {

@@ -18,6 +18,12 @@ namespace kbench {
 /// code that a fault in NVRTC let in.
 void confine_reads(const std::vector<std::filesystem::path>& folders);
 
+/// From here on, and in every program that this process becomes or starts, only what lies below the
+/// `read` paths may be read and executed, and only what lies below `write` written. Landlock alone
+/// does it: without it, nothing is refused.
+void confine_program(const std::vector<std::filesystem::path>& read,
+                     const std::vector<std::filesystem::path>& write);
+
 /// The first existing file outside the folders that somebody tried to open, if any.
 std::optional<std::string> refused_file();
 

@@ -5,6 +5,7 @@
 //
 //   kbench-cc < JOB > RESULT      both framed as src/compile/wire.hpp says
 //   kbench-cc --version LIBRARY   "NVRTC 13.0"
+//   kbench-cc --guard …           becomes a host compiler with limits, as guard.hpp says
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -17,9 +18,11 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "compile/confinement.hpp"
 #include "compile/exit_codes.hpp"
+#include "compile/guard.hpp"
 #include "compile/nvrtc_compile.hpp"
 #include "kbench/error.hpp"
 
@@ -119,8 +122,13 @@ int run(int argc, char** argv) {
     fmt::print("NVRTC {}\n", NvrtcApi(argv[2]).version());
     return 0;
   }
+  if (argc > 2 && std::string_view(argv[1]) == "--guard") {
+    guard(std::vector<std::string>(argv + 2, argv + argc));
+  }
   if (argc != 1) {
-    fmt::print(stderr, "usage: kbench-cc < job > result\n       kbench-cc --version LIBRARY\n");
+    fmt::print(stderr,
+               "usage: kbench-cc < job > result\n       kbench-cc --version LIBRARY\n"
+               "       kbench-cc --guard BYTES [--read PATH] [--write PATH] -- COMMAND\n");
     return 2;
   }
   limit_self();

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "compile/guard.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <vector>
+
+#include "compile/confinement.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr rlim_t kFileBytes = rlim_t{256} << 20;
+// What a compiler maps without touching it: its libraries and the precompiled header.
+constexpr rlim_t kMappedBytes = rlim_t{2} << 30;
+
+struct Job {
+  rlim_t memory_bytes = 0;
+  std::vector<std::filesystem::path> read, write;
+  std::vector<std::string> command;
+};
+
+Job parse(std::span<const std::string> arguments) {
+  Job job;
+  if (arguments.empty()) throw Error("no limit of memory");
+  const std::string& bytes = arguments.front();
+  std::from_chars(bytes.data(), bytes.data() + bytes.size(), job.memory_bytes);
+  std::size_t at = 1;
+  for (; at + 1 < arguments.size() && arguments[at] != "--"; at += 2) {
+    (arguments[at] == "--write" ? job.write : job.read).emplace_back(arguments[at + 1]);
+  }
+  for (++at; at < arguments.size(); ++at) job.command.push_back(arguments[at]);
+  if (job.command.empty()) throw Error("no command");
+  return job;
+}
+
+void limit(const Job& job) {
+  const auto set = [](auto resource, rlim_t value) {
+    const rlimit both{value, value};
+    ::setrlimit(resource, &both);
+  };
+  set(RLIMIT_CORE, 0);
+  set(RLIMIT_FSIZE, kFileBytes);
+  if (job.memory_bytes > 0) set(RLIMIT_AS, job.memory_bytes + kMappedBytes);
+  // Where memory runs out all the same, the compiler is the process to lose.
+  if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
+    std::fputs("1000", score);
+    std::fclose(score);
+  }
+}
+
+}  // namespace
+
+void guard(std::span<const std::string> arguments) {
+  Job job = parse(arguments);
+  limit(job);
+  confine_program(job.read, job.write);
+  std::vector<char*> words;
+  for (auto& word : job.command) words.push_back(word.data());
+  words.push_back(nullptr);
+  ::execv(words.front(), words.data());
+  throw Error(fmt::format("{} cannot be started: {}", job.command.front(), ::strerror(errno)));
+}
+
+}  // namespace kbench
