@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench {
+
+/// One symbol of an object file.
+struct ElfSymbol {
+  std::string_view name;
+  std::uint64_t value = 0, size = 0;
+  bool is_function = false, is_object = false, is_defined = false, is_weak = false;
+};
+
+/// A 64-bit little-endian ELF file, read in place: `bytes` has to outlive it. Nothing in the file
+/// is trusted; what lies outside it is as good as absent.
+class ElfFile {
+ public:
+  /// Throws kbench::Error where the bytes are no such file.
+  explicit ElfFile(std::string_view bytes);
+  /// All symbols, local ones included (.symtab); empty in a stripped file.
+  std::vector<ElfSymbol> symbols() const;
+  /// What the file exports and what it wants of others (.dynsym).
+  std::vector<ElfSymbol> dynamic_symbols() const;
+  /// The libraries that it names as needed.
+  std::vector<std::string> needed() const;
+
+ private:
+  struct Section {
+    std::uint32_t type = 0, link = 0;
+    std::uint64_t offset = 0, size = 0;
+  };
+  std::vector<ElfSymbol> read_symbols(std::uint32_t type) const;
+  const Section* find(std::uint32_t type) const;
+  std::string_view contents(const Section& section) const;
+  std::string_view text_at(const Section& strings, std::uint64_t offset) const;
+
+  std::string_view bytes_;
+  std::vector<Section> sections_;
+};
+
+}  // namespace kbench

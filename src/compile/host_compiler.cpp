@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "compile/content_cache.hpp"
+#include "compile/host_diagnostics.hpp"
+#include "compile/host_prelude.hpp"
+#include "compile/host_run.hpp"
+#include "compile/host_source.hpp"
+#include "compile/host_wire.hpp"
+#include "compile/keyed_pool.hpp"
+#include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+#include "kbench/host_compile.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Raised when what a result holds changes its meaning.
+constexpr std::string_view kFormat = "host-1";
+constexpr std::string_view kStandard = "c++17";
+constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
+
+void add(Sha256& hash, const std::vector<HostText>& texts) {
+  hash.field(std::to_string(texts.size()));
+  for (const HostText& text : texts) hash.field(text.name).field(text.text);
+}
+
+void add(Sha256& hash, const std::vector<std::string>& words) {
+  hash.field(std::to_string(words.size()));
+  for (const auto& word : words) hash.field(word);
+}
+
+std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
+  Sha256 hash;
+  hash.field(kFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
+  add(hash, request.cpp_sources);
+  add(hash, request.cuda_sources);
+  hash.field(request.functions ? std::to_string(request.functions->size()) : "none");
+  if (request.functions) {
+    for (const auto& [name, docstring] : *request.functions) hash.field(name).field(docstring);
+  }
+  hash.field(request.error_handling ? "1" : "0");
+  add(hash, request.flags);
+  hash.field(std::to_string(request.includes.size()));
+  for (const auto& include : request.includes) hash.field(include.string());
+  add(hash, request.kernels);
+  add(hash, request.variables);
+  return hash.hex();
+}
+
+/// Whether the texts speak of what only the heavy headers have.
+bool asks_for_heavy(const HostRequest& request) {
+  constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
+                                                      "torch::jit",  "torch/script", "torch::data"};
+  const auto speaks = [&](const HostText& text) {
+    return std::ranges::any_of(
+        kWords, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
+  };
+  return std::ranges::any_of(request.cpp_sources, speaks) ||
+         std::ranges::any_of(request.cuda_sources, speaks);
+}
+
+/// Whether compiling in another way could not change the result.
+bool is_settled(const HostResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  return error == nullptr || error->cause.starts_with("compile") ||
+         error->cause == "unsupported_on_cpu";
+}
+
+}  // namespace
+
+struct HostCompiler::Impl {
+  explicit Impl(HostSetup given)
+      : setup(std::move(given)),
+        cache(setup.cache / "host"),
+        preludes(setup, cancel_event.value()),
+        pool(setup.jobs) {}
+  ~Impl() {
+    cancel();
+    if (stored) cache.shrink(kMaxCacheBytes);
+  }
+  void cancel() {
+    ::eventfd_write(cancel_event.value(), 1);
+    pool.cancel();
+  }
+  std::shared_future<HostResult> compile(HostRequest request);
+  HostResult work(const HostRequest& request, const std::string& key, const PreludeKind& kind,
+                  const HostFlags& flags);
+  HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
+  std::optional<HostResult> load(const std::string& key) const;
+
+  HostSetup setup;
+  ContentCache cache;
+  Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
+  Preludes preludes;
+  std::atomic<bool> stored = false;
+  KeyedPool<HostResult> pool;  // last: its threads use the rest
+};
+
+std::optional<HostResult> HostCompiler::Impl::load(const std::string& key) const {
+  const auto text = cache.load_text(key);
+  if (!text) return std::nullopt;
+  try {
+    HostResult result = unpack_host_result(*text);
+    const auto* error = std::get_if<CompileError>(&result);
+    const double limit_s = std::chrono::duration<double>(setup.limit).count();
+    if (error != nullptr && error->cause == "compile_timeout" && error->limit_s < limit_s) {
+      return std::nullopt;
+    }
+    std::visit([](auto& alternative) { alternative.cached = true; }, result);
+    return result;
+  } catch (const Error&) {
+    return std::nullopt;  // written by another version
+  }
+}
+
+/// One translation unit for speed; several, as torch does it, where the texts of one disturb those
+/// of another; and all of torch's headers where the common ones may not have been enough.
+HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
+                                           HostRun& run) {
+  const std::vector<std::string> joined{joined_source(request)};
+  const std::vector<std::string> separate = separate_sources(request);
+  const auto attempt = [&](const Prelude& prelude) {
+    HostResult result = run.compile(prelude, joined);
+    if (is_settled(result) || separate.size() < 2) return result;
+    return run.compile(prelude, separate);
+  };
+  if (!asks_for_heavy(request)) {
+    HostResult result = attempt(preludes.ready(kind));
+    if (is_settled(result) || !may_need_heavy(std::get<CompileError>(result).log)) return result;
+  }
+  kind.heavy = true;
+  return attempt(preludes.ready(kind));
+}
+
+HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
+                                    const PreludeKind& kind, const HostFlags& flags) {
+  // Once more: it may have been done while it stood in the queue.
+  if (auto known = load(key)) return *known;
+  HostRun run(setup, request, flags, cancel_event.value());
+  HostResult result = compile_now(request, kind, run);
+  std::visit([&](auto& alternative) { alternative.seconds = run.seconds(); }, result);
+  const auto* error = std::get_if<CompileError>(&result);
+  // A kill from outside says something about this moment, not about the source.
+  if (error == nullptr || error->cause != "compiler_killed") {
+    cache.store_text(key, pack(result));
+    stored = true;
+  }
+  return result;
+}
+
+std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) {
+  HostFlags flags = read_flags(request.flags);
+  const PreludeKind kind{request.device, false,
+                         flags.standard.empty() ? std::string(kStandard) : flags.standard};
+  const std::string key = key_of(request, preludes.folder(kind), setup);
+  if (auto known = load(key)) {
+    std::promise<HostResult> promise;
+    promise.set_value(std::move(*known));
+    return promise.get_future().share();
+  }
+  return pool.submit(key,
+                     [this, key, kind, flags = std::move(flags), request = std::move(request)] {
+                       return work(request, key, kind, flags);
+                     });
+}
+
+HostCompiler::HostCompiler(HostSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
+
+HostCompiler::~HostCompiler() = default;
+
+std::shared_future<HostResult> HostCompiler::compile(HostRequest request) {
+  try {
+    return impl_->compile(std::move(request));
+  } catch (...) {
+    std::promise<HostResult> promise;
+    promise.set_exception(std::current_exception());
+    return promise.get_future().share();
+  }
+}
+
+void HostCompiler::cancel() { impl_->cancel(); }
+
+std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
+
+void HostCompiler::prepare(HostDevice device) {
+  impl_->preludes.ready({device, false, std::string(kStandard)});
+}
+
+HostSetup host_setup(const Installation& installation) {
+  HostSetup setup;
+  setup.guard = installation.compiler;
+  setup.headers = installation.host_headers;
+  setup.torch_version = installation.torch_version;
+  setup.torch_cxx11_abi = installation.torch_cxx11_abi;
+  setup.torch_lib = installation.torch_lib;
+  for (const auto* folders :
+       {&installation.torch_includes, &installation.cuda_includes, &installation.python_includes}) {
+    setup.includes.insert(setup.includes.end(), folders->begin(), folders->end());
+  }
+  if (!installation.nvrtc.empty()) setup.libraries = {installation.nvrtc.parent_path()};
+  setup.cache = installation.cache;
+  return setup;
+}
+
+}  // namespace kbench

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kbench {
+
+/// A C++ compiler of this machine.
+struct FoundCompiler {
+  std::filesystem::path path;
+  bool is_clang = false;
+  int major = 0;
+  std::string version;  ///< "14.0.6"
+  bool has_lld = false;
+  /// "clang++ 14.0.6"
+  std::string name() const;
+};
+
+/// The compilers to try, best first: clang++ 14 or newer (a host half in a second), then g++ 10 or
+/// newer (three to five). With `named`, those alone. What does not run is left out.
+std::vector<FoundCompiler> find_host_compilers(const std::vector<std::filesystem::path>& named);
+
+}  // namespace kbench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compile/diagnostics.hpp"
+#include "kbench/host_compile.hpp"
+
+namespace kbench {
+
+/// Reads the log of clang or GCC: the first error, with the line of the candidate's own text
+/// ("cuda.cu, line 12: use of undeclared identifier 'foo'").
+Diagnosis diagnose_host(std::string_view log, const HostRequest& request);
+
+/// Whether an error may come of torch's headers that the light prelude leaves out.
+bool may_need_heavy(std::string_view log);
+
+}  // namespace kbench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "compile/host_prelude.hpp"
+#include "compile/host_source.hpp"
+#include "kbench/host_compile.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench {
+
+/// The compiles of one host half: several may be tried, and share its limit of time.
+class HostRun {
+ public:
+  HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
+          int cancel_fd);
+  /// Compiles the units into one shared object on top of `prelude`.
+  HostResult compile(const Prelude& prelude, const std::vector<std::string>& units);
+  /// What the compilers took so far.
+  double seconds() const { return std::chrono::duration<double>(spent_).count(); }
+
+ private:
+  std::vector<std::string> command(const Prelude& prelude, const std::filesystem::path& folder,
+                                   std::size_t units) const;
+  std::vector<std::string> readable(const Prelude& prelude) const;
+  std::vector<std::string> libraries(const Prelude& prelude) const;
+  HostResult module(const Prelude& prelude, std::string object, std::string log) const;
+  CompileError failed(const CommandResult& result) const;
+
+  const HostSetup& setup_;
+  const HostRequest& request_;
+  const HostFlags& flags_;
+  int cancel_fd_;
+  std::chrono::steady_clock::duration spent_{};
+};
+
+}  // namespace kbench

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace kbench {
+namespace {
+
+// Older standards than the headers' own are not to be had, newer ones are.
+constexpr std::array<std::string_view, 2> kNewerStandards = {"c++20", "c++23"};
+
+std::string literal(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '\n') {
+      quoted += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c != '\r') quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string named(const HostText& text) {
+  return fmt::format("#line 1 {}\n{}\n", literal(text.name), text.text);
+}
+
+std::string all_of(const std::vector<HostText>& texts) {
+  std::string joined;
+  for (const HostText& text : texts) joined += named(text);
+  return joined;
+}
+
+std::string binding_text(const HostRequest& request) {
+  if (!request.functions) return {};
+  return named({std::string(kBindingsName), bindings(request)});
+}
+
+/// "-DNAME=VALUE" as the line of source that means the same.
+std::string macro_line(std::string_view definition) {
+  const std::size_t equals = definition.find('=');
+  if (equals == std::string_view::npos) return fmt::format("#define {} 1\n", definition);
+  return fmt::format("#define {} {}\n", definition.substr(0, equals),
+                     definition.substr(equals + 1));
+}
+
+bool is_one_line(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; });
+}
+
+}  // namespace
+
+std::string bindings(const HostRequest& request) {
+  std::string text = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
+  for (const auto& [name, docstring] : *request.functions) {
+    const std::string function =
+        request.error_handling ? fmt::format("torch::wrap_pybind_function({})", name) : name;
+    text += fmt::format("m.def({}, {}, {});\n", literal(name), function, literal(docstring));
+  }
+  return text + "}\n";
+}
+
+std::string joined_source(const HostRequest& request) {
+  return all_of(request.cpp_sources) + binding_text(request) + all_of(request.cuda_sources);
+}
+
+std::vector<std::string> separate_sources(const HostRequest& request) {
+  std::vector<std::string> units;
+  if (std::string main = all_of(request.cpp_sources) + binding_text(request); !main.empty()) {
+    units.push_back(std::move(main));
+  }
+  for (const HostText& text : request.cuda_sources) units.push_back(named(text));
+  return units;
+}
+
+HostFlags read_flags(const std::vector<std::string>& flags) {
+  HostFlags read;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    std::string_view flag = flags[i];
+    if (!is_one_line(flag)) continue;
+    // "-D NAME" and "-I FOLDER" may be two words.
+    const bool alone = flag == "-D" || flag == "-I" || flag == "-U";
+    const std::string_view value =
+        alone ? (i + 1 < flags.size() ? std::string_view(flags[++i]) : std::string_view())
+              : flag.substr(std::min<std::size_t>(2, flag.size()));
+    if (value.empty() || !is_one_line(value)) continue;
+    if (flag.starts_with("-D")) read.macros += macro_line(value);
+    if (flag.starts_with("-U")) read.macros += fmt::format("#undef {}\n", value);
+    if (flag.starts_with("-I")) read.folders.emplace_back(value);
+    if (flag.starts_with("-std=")) {
+      std::string standard(flag.substr(5));
+      if (standard.starts_with("gnu++")) standard.replace(0, 3, "c");
+      if (standard == "c++2a") standard = "c++20";
+      if (std::ranges::find(kNewerStandards, standard) != kNewerStandards.end()) {
+        read.standard = standard;
+      }
+    }
+  }
+  return read;
+}
+
+}  // namespace kbench

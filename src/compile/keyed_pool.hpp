@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+
+/// Threads that work through jobs, each known by a key: who asks for a key that is queued or under
+/// way gets the same future.
+template <typename Result>
+class KeyedPool {
+ public:
+  using Work = std::function<Result()>;
+
+  explicit KeyedPool(unsigned threads) {
+    for (unsigned i = 0; i < std::max(1u, threads); ++i) {
+      threads_.emplace_back([this] { work(); });
+    }
+  }
+  ~KeyedPool() {
+    cancel();
+    for (auto& thread : threads_) thread.join();
+  }
+  KeyedPool(const KeyedPool&) = delete;
+  KeyedPool& operator=(const KeyedPool&) = delete;
+
+  /// What `work` returns or throws, once a thread has come to it.
+  std::shared_future<Result> submit(const std::string& key, Work work) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = under_way_.find(key); known != under_way_.end()) return known->second;
+    auto job = std::make_shared<Job>(Job{key, std::move(work), {}});
+    auto future = job->promise.get_future().share();
+    if (stopped_) {
+      job->promise.set_exception(cancelled());
+      return future;
+    }
+    under_way_.emplace(key, future);
+    queue_.push_back(std::move(job));
+    wake_.notify_one();
+    return future;
+  }
+
+  /// Futures of jobs that no thread has begun get a kbench::Error, and so do those of later ones.
+  void cancel() {
+    std::deque<std::shared_ptr<Job>> dropped;
+    {
+      const std::scoped_lock lock(mutex_);
+      stopped_ = true;
+      dropped.swap(queue_);
+      for (const auto& job : dropped) under_way_.erase(job->key);
+    }
+    wake_.notify_all();
+    for (const auto& job : dropped) job->promise.set_exception(cancelled());
+  }
+
+ private:
+  struct Job {
+    std::string key;
+    Work work;
+    std::promise<Result> promise;
+  };
+
+  static std::exception_ptr cancelled() {
+    return std::make_exception_ptr(Error("compiling was cancelled"));
+  }
+
+  void work() {
+    for (;;) {
+      std::shared_ptr<Job> job;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
+        if (stopped_) return;
+        job = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      run(*job);
+    }
+  }
+
+  void run(Job& job) {
+    std::exception_ptr error;
+    std::unique_ptr<Result> result;
+    try {
+      result = std::make_unique<Result>(job.work());
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      const std::scoped_lock lock(mutex_);
+      under_way_.erase(job.key);
+    }
+    if (error) {
+      job.promise.set_exception(error);
+    } else {
+      job.promise.set_value(std::move(*result));
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> queue_;
+  std::map<std::string, std::shared_future<Result>> under_way_;
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace kbench

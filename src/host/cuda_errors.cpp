@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+//
+// Stands in the library that all host halves share, where cudaGetLastError is CUDA's own.
+#include <cuda_runtime_api.h>
+
+namespace kbench_split {
+
+__attribute__((visibility("default"))) int other_last_error(bool take) {
+  return take ? cudaGetLastError() : cudaPeekAtLastError();
+}
+
+}  // namespace kbench_split

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// What the host half of a candidate is compiled on top of, precompiled once per torch, compiler and
+// device class. The file that includes it says which:
+//   KBENCH_HOST_CPU    the candidate will run on the CPU: own counterparts of CUDA's runtime
+//   KBENCH_HOST_HEAVY  all of torch/extension.h instead of its common part, which parses in a third
+//                      of the time
+#pragma once
+
+// pybind11 hides its namespace; here its functions are to be exported by one library for all
+// candidates. (GCC has no such library: it puts them into each.)
+#ifdef __clang__
+#define PYBIND11_NAMESPACE pybind11
+#endif
+#include <pybind11/detail/common.h>
+// Before pybind11 3.0 the compiler's name kept modules from seeing torch's types, though clang's
+// and GCC's layouts are the same.
+#if defined(__clang__) && PYBIND11_VERSION_MAJOR < 3
+#define PYBIND11_COMPILER_TYPE "_gcc"
+#endif
+
+#if KBENCH_HOST_HEAVY
+#include <torch/extension.h>
+#else
+#include <torch/types.h>
+#include <torch/utils.h>
+//
+#include <ATen/Dispatch.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/utils/pybind.h>
+#endif
+
+#include <assert.h>
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#if KBENCH_HOST_CPU
+#include "kbench_cpu.hpp"
+#else
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/cuda/Exceptions.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+#include "kbench_split.hpp"
+// Last: what follows are macros, which the headers above must not see.
+#include "kbench_macros.hpp"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// Macros of the candidate's text. After all other headers: some are words that these use.
+#pragma once
+
+#define TORCH_EXTENSION_NAME kbench_extension
+#define TORCH_API_INCLUDE_EXTENSION_H
+
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+
+// CUDA's headers give these to compilers that do not know them.
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#undef __forceinline__
+#undef __noinline__
+#undef __launch_bounds__
+#undef __cluster_dims__
+#undef __block_size__
+#undef __maxnreg__
+#undef __grid_constant__
+#define __global__ __attribute__((noinline))
+#define __device__
+#define __host__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __block_size__(...)
+#define __maxnreg__(...)
+#define __grid_constant__
+
+#if KBENCH_HOST_CPU
+// Torch's words for a GPU, as member functions, constants and enumerators.
+#define is_cuda is_cpu
+#define kCUDA kCPU
+#define CUDA CPU
+#define cuda() cpu()
+#endif

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// Means nothing here: the precompiled header has what candidates use of it.
+#pragma once
