@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "ptx/random/generator.hpp"
 #include "ptx/random/outputs.hpp"
 
 namespace kbench::ptx::random {
 namespace {
+
+std::ptrdiff_t count(const std::string& text, const std::regex& pattern) {
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), pattern),
+                       std::sregex_iterator());
+}
 
 Outputs run(const Kernel& kernel, unsigned threads, std::uint64_t schedule_seed) {
   Options options;
@@ -40,6 +47,28 @@ TEST(PtxRandom, FewerStatementsAreTheBeginningOfTheSameKernel) {
   ASSERT_GT(whole.statements.size(), 5U);
   EXPECT_EQ(part.statements, std::vector(whole.statements.begin(), whole.statements.begin() + 5));
   EXPECT_EQ(whole.input, part.input);
+}
+
+// On a GPU these hang or are an illegal instruction, by no fault of theirs: see barrier_reduction()
+// and relaxed().
+TEST(PtxRandom, KeepsClearOfBarriersAndLoadsThatPtxasRuins) {
+  const std::regex reduction(R"(bar\.red\.(and|or)\.pred)");
+  const std::regex agreed(
+      R"(bar\.red\.(and|or)\.pred (%p\d+), [^;]+;\s+vote\.sync\.ballot\.b32 (%r\d+), \2, %mask;)"
+      R"(\s+setp\.ne\.u32 \2, \3, 0;)");
+  const std::regex acquire(R"(ld\.\S*acquire)");
+  std::ptrdiff_t reductions = 0, acquires = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const std::string ptx = exact_kernel(seed).ptx;
+    const auto entry = ptx.find(".visible .entry");
+    ASSERT_NE(entry, ptx.npos);
+    EXPECT_EQ(count(ptx, reduction), count(ptx, agreed)) << "seed " << seed;
+    EXPECT_EQ(count(ptx.substr(0, entry), acquire), 0) << "seed " << seed;
+    reductions += count(ptx, reduction);
+    acquires += count(ptx, acquire);
+  }
+  EXPECT_GT(reductions, 20);
+  EXPECT_GT(acquires, 20);
 }
 
 }  // namespace

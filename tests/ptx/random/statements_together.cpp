@@ -115,8 +115,13 @@ void Statements::barrier_reduction() {
   if (count) {
     w_.line(fmt::format("bar.red.popc.u32 {}, 0, {}{}", w_.target(Kind::kB32), sign, p));
   } else {
+    // ptxas (12.8 to 13.0) runs this barrier once more where its predicate is read, which may be in
+    // divergent code; an integer that warps agreed on stays what it is.
     const std::string_view op = rng_.chance(50) ? "and" : "or";
-    w_.line(fmt::format("bar.red.{}.pred {}, 1, {}{}", op, w_.target(Kind::kPred), sign, p));
+    const std::string result = w_.target(Kind::kPred), lanes = w_.fresh(Kind::kB32);
+    w_.line(fmt::format("bar.red.{}.pred {}, 1, {}{}", op, result, sign, p));
+    w_.line(fmt::format("vote.sync.ballot.b32 {}, {}, %mask", lanes, result));
+    w_.line(fmt::format("setp.ne.u32 {}, {}, 0", result, lanes));
   }
 }
 
