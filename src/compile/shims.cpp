@@ -2,7 +2,9 @@
 #include "compile/shims.hpp"
 
 #include "compile/shim_c_text.hpp"
+#include "compile/shim_half_text.hpp"
 #include "compile/shim_std_text.hpp"
+#include "compile/shim_torch_text.hpp"
 #include "compile/shim_traits_text.hpp"
 
 namespace kbench {
@@ -19,6 +21,8 @@ constexpr Shim kShims[] = {
     {"kbench/traits.h", kTraitsText},
     {"kbench/numeric_limits.h", kNumericLimitsText},
     {"kbench/algorithm.h", kAlgorithmText},
+    {"kbench/torch.h", kTorchText},
+    {"kbench/torch_half.h", kTorchHalfText},
     // C
     {"assert.h", kEmpty},
     {"ctype.h", kEmpty},
