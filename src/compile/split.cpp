@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "compile/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compile/split_halves.hpp"
+#include "compile/split_lambda.hpp"
+#include "compile/split_launch.hpp"
+#include "compile/split_names.hpp"
+
+namespace kbench {
+namespace {
+
+using Kind = SourceItem::Kind;
+
+std::string with_plain_line_ends(std::string_view source) {
+  std::string made;
+  made.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const bool is_pair = source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n';
+    if (!is_pair) made += source[i];
+  }
+  return made;
+}
+
+std::string escaped(std::string_view name) {
+  std::string made;
+  for (const char c : name) {
+    if (c == '"' || c == '\\') made += '\\';
+    made += c;
+  }
+  return made;
+}
+
+SourceUnit read_unit(std::string_view source, std::string_view file_name) {
+  const SourceTokens tokens = source_tokens(with_plain_line_ends(source));
+  SourceMacros macros(tokens);
+  SourceText text(expand_macros(tokens, macros));
+  std::vector<SourceItem> items = source_items(text);
+  return {std::move(text), std::move(macros), std::move(items), escaped(file_name)};
+}
+
+/// Throws SplitRefusal where device code launches, or host code uses what only nvcc can compile.
+void check(const SourceUnit& unit, const PlacedItem& placed) {
+  const SourceItem& item = *placed.item;
+  const int line = unit.text[item.begin].line;
+  if (item.is_managed) {
+    throw SplitRefusal{"managed_variable", "a __managed__ variable has no host shadow", line};
+  }
+  if (item.is(Kind::kFunction) && item.has_space()) {
+    if (has_launch(unit.text, item.begin, item.end)) {
+      throw SplitRefusal{"device_launch", fmt::format("{} launches a kernel itself", item.name),
+                         line};
+    }
+    return;
+  }
+  for (std::size_t i = item.begin; i < item.end; ++i) {
+    const HostLibrary library = unsplittable_library(unit.text, i);
+    if (library.cause.empty() || !placed.in_host || !item.is(Kind::kFunction)) continue;
+    throw SplitRefusal{std::string(library.cause), std::string(library.message), unit.text[i].line};
+  }
+}
+
+void list(const SourceUnit& unit, const PlacedItem& placed, SplitSource& made) {
+  const SourceItem& item = *placed.item;
+  const int line = unit.text[item.begin].line;
+  const std::string name = placed.scope + item.name;
+  if (item.is(Kind::kFunction) && item.is_global && !item.is_special && !item.is_instance) {
+    const auto known = std::find_if(made.kernels.begin(), made.kernels.end(),
+                                    [&](const SplitKernel& kernel) { return kernel.name == name; });
+    if (known == made.kernels.end()) {
+      made.kernels.push_back({name, item.is_template, line});
+    } else if (item.body != kNoToken) {
+      known->line = line;  // declared earlier
+    }
+  }
+  if (item.is(Kind::kVariable) && (item.is_constant || item.is_device)) {
+    for (const std::string& each : item.names)
+      made.variables.push_back({placed.scope + each, line});
+  }
+}
+
+/// A class cannot stand before the member function that its lambda is in.
+void refuse_member_lambdas(const SourceUnit& unit, const SourceItem& type) {
+  for (const SourceItem& member : type.members) {
+    if (member.is(Kind::kType)) refuse_member_lambdas(unit, member);
+    if (!member.is(Kind::kFunction) || member.has_space()) continue;
+    const std::size_t lambda = find_device_lambda(unit.text, member.begin, member.end);
+    if (lambda == kNoToken) continue;
+    throw SplitRefusal{"device_lambda", "a device lambda stands in a member function",
+                       unit.text[lambda].line};
+  }
+}
+
+SplitSource split(std::string_view source, std::string_view file_name) {
+  const SourceUnit unit = read_unit(source, file_name);
+  const std::vector<PlacedItem> items = place_items(unit);
+  Rewriter device(unit.text.tokens), host(unit.text.tokens);
+  SplitSource made;
+  int lambdas = 0;
+  for (const PlacedItem& placed : items) {
+    check(unit, placed);
+    list(unit, placed, made);
+    const SourceItem& item = *placed.item;
+    if (item.is(Kind::kFunction) && !item.has_space()) {
+      rewrite_lambdas(unit, item, device, host, lambdas);
+    } else if (item.is(Kind::kType)) {
+      refuse_member_lambdas(unit, item);
+    }
+  }
+  made.device = device_half(unit, items, device);
+  made.host = host_half(unit, items, host);
+  return made;
+}
+
+}  // namespace
+
+std::string first_line_directive(const SourceUnit& unit) {
+  return fmt::format("#line 1 \"{}\"\n", unit.file_name);
+}
+
+std::variant<SplitSource, SplitRefusal> split_source(std::string_view source,
+                                                     std::string_view file_name) {
+  try {
+    return split(source, file_name);
+  } catch (const SplitRefusal& refusal) {
+    return refusal;
+  }
+}
+
+}  // namespace kbench

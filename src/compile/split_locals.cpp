@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "compile/split_locals.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "compile/split_item_names.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::array<std::string_view, 14> kNoTypes = {
+    "return", "else",   "new",       "delete", "goto",  "case",     "throw",
+    "do",     "sizeof", "co_return", "if",     "while", "operator", "typename"};
+constexpr std::array<std::string_view, 17> kIntegralTypes = {
+    "int",    "unsigned", "long",    "short",    "char",     "bool",
+    "size_t", "int64_t",  "int32_t", "uint32_t", "uint64_t", "uint8_t",
+    "int8_t", "uint16_t", "int16_t", "auto",     "ptrdiff_t"};
+
+template <std::size_t kCount>
+bool is_one_of(std::string_view word, const std::array<std::string_view, kCount>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool ends_declarator(std::string_view next) {
+  constexpr std::array<std::string_view, 9> kEnds = {"=", ";", ",", "(", "{", "[", ":", ")", "}"};
+  return is_one_of(next, kEnds);
+}
+
+/// True where what stands before `at` can be the end of a type.
+bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
+  std::size_t before = at;
+  while (before > begin && (text.is(before - 1, "*") || text.is(before - 1, "&") ||
+                            text.is(before - 1, "&&") || text.is(before - 1, "const"))) {
+    --before;
+  }
+  if (before == begin) return false;
+  const SourceToken& type = text[before - 1];
+  if (type.is(">")) return text.opening_angle(before - 1, begin) != kNoToken;
+  return type.is_identifier() && !is_one_of(type.text, kNoTypes);
+}
+
+/// True where the declaration of `at` says constexpr and an integral type.
+bool is_integral_constant(const SourceText& text, std::size_t at, std::size_t begin) {
+  bool is_constexpr = false, is_integral = false;
+  for (std::size_t i = at;
+       i > begin && !text.is(i - 1, ";") && !text.is(i - 1, "{") && !text.is(i - 1, "}"); --i) {
+    is_constexpr |= text.is(i - 1, "constexpr");
+    is_integral |= is_one_of(text[i - 1].text, kIntegralTypes);
+  }
+  return is_constexpr && is_integral;
+}
+
+/// Further names of the declaration that begins with the name at `at`: "int a = 1, b = 2;".
+void collect_rest(const SourceText& text, std::size_t at, std::size_t end, bool is_constant,
+                  LocalNames& names) {
+  for (std::size_t i = at + 1; i < end && !text.is(i, ";");) {
+    if (text.is(i, "(") || text.is(i, "[") || text.is(i, "{")) {
+      i = text.after_group(i);
+      continue;
+    }
+    if (text.is(i, ")") || text.is(i, "}")) return;
+    std::size_t name = i + 1;
+    while (text.is(i, ",") && (text.is(name, "*") || text.is(name, "&"))) ++name;
+    if (text.is(i, ",") && text[name].is_identifier() && ends_declarator(text[name + 1].text)) {
+      (is_constant ? names.constants : names.values).insert(text[name].text);
+    }
+    ++i;
+  }
+}
+
+void collect_binding(const SourceText& text, std::size_t at, LocalNames& names) {
+  for (std::size_t i = at + 1; i + 1 < text.after_group(at); ++i) {
+    if (text[i].is_identifier()) names.values.insert(text[i].text);
+  }
+}
+
+void collect_template(const SourceText& text, const SourceItem& function, LocalNames& names) {
+  for (std::size_t i = function.begin; i < function.specifiers; ++i) {
+    if (!text.is(i, "template") || !text.is(i + 1, "<")) continue;
+    const std::size_t close = text.closing_angle(i + 1, function.specifiers);
+    if (close == kNoToken) return;
+    for (const SourceParameter& each : source_parameters(text, i + 1, close)) {
+      if (each.name == kNoToken) continue;
+      names.template_parameters[text[each.name].text] =
+          one_line(text, each.begin, each.declarator_end);
+    }
+    i = close;
+  }
+}
+
+}  // namespace
+
+std::string one_line(const SourceText& text, std::size_t begin, std::size_t end) {
+  std::string made;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i > begin && !text[i].space.empty()) made += ' ';
+    made += text[i].text;
+  }
+  return made;
+}
+
+void collect_locals(const SourceText& text, std::size_t begin, std::size_t end, LocalNames& names) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const SourceToken& token = text[i];
+    if (token.is("using") && text.is(i + 2, "=")) names.types.insert(text[i + 1].text);
+    if (token.text.starts_with("AT_DISPATCH")) names.types.insert("scalar_t");
+    const bool is_binding = token.is("[") && i > begin &&
+                            (text.is(i - 1, "auto") || (i > begin + 1 && text.is(i - 2, "auto")));
+    if (is_binding) collect_binding(text, i, names);
+    if (!token.is_identifier() || is_type_word(token.text) || i == begin) continue;
+    if (!ends_declarator(text[i + 1].text) || !follows_type(text, i, begin)) continue;
+    const bool is_constant = is_integral_constant(text, i, begin);
+    (is_constant ? names.constants : names.values).insert(token.text);
+    collect_rest(text, i, end, is_constant, names);
+  }
+}
+
+LocalNames local_names(const SourceText& text, const SourceItem& function, std::size_t end) {
+  LocalNames names;
+  collect_template(text, function, names);
+  for (const SourceParameter& each : source_parameters(text, function.open, function.close)) {
+    if (each.name != kNoToken) names.values.insert(text[each.name].text);
+  }
+  collect_locals(text, function.body, end, names);
+  return names;
+}
+
+}  // namespace kbench

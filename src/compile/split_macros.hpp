@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/split_tokens.hpp"
+
+namespace kbench {
+
+/// One #define of a source.
+struct SourceMacro {
+  std::string name;
+  bool is_function = false;
+  bool is_variadic = false;
+  std::vector<std::string> parameters;  ///< the last one of a variadic macro is __VA_ARGS__
+  SourceTokens body;                    ///< without the end token
+  int line = 0;
+};
+
+/// The macros that a source defines, and what can be said of them without running a preprocessor.
+class SourceMacros {
+ public:
+  explicit SourceMacros(const SourceTokens& tokens);
+
+  /// The definition that a use at `line` means, or null. Of the branches of an #if it is the one
+  /// that nvcc would see, told by its __global__ or __device__. Throws SplitRefusal where several
+  /// say different things about kernels.
+  const SourceMacro* find(std::string_view name, int line) const;
+  /// True where the body names __global__, __device__ or their like, or a macro that does.
+  bool has_attributes(const SourceMacro& macro) const {
+    return (marks(macro, 0) & kAttribute) != 0;
+  }
+  /// True where the body, or that of a macro in it, has attributes, braces, semicolons or launches.
+  bool declares(const SourceMacro& macro) const;
+  /// All identifiers that a use of the macro may bring; empty for another name.
+  const std::set<std::string, std::less<>>& identifiers(std::string_view name) const;
+
+ private:
+  enum Mark : unsigned { kAttribute = 1, kStructure = 2 };
+  unsigned marks(const SourceMacro& macro, int depth) const;
+  void define(const SourceToken& directive);
+  void collect(std::string_view name, std::set<std::string, std::less<>>& names) const;
+
+  std::map<std::string, std::vector<SourceMacro>, std::less<>> macros_;
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> identifiers_;
+};
+
+/// True for __global__, __device__, __host__, __constant__, __managed__.
+bool is_space_attribute(std::string_view word);
+
+/// The source with those macros expanded that hide what a split must see: attributes, declarations
+/// at namespace scope, device lambdas, `<<<`. Line ends stay where they were.
+SourceTokens expand_macros(const SourceTokens& tokens, const SourceMacros& macros);
+
+}  // namespace kbench

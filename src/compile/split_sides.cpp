@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "compile/split_sides.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compile/split_names.hpp"
+
+namespace kbench {
+namespace {
+
+using Kind = SourceItem::Kind;
+using Names = std::set<std::string, std::less<>>;
+
+/// What is said of one declaration while it is placed.
+struct Traits {
+  Names mentions;       ///< identifiers anywhere in it, those of its macros included
+  Names host_mentions;  ///< identifiers of what the host half would have of it
+  bool is_device_code = false;
+  bool names_host = false;
+  bool names_device = false;
+};
+
+void flatten(const std::vector<SourceItem>& items, const std::string& scope,
+             std::vector<PlacedItem>& placed) {
+  for (const SourceItem& item : items) {
+    if (item.is(Kind::kNamespace)) {
+      flatten(item.members, item.name.empty() ? scope : scope + item.name + "::", placed);
+    } else if (item.is(Kind::kLinkage)) {
+      flatten(item.members, scope, placed);
+    } else if (!item.is(Kind::kDirective)) {
+      placed.push_back({&item, scope, false, false});
+    }
+  }
+}
+
+bool has_device_member(const SourceItem& type) {
+  return std::any_of(type.members.begin(), type.members.end(), [](const SourceItem& member) {
+    return member.has_space() || has_device_member(member);
+  });
+}
+
+class Placement {
+ public:
+  explicit Placement(const SourceUnit& unit) : unit_(unit) {}
+  std::vector<PlacedItem> placed();
+
+ private:
+  void mention(std::size_t begin, std::size_t end, Names& names) const;
+  void host_mention(const SourceItem& item, Names& names) const;
+  bool type_names_host(const SourceItem& type) const;
+  Traits traits(const SourceItem& item) const;
+  void index_names();
+  bool may_be_shared(std::size_t at) const;
+  void close_over_device(std::vector<std::size_t> found);
+  void place_in_device();
+  bool is_only_hosts(std::string_view name) const;
+  bool drop_what_needs_host();
+  void mark_device_types();
+  bool is_host_root(std::size_t at) const;
+  void place_in_host();
+
+  const SourceUnit& unit_;
+  std::vector<PlacedItem> items_;
+  std::vector<Traits> traits_;
+  std::vector<bool> needed_;  ///< by code that only the device has
+  std::map<std::string, std::vector<std::size_t>, std::less<>> declared_;
+};
+
+void Placement::mention(std::size_t begin, std::size_t end, Names& names) const {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!unit_.text[i].is_identifier()) continue;
+    if (!names.insert(unit_.text[i].text).second) continue;
+    const auto& more = unit_.macros.identifiers(unit_.text[i].text);
+    names.insert(more.begin(), more.end());
+  }
+}
+
+void Placement::host_mention(const SourceItem& item, Names& names) const {
+  const bool only_head = item.is(Kind::kFunction) && (item.is_global || is_device_only(item));
+  if (only_head && item.body != kNoToken) {
+    mention(item.begin, item.close, names);
+  } else if (item.is(Kind::kType) && !item.members.empty()) {
+    mention(item.begin, item.body, names);
+    for (const SourceItem& member : item.members) host_mention(member, names);
+  } else {
+    mention(item.begin, item.end, names);
+  }
+}
+
+bool Placement::type_names_host(const SourceItem& type) const {
+  if (type.members.empty()) return names_host(unit_.text, type.begin, type.end);
+  if (names_host(unit_.text, type.begin, type.body)) return true;
+  return std::any_of(type.members.begin(), type.members.end(), [this](const SourceItem& member) {
+    if (member.is(Kind::kFunction)) return false;  // left out where it does
+    return member.is(Kind::kType) ? type_names_host(member)
+                                  : names_host(unit_.text, member.begin, member.end);
+  });
+}
+
+Traits Placement::traits(const SourceItem& item) const {
+  Traits traits;
+  mention(item.begin, item.end, traits.mentions);
+  host_mention(item, traits.host_mentions);
+  traits.is_device_code = item.has_space() || has_device_member(item);
+  traits.names_host =
+      item.is(Kind::kType) ? type_names_host(item) : names_host(unit_.text, item.begin, item.end);
+  traits.names_device = names_device_library(unit_.text, item.begin, item.end);
+  return traits;
+}
+
+void Placement::index_names() {
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    for (const std::string& name : items_[i].item->names) {
+      // A member defined outside its class goes where the class goes.
+      const std::size_t colon = name.find("::");
+      declared_[colon == std::string::npos ? name : name.substr(0, colon)].push_back(i);
+    }
+  }
+}
+
+/// True for what both halves may have as it stands, if nothing that it names is the host's.
+bool Placement::may_be_shared(std::size_t at) const {
+  const SourceItem& item = *items_[at].item;
+  if (traits_[at].names_host || item.is_host) return false;
+  if (item.is(Kind::kFunction)) return false;
+  return !item.is(Kind::kVariable) || item.is_const || item.is_constexpr;
+}
+
+/// Puts what `found` mentions into the device half, and what that mentions.
+void Placement::close_over_device(std::vector<std::size_t> found) {
+  while (!found.empty()) {
+    const std::size_t at = found.back();
+    found.pop_back();
+    for (const std::string& name : traits_[at].mentions) {
+      const auto declared = declared_.find(name);
+      if (declared == declared_.end()) continue;
+      for (const std::size_t other : declared->second) {
+        const SourceItem& item = *items_[other].item;
+        if (needed_[other] || traits_[other].is_device_code) continue;
+        const bool is_helper =
+            item.is(Kind::kFunction) && !item.is_host && !traits_[other].names_host;
+        if (!is_helper && !may_be_shared(other)) continue;
+        needed_[other] = items_[other].in_device = true;
+        found.push_back(other);
+      }
+    }
+  }
+}
+
+/// True for a name of the source that no declaration of the device half brings.
+bool Placement::is_only_hosts(std::string_view name) const {
+  const auto declared = declared_.find(name);
+  if (declared == declared_.end()) return false;
+  return std::none_of(declared->second.begin(), declared->second.end(),
+                      [this](std::size_t at) { return items_[at].in_device; });
+}
+
+/// Takes what is not needed and mentions host declarations out of the device half; false where
+/// nothing does. A constexpr function that a constant is made by comes in instead.
+bool Placement::drop_what_needs_host() {
+  bool changed = false;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].in_device || needed_[i] || traits_[i].is_device_code) continue;
+    for (const std::string& name : traits_[i].mentions) {
+      if (!is_only_hosts(name)) continue;
+      const std::vector<std::size_t>& hosts = declared_.find(name)->second;
+      const bool all_constexpr = std::all_of(hosts.begin(), hosts.end(), [this](std::size_t at) {
+        return items_[at].item->is_constexpr && !traits_[at].names_host;
+      });
+      if (all_constexpr) {
+        for (const std::size_t at : hosts) items_[at].in_device = needed_[at] = true;
+        close_over_device(hosts);
+      } else {
+        items_[i].in_device = false;
+      }
+      changed = true;
+      break;
+    }
+  }
+  return changed;
+}
+
+void Placement::place_in_device() {
+  std::vector<std::size_t> roots;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    items_[i].in_device = traits_[i].is_device_code || may_be_shared(i);
+    if (traits_[i].is_device_code) roots.push_back(i);
+  }
+  close_over_device(roots);
+  while (drop_what_needs_host()) {
+  }
+}
+
+/// Types and aliases of the device's libraries, and what is made of these.
+void Placement::mark_device_types() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const SourceItem& item = *items_[i].item;
+      if (!traits_[i].names_device || item.is(Kind::kFunction)) continue;
+      for (const std::string& name : item.names) {
+        for (std::size_t other = 0; other < items_.size(); ++other) {
+          Traits& traits = traits_[other];
+          if (traits.names_device || items_[other].item->is(Kind::kFunction)) continue;
+          if (!traits.host_mentions.contains(name)) continue;
+          traits.names_device = changed = true;
+        }
+      }
+    }
+  }
+}
+
+bool Placement::is_host_root(std::size_t at) const {
+  const SourceItem& item = *items_[at].item;
+  if (item.is_shared) return false;
+  if (item.is_global || item.is_constant || item.is_managed) return true;
+  if (item.is(Kind::kVariable) && item.is_device) return true;
+  if (item.is(Kind::kFunction)) {
+    const bool is_operator = item.name.find("operator") != std::string::npos;
+    return !item.is_device || (item.is_host && is_operator);
+  }
+  return !traits_[at].is_device_code && !traits_[at].names_device;
+}
+
+void Placement::place_in_host() {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    items_[i].in_host = is_host_root(i);
+    if (items_[i].in_host) found.push_back(i);
+  }
+  while (!found.empty()) {
+    const std::size_t at = found.back();
+    found.pop_back();
+    for (const std::string& name : traits_[at].host_mentions) {
+      const auto declared = declared_.find(name);
+      if (declared == declared_.end()) continue;
+      for (const std::size_t other : declared->second) {
+        const SourceItem& item = *items_[other].item;
+        const bool is_member = item.is(Kind::kFunction) && is_device_only(item) &&
+                               item.name.find("::") != std::string::npos;
+        if (items_[other].in_host || item.is_shared || is_member) continue;
+        if (item.is_instance && is_device_only(item)) continue;
+        items_[other].in_host = true;
+        found.push_back(other);
+      }
+    }
+  }
+}
+
+std::vector<PlacedItem> Placement::placed() {
+  flatten(unit_.items, "", items_);
+  for (const PlacedItem& item : items_) traits_.push_back(traits(*item.item));
+  needed_.resize(items_.size());
+  index_names();
+  place_in_device();
+  mark_device_types();
+  place_in_host();
+  return std::move(items_);
+}
+
+}  // namespace
+
+bool is_device_only(const SourceItem& function) {
+  return function.is_device && !function.is_host && !function.is_constexpr;
+}
+
+bool is_host_member(const SourceUnit& unit, const SourceItem& member) {
+  if (!member.is(SourceItem::Kind::kFunction) || member.is_device || member.is_global) return false;
+  return member.is_host || names_host(unit.text, member.begin, member.end);
+}
+
+std::vector<PlacedItem> place_items(const SourceUnit& unit) { return Placement(unit).placed(); }
+
+}  // namespace kbench
