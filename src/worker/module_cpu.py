@@ -69,7 +69,7 @@ _ONE_DEVICE = frozenset(
     "conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "
     "group_norm cat stack concat einsum where maximum minimum pow lerp fmod remainder dot mv outer "
     "__add__ __sub__ __mul__ __truediv__ __radd__ __rsub__ __rmul__ __rtruediv__ __matmul__ add_ "
-    "sub_ mul_ div_ scaled_dot_product_attention index_select gather eq ne lt le gt ge".split())
+    "sub_ mul_ div_ scaled_dot_product_attention embedding index_select gather eq ne lt le gt ge".split())
 
 
 def _check_one_device(func, tensors):
@@ -329,13 +329,17 @@ def active():
     return _mode is not None
 
 
-def enter(sms=16, shared_bytes=232448):
-    """From here on, for good, "cuda" means the CPU in this process; before candidate code runs."""
+def enter(known=()):
+    """From here on, for good, "cuda" means the CPU in this process; before candidate code runs.
+
+    `known` says what differs from module_cpu_cuda.Properties.
+    """
     global _mode
     if _mode is not None:
         return
-    module_cpu_cuda.replace_cuda(module_cpu_cuda.Properties(sms, shared_bytes))
-    module_cpu_triton.expect_triton(sms, shared_bytes)
+    device = module_cpu_cuda.Properties(known)
+    module_cpu_cuda.replace_cuda(device)
+    module_cpu_triton.expect_triton(device)
     _replace_default_device()
     _replace_compilers()
     _replace_registrations()

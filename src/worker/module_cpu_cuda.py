@@ -35,19 +35,20 @@ def _refusing_class(feature):
 
 
 class Properties(types.SimpleNamespace):
-    """Of the device that candidates are told to have: what cudaDeviceProp says of an H200, except
-    the number of multiprocessors, which is the executor's."""
+    """Of the device that candidates are told to have: an H200 with as many multiprocessors as the
+    executor has, but for what `known` says otherwise, by the names of torch's properties."""
 
-    def __init__(self, sms, shared_bytes):
+    def __init__(self, known=()):
         super().__init__(
             name="NVIDIA H200", major=9, minor=0, total_memory=150_000_000_000,
-            multi_processor_count=sms, warp_size=32, max_threads_per_block=1024,
+            multi_processor_count=16, warp_size=32, max_threads_per_block=1024,
             max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536,
-            shared_memory_per_block=49152, shared_memory_per_block_optin=shared_bytes,
-            shared_memory_per_multiprocessor=shared_bytes + 1024, L2_cache_size=62_914_560,
-            is_integrated=0, is_multi_gpu_board=0, clock_rate=1_980_000,
-            memory_clock_rate=3_201_000, memory_bus_width=6144, pci_bus_id=0, pci_device_id=0,
-            pci_domain_id=0, uuid="GPU-00000000-0000-0000-0000-000000000000", gcnArchName="")
+            shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
+            shared_memory_per_multiprocessor=233472, L2_cache_size=62_914_560, is_integrated=0,
+            is_multi_gpu_board=0, clock_rate=1_980_000, memory_clock_rate=3_201_000,
+            memory_bus_width=6144, pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
+            uuid="GPU-00000000-0000-0000-0000-000000000000", gcnArchName="")
+        self.__dict__.update(known)
 
 
 class _Event:
@@ -260,6 +261,30 @@ def _replace_nvtx():
     torch.cuda.profiler.profile = contextlib.nullcontext
 
 
+def _replace_accelerator():
+    """torch.accelerator, which asks for whatever device there is."""
+    names = {"is_available": _constant(True), "device_count": _constant(1),
+             "current_device_index": _constant(0), "current_device_idx": _constant(0),
+             "current_accelerator": _constant(torch.device("cuda")),
+             "set_device_index": _device_index, "synchronize": _nothing,
+             "current_stream": torch.cuda.current_stream, "set_stream": _set_stream}
+    for name, value in names.items():
+        if hasattr(torch.accelerator, name):
+            setattr(torch.accelerator, name, value)
+
+
+def _replace_attention():
+    """Which of a GPU's attention kernels to take is no question here."""
+
+    @contextlib.contextmanager
+    def any_kernel(*args, **kwargs):
+        yield {}
+
+    import torch.nn.attention
+    torch.nn.attention.sdpa_kernel = any_kernel
+    torch.backends.cuda.sdp_kernel = any_kernel
+
+
 def _replace_autocast():
     """Autocast for "cuda" is the CPU's, with the type that a GPU takes where none is named."""
     base = torch.amp.autocast_mode.autocast
@@ -275,6 +300,20 @@ def _replace_autocast():
     enabled = torch.is_autocast_enabled
     torch.is_autocast_enabled = lambda device_type="cuda": enabled(
         "cpu" if device_type == "cuda" else device_type)
+
+
+def _replace_default_type():
+    """The type of a GPU's tensors as the default also says where they lie."""
+    plain = torch.set_default_tensor_type
+
+    def set_default_tensor_type(wanted):
+        name = wanted if isinstance(wanted, str) else ""
+        if name.startswith("torch.cuda."):
+            torch.set_default_device("cuda")
+            wanted = name.replace("torch.cuda.", "torch.")
+        plain(wanted)
+
+    torch.set_default_tensor_type = set_default_tensor_type
 
 
 class _Generator(torch._C.Generator):
@@ -301,5 +340,9 @@ def replace_cuda(properties):
     torch.Event, torch.Stream, torch.Generator = _Event, _Stream, _Generator
     torch._C._cuda_getCurrentRawStream = _constant(0)
     torch.backends.cudnn.is_available = _constant(True)
+    torch.backends.cudnn.is_acceptable = _constant(False)
+    _replace_accelerator()
     _replace_nvtx()
     _replace_autocast()
+    _replace_attention()
+    _replace_default_type()

@@ -9,21 +9,27 @@ import types
 import torch
 
 from kbench_worker.module_cpu_cuda import Unsupported, refusing
+from kbench_worker.module_cpu_libdevice import provide_libdevice
 
 
 class _Driver:
     """triton.runtime.driver.active: the device that candidates are told to have."""
 
-    def __init__(self, sms, shared_bytes):
-        properties = {"multiprocessor_count": sms, "max_shared_mem": shared_bytes,
-                      "max_num_regs": 65536, "warpSize": 32, "sm_clock_rate": 1_980_000,
-                      "mem_clock_rate": 3_201_000, "mem_bus_width": 6144}
+    def __init__(self, device):
+        properties = {"multiprocessor_count": device.multi_processor_count,
+                      "max_shared_mem": device.shared_memory_per_block_optin,
+                      "max_num_regs": device.regs_per_multiprocessor,
+                      "warpSize": device.warp_size, "sm_clock_rate": device.clock_rate,
+                      "mem_clock_rate": device.memory_clock_rate,
+                      "mem_bus_width": device.memory_bus_width}
+        self._capability = device.major, device.minor
         self.utils = types.SimpleNamespace(get_device_properties=lambda device=0: properties,
                                            load_binary=refusing("a compiled Triton kernel"))
 
     def get_current_target(self):
         from triton.backends.compiler import GPUTarget
-        return GPUTarget("cuda", 90, 32)
+        major, minor = self._capability
+        return GPUTarget("cuda", 10 * major + minor, 32)
 
     def get_current_device(self):
         return 0
@@ -32,7 +38,7 @@ class _Driver:
         return 0
 
     def get_device_capability(self, device=0):
-        return 9, 0
+        return self._capability
 
     def get_active_torch_device(self):
         return torch.device("cuda", 0)
@@ -68,8 +74,22 @@ def _check_arguments(arguments):
                              "(cpu tensor?)")
 
 
+def _patch_scalars(interpreter):
+    """Scalars of the interpreter are arrays of one element, which numpy no longer makes an int."""
+    plain = interpreter._patch_lang_tensor
+
+    def patch_lang_tensor(tensor, scope):
+        plain(tensor, scope)
+        for name, kind in (("__index__", int), ("__int__", int), ("__float__", float)):
+            scope.set_attr(tensor, name, lambda self, kind=kind: kind(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patch_lang_tensor
+
+
 def _patch_interpreter():
     from triton.runtime import interpreter
+    _patch_scalars(interpreter)
+    provide_libdevice(interpreter)
     plain = interpreter.GridExecutor.__call__
 
     def call(self, *args, **kwargs):
@@ -90,11 +110,11 @@ def _patch_interpreter():
     interpreter.InterpretedFunction.warmup = refusing("a Triton kernel's warmup()")
 
 
-def _patch_triton(sms, shared_bytes):
+def _patch_triton(device):
     import triton.testing
     from triton.runtime import autotuner
     from triton.runtime.driver import driver
-    driver.set_active(_Driver(sms, shared_bytes))
+    driver.set_active(_Driver(device))
     autotuner.Autotuner.do_bench = property(_choose_first)
     triton.testing.do_bench = _run_once
     triton.testing.do_bench_cudagraph = _run_once
@@ -123,7 +143,15 @@ class _TritonFinder:
         return spec
 
 
-def expect_triton(sms, shared_bytes):
+def _forget_triton():
+    """Triton chooses as it is imported, and torch may have done that; compiled parts stay."""
+    for name in list(sys.modules):
+        if (name + ".").startswith("triton.") and not name.startswith("triton._C"):
+            del sys.modules[name]
+
+
+def expect_triton(device):
     """Makes the Triton that is imported from here on interpret its kernels."""
     os.environ["TRITON_INTERPRET"] = "1"
-    sys.meta_path.insert(0, _TritonFinder(lambda: _patch_triton(sms, shared_bytes)))
+    _forget_triton()
+    sys.meta_path.insert(0, _TritonFinder(lambda: _patch_triton(device)))

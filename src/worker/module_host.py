@@ -8,6 +8,7 @@ scout can go no further; tensors cross as they are, everything else as plain val
 import inspect
 import logging
 import os
+import re
 import sys
 import traceback
 import types
@@ -50,6 +51,13 @@ def _frames(error):
             if frame.filename == _Source.file]
 
 
+def _told(error):
+    """The exception whose text says most: Triton's interpreter wraps each in one of its own."""
+    while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 def _place(error):
     """"name.py:12: ", the line of the candidate's own file at which it went wrong."""
     if isinstance(error, SyntaxError) and error.filename == _Source.file:
@@ -77,6 +85,9 @@ def _special_cause(error):
             return "unsupported", str(inner)
         if isinstance(inner, BuildError):
             return "build_failed", str(inner)
+    no_kernel = re.match(r"Could not run '([^']*)' .* 'CPU' backend", str(error))
+    if isinstance(error, NotImplementedError) and no_kernel and module_cpu.active():
+        return "unsupported", f"the operator {no_kernel[1]} cannot be run without a GPU"
     if isinstance(error, SystemExit):
         return "exits", f"the candidate exits (code {error.code})"
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
@@ -96,17 +107,20 @@ def _failure(error, cause):
     """CandidateFailure of anything that candidate code raised."""
     if isinstance(error, CandidateFailure):
         return error
-    cause, message = _special_cause(error) or (cause, short(error))
+    cause, message = _special_cause(error) or (cause, short(_told(error)))
     return CandidateFailure(cause, _place(error) + message, _log(error))
 
 
-def prepare(on_cpu, sms=16, shared_bytes=232448):
-    """Before any candidate code: what is slow to import, and the CPU's meaning of "cuda"."""
+def prepare(on_cpu, known=()):
+    """Before any candidate code: what is slow to import, and on the CPU what "cuda" means.
+
+    `known`: {name of a property of torch's devices: value} of the device to be told of.
+    """
     # It warns of a missing toolkit, which nobody needs here.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     import torch.utils.cpp_extension  # noqa: F401
     if on_cpu:
-        module_cpu.enter(sms, shared_bytes)
+        module_cpu.enter(known)
 
 
 def _write(path, source, folder):
@@ -250,15 +264,16 @@ def give_weights(model, names, tensors):
     return [] if complete and not given and not left else ["weights_by_seed"]
 
 
-def _is_dense(tensor):
-    """Whether each place of one block of memory belongs to exactly one element."""
-    expected = 1
+def _overlaps(tensor):
+    """Whether several elements share one place; gaps are no harm (problems' own outputs have them).
+    """
+    reached = 0
     for stride, size in sorted((stride, size) for size, stride in
                                zip(tensor.shape, tensor.stride()) if size != 1):
-        if stride != expected:
-            return tensor.numel() == 0
-        expected *= size
-    return True
+        if stride <= reached:
+            return tensor.numel() > 0
+        reached += stride * (size - 1)
+    return False
 
 
 def _check_output(output):
@@ -271,9 +286,9 @@ def _check_output(output):
     if output.layout is not torch.strided or output.is_nested or output.is_quantized:
         raise CandidateFailure("not_plain", f"ModelNew returns a tensor of layout {output.layout}, "
                                "no plain dense one")
-    if not _is_dense(output):
-        raise CandidateFailure("not_dense", "ModelNew returns a view with gaps or overlaps: strides "
-                               f"{tuple(output.stride())} for shape {tuple(output.shape)}")
+    if _overlaps(output):
+        raise CandidateFailure("overlapping", "ModelNew returns a view whose elements share memory: "
+                               f"strides {tuple(output.stride())} for shape {tuple(output.shape)}")
 
 
 def _structure(result):

@@ -136,6 +136,26 @@ class Cuda(CandidateCase):
             self.assertEqual(failure.cause, "unsupported")
             self.assertIn(f"mine.py:6: {feature} cannot be run without a GPU", str(failure))
 
+    def test_operators_that_the_cpu_lacks(self):
+        model = self.model("""
+            def forward(self, x):
+                return torch.ops.aten._cudnn_rnn_flatten_weight([x], 1, 1, 2, 3, 4, 1, False, False)
+            """)
+        failure = self.failure(module_host.call, model, [torch.ones(2, device="cuda")])
+        self.assertEqual(failure.cause, "unsupported")
+        self.assertIn("aten::_cudnn_rnn_flatten_weight", str(failure))
+
+    def test_recurrent_layers(self):
+        lstm = torch.nn.LSTM(3, 4, num_layers=2, batch_first=True).cuda()
+        self.assertTrue(lstm(torch.ones(1, 5, 3, device="cuda"))[0].is_cuda)
+
+    def test_a_named_attention_kernel(self):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        q = torch.ones(1, 2, 4, 8, device="cuda")
+        with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
+            out = torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+        self.assertEqual(out.shape, q.shape)
+
     def test_compilers_give_back_what_they_get(self):
         model = self.model("""
             def __init__(self):
@@ -160,6 +180,7 @@ class Cuda(CandidateCase):
 _TRITON = """
 import torch, triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 @triton.autotune(configs=[triton.Config({"B": 64}, num_warps=2), triton.Config({"B": 128})],
                  key=["n"])
@@ -167,6 +188,9 @@ import triton.language as tl
 def kernel(x, y, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
     v = tl.load(x + i, mask=i < n, other=0.0)
+    total = 0
+    for start in range(0, n, B):
+        total += 1
     tl.store(y + i, BODY, mask=i < n)
 
 class ModelNew(torch.nn.Module):
@@ -189,13 +213,27 @@ class Triton(CandidateCase):
         y = self.run_kernel("tl.sigmoid(v) + tl.max(v, axis=0) * 0", x)
         self.assertTrue(torch.allclose(y, x.sigmoid()))
 
+    def test_loops_over_arguments_and_libdevice(self):
+        body = ("tl.extra.cuda.libdevice.tanh(v) + libdevice.erf(v) + libdevice.round(v)"
+                " + libdevice.float2int_rz(v) + total - tl.cdiv(n, B)")
+        x = torch.randn(100, device="cuda")
+        y = self.run_kernel(body, x)
+        rounded = torch.sign(x) * torch.floor(x.abs() + 0.5)
+        self.assertTrue(torch.allclose(y, x.tanh() + x.erf() + rounded + x.trunc()))
+
+    def test_what_the_interpreter_lacks_has_a_name(self):
+        body = 'tl.inline_asm_elementwise("", "=r,r", [v], tl.float32, True, 1)'
+        failure = self.failure(self.run_kernel, body, torch.ones(3, device="cuda"))
+        self.assertEqual(failure.cause, "unsupported")
+        self.assertIn("inline_asm", str(failure))
+
     def test_tensors_of_the_host_are_refused(self):
         failure = self.failure(self.run_kernel, "v", torch.ones(3))
         self.assertIn("cannot be accessed from Triton", str(failure))
 
     def test_a_fault_has_the_kernels_line(self):
         failure = self.failure(self.run_kernel, "v + nothing", torch.ones(3, device="cuda"))
-        self.assertTrue(str(failure).startswith("mine.py:10: "), str(failure))
+        self.assertTrue(str(failure).startswith("mine.py:14: "), str(failure))
 
 
 if __name__ == "__main__":

@@ -192,11 +192,12 @@ class Call(CandidateCase):
         self.assertEqual(failure.cause, "not_plain")
         self.assertIn("Lazy", str(failure))
 
-    def test_gaps_and_overlaps(self):
-        self.assertEqual(self.cause("x[:, :2]"), "not_dense")
-        self.assertEqual(self.cause("x[0].expand(2, 3)"), "not_dense")
-        self.call("def forward(self, x):\n    return x.t()\n")
-        self.call("def forward(self, x):\n    return x[:1, :, None].expand(1, 3, 1), x[:, :0]\n")
+    def test_elements_that_share_memory(self):
+        self.assertEqual(self.cause("x[0].expand(2, 3)"), "overlapping")
+        self.assertEqual(self.cause("torch.as_strided(x, (2, 3), (1, 1))"), "overlapping")
+        for result in ("x[:, :2]", "x.t()", "x[:1, :, None].expand(1, 3, 1)", "x[:, :0]",
+                       "x.sum()"):
+            self.call(f"def forward(self, x):\n    return {result}\n")
 
     def test_on_the_host(self):
         self.assertEqual(self.cause("x.cpu()"), "wrong_device")
