@@ -179,7 +179,7 @@ Words torch_libraries(const fs::path& folder, HostDevice device) {
 std::vector<std::string> runtime_objects(HostDevice device) {
   std::vector<std::string> objects{"split_runtime.o", "device_names.o"};
   if (device == HostDevice::kCpu) {
-    objects.insert(objects.end(), {"cpu_memory.o", "cpu_device.o", "cpu_blas.o"});
+    objects.insert(objects.end(), {"cpu_memory.o", "cpu_device.o", "cpu_torch.o", "cpu_blas.o"});
   }
   return objects;
 }

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Of one host half alone: other libraries in the process have names of their own.
+#define KBENCH_HIDDEN __attribute__((visibility("hidden")))
+
 namespace kbench_split {
 
 /// One argument of a launch: where its value lies, and how many bytes it has.

@@ -8,7 +8,6 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <memory>
 
 #include "kbench_runtime.hpp"
 
@@ -16,10 +15,9 @@ namespace kbench_split {
 
 template <typename T>
 Argument argument(const T& value) {
-  return {std::addressof(value), sizeof(T)};
+  // By force: clang does not make a const void* of a pointer to a __restrict__ pointer.
+  return {(const void*)__builtin_addressof(value), sizeof(T)};
 }
-
-#define KBENCH_HIDDEN __attribute__((visibility("hidden")))
 
 /// Keeps what stands between <<< and >>> for the stub that is called next on this thread.
 KBENCH_HIDDEN void configure(dim3 grid, dim3 block, std::size_t shared_bytes = 0,

@@ -16,6 +16,10 @@ KBENCH_HIDDEN int peek_error();
 KBENCH_HIDDEN void set_error(int error);
 
 /// The last error of CUDA's own runtime, cleared where `take` says so; none on the CPU.
+#if KBENCH_HOST_CPU
+KBENCH_HIDDEN int other_last_error(bool take);
+#else
 __attribute__((visibility("default"))) int other_last_error(bool take);
+#endif
 
 }  // namespace kbench_split

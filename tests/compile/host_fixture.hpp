@@ -37,7 +37,7 @@ class HostCompileTest : public testing::Test {
     return setup;
   }
 
-  /// load_inline(cpp_sources=[cpp], cuda_sources=[cuda], functions=["forward"]).
+  /// load_inline(cpp_sources=[cpp], cuda_sources=[cuda], functions=["forward"]), for the CPU.
   static HostRequest request(std::string cpp, std::string cuda,
                              std::vector<std::string> kernels = {}) {
     HostRequest request;
@@ -69,15 +69,32 @@ class HostCompileTest : public testing::Test {
     return std::get<CompileError>(result);
   }
 
-  /// What a Python script prints, with the module as `module.so` in its folder.
+  /// What a Python script prints that finds the module loaded as `m`, and what it launches in
+  /// `launches`: (expression, grid, block, shared bytes, bytes of each argument). Set
+  /// `kernels[expression]` to a function of the arguments' addresses to have it do something.
   std::string run_python(const HostModule& module, const std::string& script) const {
     std::ofstream(folder_.path() / "module.so", std::ios::binary) << module.object;
-    std::ofstream(folder_.path() / "script.py") << script;
+    std::ofstream names(folder_.path() / "names.txt");
+    for (const auto& stub : module.stubs) {
+      names << "stub " << stub.offset << " " << stub.size << " " << stub.expression << "\n";
+    }
+    for (const auto& variable : module.variables) {
+      names << "variable " << variable.offset << " " << variable.size << " " << variable.name
+            << "\n";
+    }
+    names.close();
+    const auto file = folder_.path() / "script.py";
+    std::ofstream(file) << "from host_runtime import *\nm = load('" << folder_.path().string()
+                        << "')\n"
+                        << script;
     const CommandResult result = run_command(
-        {{installation_.python.string(), (folder_.path() / "script.py").string()}, {}, {}},
+        {{installation_.python.string(), file.string()},
+         {{"PYTHONPATH", KBENCH_SOURCE_DIR "/tests/compile"}, {"PYTHONDONTWRITEBYTECODE", "1"}},
+         {}},
         std::chrono::minutes(2));
     EXPECT_FALSE(result.timed_out);
-    EXPECT_EQ(result.status.code, 0) << result.error;
+    EXPECT_TRUE(!result.status.signaled && result.status.code == 0) << result.status.code << "\n"
+                                                                    << result.error;
     return result.output;
   }
 

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// Means nothing here: kbench_cpu.hpp has its counterparts.
+#pragma once
