@@ -65,11 +65,12 @@ def _tensors(values):
 # Operators that torch refuses for tensors of two devices, unless those of the host have no
 # dimension. By name, as methods and functions share it.
 _ONE_DEVICE = frozenset(
-    "add sub mul div true_divide matmul mm bmm addmm baddbmm addcmul addcdiv linear bilinear conv1d "
-    "conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "
+    "add sub mul div true_divide matmul mm bmm addmm baddbmm addcmul addcdiv linear bilinear "
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "
     "group_norm cat stack concat einsum where maximum minimum pow lerp fmod remainder dot mv outer "
     "__add__ __sub__ __mul__ __truediv__ __radd__ __rsub__ __rmul__ __rtruediv__ __matmul__ add_ "
-    "sub_ mul_ div_ scaled_dot_product_attention embedding index_select gather eq ne lt le gt ge".split())
+    "sub_ mul_ div_ scaled_dot_product_attention embedding index_select gather eq ne lt le gt ge"
+    .split())
 
 
 def _check_one_device(func, tensors):
@@ -149,8 +150,8 @@ def _type(func, args, kwargs):
 
 def _to_numpy(func, args, kwargs):
     if not _on_host(args[0]):
-        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy "
-                        "the tensor to host memory first.")
+        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to "
+                        "copy the tensor to host memory first.")
     return func(*args, **kwargs)
 
 
@@ -162,7 +163,8 @@ def _set_data(func, args, kwargs):
 
 def _pin_memory(func, args, kwargs):
     if not _on_host(args[0]):
-        raise RuntimeError("cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned")
+        raise RuntimeError("cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be "
+                           "pinned")
     return args[0]
 
 
@@ -191,7 +193,8 @@ def _handlers():
 
 
 def _default_is_cuda():
-    return device_context.CURRENT_DEVICE is not None and device_context.CURRENT_DEVICE.type == "cuda"
+    default = device_context.CURRENT_DEVICE
+    return default is not None and default.type == "cuda"
 
 
 class _Mode(TorchFunctionMode):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's libdevice for Triton's interpreter, which knows none: functions of numpy arrays by name."""
+"""CUDA's libdevice for Triton's interpreter, which knows none: functions of arrays by name."""
 
 import functools
 
@@ -65,8 +65,8 @@ _NUMPY = {
     "fast_exp": "exp", "fast_log": "log", "fast_log2": "log2", "fast_log10": "log10",
     "fast_tanh": "tanh", "finite": "isfinite",
 }
-_SAME = ("ceil floor trunc sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh cbrt "
-         "hypot copysign nextafter isnan isinf signbit ldexp").split()
+_SAME = ("ceil floor trunc sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh "
+         "cbrt hypot copysign nextafter isnan isinf signbit ldexp").split()
 
 _COMPUTED = {
     "rsqrt": lambda x: 1 / _numpy().sqrt(x),

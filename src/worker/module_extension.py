@@ -15,8 +15,23 @@ import types
 import torch
 
 
+class BuildFailure(Exception):
+    """What request_compile may raise: a cause slug, and the compiler's log or a sentence."""
+
+    def __init__(self, cause, log):
+        super().__init__(log)
+        self.cause = cause
+
+
 class BuildError(RuntimeError):
-    """An extension does not compile; raised where torch raises a RuntimeError of its own."""
+    """An extension is not built; raised where torch raises a RuntimeError of its own."""
+
+    def __init__(self, name, log, cause="build_failed"):
+        super().__init__(f"Error building extension '{name}': {log}")
+        self.cause = cause
+        lines = [line.strip() for line in log.splitlines() if line.strip()] or ["no reason given"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        self.sentence = f"Error building extension '{name}': {first}"
 
 
 class ScoutStop(BaseException):
@@ -75,7 +90,8 @@ def _is_cuda_file(path):
 
 def _refuse_sycl(call):
     if call.get("sycl_sources") or call.get("with_sycl"):
-        raise BuildError("an extension with SYCL sources cannot be built here")
+        raise BuildError(call["name"], "an extension with SYCL sources cannot be built here",
+                         "unsupported")
 
 
 def _common(call):
@@ -169,8 +185,8 @@ class _Builder:
         try:
             return self._request_compile(request)
         except Exception as error:
-            name = request["name"]
-            raise BuildError(f"Error building extension '{name}': {error}") from error
+            cause = getattr(error, "cause", "build_failed")
+            raise BuildError(request["name"], str(error), cause) from error
 
 
 def _like(original, replacement):
@@ -187,20 +203,21 @@ def _like(original, replacement):
     return call
 
 
+# What a kernel gets without being configured for more.
+_PLAIN_SHARED_BYTES = 48 * 1024
+
+
 class _Kernel:
     """What torch.cuda._compile_kernel returns; `launch` is kbench's."""
 
-    _kPlainSharedBytes = 48 * 1024
-
-    def __init__(self, name, launch, shared_limit_bytes):
+    def __init__(self, name, launch):
         self._name = name
         self._launch = launch
-        self._shared_limit_bytes = shared_limit_bytes
         self._max_shared_mem_bytes = 0
 
     def __call__(self, grid=(1, 1, 1), block=(1, 1, 1), args=None, shared_mem=0, stream=None):
         plain = [self._argument(value) for value in args or []]
-        if shared_mem >= self._kPlainSharedBytes and shared_mem > self._max_shared_mem_bytes:
+        if shared_mem >= _PLAIN_SHARED_BYTES and shared_mem > self._max_shared_mem_bytes:
             raise RuntimeError(
                 f"Kernel requires {shared_mem} bytes of shared memory, and "
                 f"{self._max_shared_mem_bytes} are configured: set_shared_memory_config() first")
@@ -210,9 +227,10 @@ class _Kernel:
                      int(shared_mem))
 
     def set_shared_memory_config(self, shared_mem_bytes):
-        if shared_mem_bytes > self._shared_limit_bytes:
+        limit = torch.cuda.get_device_properties().shared_memory_per_block_optin
+        if shared_mem_bytes > limit:
             raise RuntimeError(f"Requested shared memory ({shared_mem_bytes} bytes) exceeds "
-                               f"device limit ({self._shared_limit_bytes} bytes)")
+                               f"device limit ({limit} bytes)")
         self._max_shared_mem_bytes = shared_mem_bytes
 
     def _argument(self, value):
@@ -258,12 +276,13 @@ def _have_cuda_home(cpp_extension):
         cpp_extension.CUDA_HOME = os.path.join(packages, "nvidia", f"cu{major}")
 
 
-def install(request_compile, kernels, shared_limit_bytes=232448):
+def install(request_compile, kernels):
     """From here on, candidates' extensions are built by `request_compile(request)`.
 
-    It returns the extension's module, raises an exception with the compiler's log, or returns None
-    in a scout. With `kernels`, torch.cuda._compile_kernel goes the same way; there it returns what
-    is called as launch(grid, block, [(type, value)], shared_bytes).
+    It returns the extension's module (anything but None where `is_python_module` is false), raises
+    BuildFailure or another exception with the compiler's log, or returns None in a scout. With
+    `kernels`, torch.cuda._compile_kernel goes the same way; there it returns what is called as
+    launch(grid, block, [(type, value)], shared_bytes).
     """
     from torch.utils import cpp_extension
     builder = _Builder(request_compile)
@@ -276,12 +295,13 @@ def install(request_compile, kernels, shared_limit_bytes=232448):
     def load(call):
         _refuse_sycl(call)
         if call.get("is_standalone"):
-            raise BuildError("a standalone executable cannot be built here")
+            raise BuildError(call["name"], "a standalone executable cannot be built here",
+                             "unsupported")
         return builder.build(call["name"], _files_request(call))
 
     def compile_kernel(call):
         launch = builder.kernel(_compile_kernel_request(call))
-        return _Kernel(call["kernel_name"], launch, shared_limit_bytes)
+        return _Kernel(call["kernel_name"], launch)
 
     replacements = [(cpp_extension.load_inline, load_inline), (cpp_extension.load, load)]
     if kernels and hasattr(torch.cuda, "_compile_kernel"):

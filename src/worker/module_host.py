@@ -84,7 +84,7 @@ def _special_cause(error):
         if isinstance(inner, Unsupported):
             return "unsupported", str(inner)
         if isinstance(inner, BuildError):
-            return "build_failed", str(inner)
+            return inner.cause, inner.sentence
     no_kernel = re.match(r"Could not run '([^']*)' .* 'CPU' backend", str(error))
     if isinstance(error, NotImplementedError) and no_kernel and module_cpu.active():
         return "unsupported", f"the operator {no_kernel[1]} cannot be run without a GPU"
@@ -287,8 +287,9 @@ def _check_output(output):
         raise CandidateFailure("not_plain", f"ModelNew returns a tensor of layout {output.layout}, "
                                "no plain dense one")
     if _overlaps(output):
-        raise CandidateFailure("overlapping", "ModelNew returns a view whose elements share memory: "
-                               f"strides {tuple(output.stride())} for shape {tuple(output.shape)}")
+        raise CandidateFailure("overlapping", "ModelNew returns a view whose elements share "
+                               f"memory: strides {tuple(output.stride())} for shape "
+                               f"{tuple(output.shape)}")
 
 
 def _structure(result):

@@ -122,6 +122,15 @@ class Results(CandidateCase):
         self.assertIn("mine.py:3: Error building extension 'e': line 3: error: no semicolon",
                       str(failure))
 
+    def test_a_long_log_is_one_sentence_and_a_cause_is_kept(self):
+        log = "In file included from a.h\ncuda.cu:3:1: error: no semicolon\nmore\n"
+        failure = self.failure(self.load, f"{_HEAD}ext = load_inline('e', 'c')\n{_TAIL}",
+                               Builds(module_extension.BuildFailure("no_compiler", log)))
+        self.assertEqual((failure.cause, str(failure)), (
+            "no_compiler",
+            "mine.py:3: Error building extension 'e': cuda.cu:3:1: error: no semicolon"))
+        self.assertIn("more", failure.log)
+
     def test_a_candidate_may_catch_it_and_go_on(self):
         module = self.load(f"""
 {_HEAD}
@@ -231,6 +240,12 @@ class ModelNew(torch.nn.Module):
     def test_does_not_compile(self):
         failure = self.failure(self.run_kernel, "", Builds(ValueError("k.cu(1): error")))
         self.assertEqual(failure.cause, "build_failed")
+
+    def test_no_more_shared_memory_than_there_is(self):
+        builds = Builds(lambda request: lambda *arguments: None)
+        failure = self.failure(self.run_kernel, "", builds,
+                               "kernel.set_shared_memory_config(300000)")
+        self.assertIn("exceeds device limit (232448 bytes)", str(failure))
 
     def test_scout(self):
         self.assert_stops(self.run_kernel, "(1, 1, 1), (32, 1, 1), [x, y]", Builds())

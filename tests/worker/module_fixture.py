@@ -9,9 +9,9 @@ import textwrap
 import types
 import unittest
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _package = types.ModuleType("kbench_worker")
-_package.__path__ = [os.path.join(_ROOT, "src", "worker")]
+_package.__path__ = [os.path.join(ROOT, "src", "worker")]
 sys.modules["kbench_worker"] = _package
 sys.dont_write_bytecode = True
 

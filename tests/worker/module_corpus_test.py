@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Module candidates as people and models write them: each gets as far as what it wants built, and
+those that want nothing built give the reference's answer.
+"""
+
+import contextlib
+import glob
+import json
+import os
+import tempfile
+import unittest
+
+import torch
+
+from module_fixture import ROOT, Builds, module_host
+from kbench_worker import problem_host
+
+_CORPUS = os.path.join(ROOT, "tests", "corpus")
+_PROBLEMS = os.path.join(ROOT, "problems")
+
+
+def _in_child(function, path):
+    """The text that function(path, a folder) returns, or raises, in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="kbench-module-") as folder:
+        return _text_of_child(lambda: function(path, folder))
+
+
+def _text_of_child(function):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writer, "w") as out, open(os.devnull, "w") as nowhere:
+            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                try:
+                    text = function()
+                except BaseException as error:  # whatever it is, the parent tells
+                    text = f"{type(error).__name__}: {error}"
+            out.write(text)
+            out.flush()
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as lines:
+        text = lines.read()
+    _, status = os.waitpid(child, 0)
+    return text if status == 0 else f"ended with status {status}"
+
+
+def _candidate(path, folder, builds):
+    with open(path, "rb") as file:
+        return path, file.read(), folder, builds
+
+
+def _scout(path, folder):
+    builds = Builds()
+    stage, cause, message = module_host.scout(*_candidate(path, folder, builds))
+    return message if cause else f"{stage} {len(builds.requests)}"
+
+
+def _problem_of(path):
+    """(path, sizes) of the shipped problem that a folder of the corpus is named after."""
+    key = os.path.basename(os.path.dirname(path))
+    found = glob.glob(os.path.join(_PROBLEMS, "level*", key + ".py"))[0]
+    with open(os.path.join(_PROBLEMS, "sizes.json"), encoding="utf-8") as file:
+        sizes = json.load(file)
+    name = os.path.relpath(found, _PROBLEMS).removesuffix(".py")
+    return found, {key: repr(value) for key, value in sizes.get(name, {}).get("cpu", {}).items()}
+
+
+def _judge(path, folder):
+    """"right", "waits" for what it wants built, or what is wrong, at the sizes for the CPU."""
+    problem, sizes = _problem_of(path)
+    with open(problem, encoding="utf-8") as file:
+        reference = problem_host.load(problem, file.read(), sizes)
+    inputs = problem_host.draw_inputs(reference, "cuda", "native", 3)
+    model = problem_host.build_model(reference, "cuda", "native", 5)
+    state = problem_host.state_of(model)
+    try:
+        module = module_host.load_candidate(*_candidate(path, folder, Builds()))
+        candidate = module_host.build_model(module, problem_host._init_arguments(reference), "cpu",
+                                            "native", 5)
+        module_host.give_weights(candidate, [name for name, _, _ in state],
+                                 [tensor for _, tensor, _ in state])
+        _, outputs = module_host.call(candidate, [x.clone() if isinstance(x, torch.Tensor) else x
+                                                  for x in inputs])
+    except module_host.ScoutStop:
+        return "waits"
+    expected = problem_host.forward(model, inputs)
+    for one, other in zip(expected, outputs, strict=True):
+        torch.testing.assert_close(other, one, atol=1e-3, rtol=1e-3)
+    return "right"
+
+
+class Corpus(unittest.TestCase):
+
+    def test_scouts_get_through_every_import(self):
+        paths = glob.glob(os.path.join(_CORPUS, "**", "*.py"), recursive=True)
+        self.assertGreater(len(paths), 50)
+        for path in sorted(paths):
+            with self.subTest(path=path):
+                self.assertRegex(_in_child(_scout, path), r"^(end|import) \d+$")
+
+    def test_what_needs_no_build_is_right(self):
+        told = {}
+        for path in sorted(glob.glob(os.path.join(_CORPUS, "shipped", "*", "*.py"))):
+            with self.subTest(path=path):
+                text = _in_child(_judge, path)
+                told[path] = text
+                self.assertIn(text, ("right", "waits"))
+        self.assertGreaterEqual(list(told.values()).count("right"), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
