@@ -15,7 +15,7 @@ __device__ __forceinline__ float widen(elem_t v) { return @WIDEN@; }
 __device__ __forceinline__ elem_t narrow(float v) { return @NARROW@; }
 
 __device__ __forceinline__ float gelu_erf(float v) {
-    // v * Phi(v)
+    // v · Φ(v), Φ: distribution function of the normal distribution
     return 0.5f * v * (1.0f + erff(v * 0.70710678118654752440f));
 }
 

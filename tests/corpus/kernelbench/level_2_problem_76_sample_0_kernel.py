@@ -43,10 +43,11 @@ torch::Tensor gemm_bias_relu(torch::Tensor x, torch::Tensor weight, torch::Tenso
 
 ext = load_inline(
     name="gemm_bias_relu_cublas",
-    cpp_sources="torch::Tensor gemm_bias_relu(torch::Tensor x, torch::Tensor weight, torch::Tensor bias);",
+    cpp_sources="#include <torch/extension.h>\ntorch::Tensor gemm_bias_relu(torch::Tensor x, torch::Tensor weight, torch::Tensor bias);",
     cuda_sources=source,
     functions=["gemm_bias_relu"],
     extra_ldflags=["-lcublas"],
+    no_implicit_headers=True,
     verbose=False,
 )
 
