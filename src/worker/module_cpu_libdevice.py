@@ -53,6 +53,25 @@ def _rounded(name):
     return convert
 
 
+def _bits(x):
+    """Each integer's bits, the highest first, along a new last axis."""
+    numpy = _numpy()
+    width = 8 * x.dtype.itemsize
+    places = numpy.arange(width - 1, -1, -1, dtype=numpy.uint64)
+    unsigned = x.view(f"u{x.dtype.itemsize}").astype(numpy.uint64)
+    return (unsigned[..., None] >> places & 1).astype(numpy.int64)
+
+
+def _leading_zeros(x):
+    bits = _bits(x)
+    return _numpy().where(bits.any(-1), bits.argmax(-1), bits.shape[-1])
+
+
+def _first_set(x):
+    bits = _bits(x)[..., ::-1]
+    return _numpy().where(bits.any(-1), bits.argmax(-1) + 1, 0)
+
+
 _ROUNDINGS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 # numpy's name, where it is another one or a function of it.
@@ -64,9 +83,15 @@ _NUMPY = {
     "min": "minimum", "max": "maximum", "fast_sin": "sin", "fast_cos": "cos", "fast_tan": "tan",
     "fast_exp": "exp", "fast_log": "log", "fast_log2": "log2", "fast_log10": "log10",
     "fast_tanh": "tanh", "finite": "isfinite",
+    "scalbn": "ldexp",
 }
 _SAME = ("ceil floor trunc sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh "
-         "cbrt hypot copysign nextafter isnan isinf signbit ldexp").split()
+         "cbrt hypot copysign nextafter isnan isinf isfinite signbit ldexp").split()
+
+def _round(x):
+    """Half away from zero, as C has it."""
+    return _numpy().copysign(_numpy().floor(_numpy().abs(x) + x.dtype.type(0.5)), x)
+
 
 _COMPUTED = {
     "rsqrt": lambda x: 1 / _numpy().sqrt(x),
@@ -87,9 +112,20 @@ _COMPUTED = {
     "cospi": lambda x: _numpy().cos(x * x.dtype.type(_numpy().pi)),
     "rhypot": lambda x, y: 1 / _numpy().hypot(x, y),
     "norm3d": lambda x, y, z: _numpy().sqrt(x * x + y * y + z * z),
+    "norm4d": lambda *x: _numpy().sqrt(sum(item * item for item in x)),
+    "rnorm3d": lambda *x: 1 / _numpy().sqrt(sum(item * item for item in x)),
+    "rnorm4d": lambda *x: 1 / _numpy().sqrt(sum(item * item for item in x)),
+    "logb": lambda x: _numpy().floor(_numpy().log2(_numpy().abs(x))),
+    "ilogb": lambda x: _numpy().floor(_numpy().log2(_numpy().abs(x))),
+    "popc": lambda x: _bits(x).sum(-1),
+    "popcll": lambda x: _bits(x).sum(-1),
+    "clz": _leading_zeros,
+    "clzll": _leading_zeros,
+    "ffs": _first_set,
+    "ffsll": _first_set,
     "remainder": lambda x, y: x - _numpy().rint(x / y) * y,
-    # Half away from zero, as C has it.
-    "round": lambda x: _numpy().copysign(_numpy().floor(_numpy().abs(x) + x.dtype.type(0.5)), x),
+    "round": _round,
+    "llround": _round,
     "erf": _special("erf"),
     "erfc": _special("erfc"),
     "erfinv": _special("erfinv"),
@@ -108,6 +144,8 @@ _COMPUTED = {
     "float_as_int": lambda x: x.view("i4"),
     "float_as_uint": lambda x: x.view("u4"),
     "uint_as_float": lambda x: x.view("f4"),
+    "longlong_as_double": lambda x: x.view("f8"),
+    "double_as_longlong": lambda x: x.view("i8"),
 }
 
 
@@ -119,8 +157,11 @@ def _function(symbol):
     if base and suffix in _ROUNDINGS:
         if "2int" in base or "2uint" in base or "2ll" in base or "2ull" in base:
             return _rounded(_ROUNDINGS[suffix])
+        if "2float" in base or "2double" in base:
+            return lambda x: x  # the result's type does it
         # Other roundings than to the nearest differ in the last bit alone.
-        name = base
+        typed = base[0] in "fd" and base[1:] in ("add", "sub", "mul", "div", "rcp", "sqrt", "rsqrt")
+        name = base[1:] if typed else base
     for candidate in (name, name.removesuffix("f"), name.removesuffix("d")):
         if candidate in _COMPUTED:
             return _COMPUTED[candidate]
@@ -158,8 +199,12 @@ def provide_libdevice(interpreter):
     from triton.language.extra import libdevice as stubs
     from triton.language.extra.cuda import libdevice
     interpreter.InterpreterBuilder.create_extern_elementwise = _extern_elementwise(interpreter)
+    if hasattr(interpreter, "interpreter_semantic"):
+        compiler = {"_semantic": interpreter.interpreter_semantic}
+    else:  # before Triton 3.4
+        compiler = {"_builder": interpreter.interpreter_builder}
     for name, function in list(vars(libdevice).items()):
         if core.is_builtin(function):
-            bound = functools.partial(function, _semantic=interpreter.interpreter_semantic)
+            bound = functools.partial(function, **compiler)
             setattr(libdevice, name, bound)
             setattr(stubs, name, bound)

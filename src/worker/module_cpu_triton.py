@@ -78,10 +78,11 @@ def _patch_scalars(interpreter):
     """Scalars of the interpreter are arrays of one element, which numpy no longer makes an int."""
     plain = interpreter._patch_lang_tensor
 
-    def patch_lang_tensor(tensor, scope):
-        plain(tensor, scope)
+    def patch_lang_tensor(tensor, *scope):
+        plain(tensor, *scope)
+        put = scope[0].set_attr if scope else setattr  # older ones have no scope
         for name, kind in (("__index__", int), ("__int__", int), ("__float__", float)):
-            scope.set_attr(tensor, name, lambda self, kind=kind: kind(self.handle.data.item()))
+            put(tensor, name, lambda self, kind=kind: kind(self.handle.data.item()))
 
     interpreter._patch_lang_tensor = patch_lang_tensor
 

@@ -159,7 +159,7 @@ def load_candidate(path, source, folder, request_compile):
         sys.argv = [_Source.file]
     try:
         exec(code, module.__dict__)
-    except (ScoutStop, KeyboardInterrupt):
+    except ScoutStop:
         raise
     except BaseException as error:
         raise _failure(error, "import_failed") from error
@@ -196,7 +196,7 @@ def build_model(module, init_arguments, device, precision, seed):
             raise CandidateFailure("no_modelnew",
                                    f"{_Source.name}: ModelNew is no torch.nn.Module")
         return finish_model(model, device, precision)
-    except (ScoutStop, KeyboardInterrupt):
+    except ScoutStop:
         raise
     except BaseException as error:
         reason = isinstance(error, TypeError) and _does_not_fit(module.ModelNew, init_arguments)
@@ -220,7 +220,7 @@ def _copy(target, source):
 
 def _is_same(target, source):
     return (target.shape == source.shape and target.dtype == source.dtype
-            and bool(torch.equal(target.detach(), source)))
+            and bool(torch.equal(target.detach(), source.to(target.device))))
 
 
 def _match(given, own):
@@ -303,7 +303,7 @@ def call(model, arguments, device="cuda"):
     try:
         with torch.no_grad():
             result = model(*arguments)
-    except (ScoutStop, KeyboardInterrupt):
+    except ScoutStop:
         raise
     except BaseException as error:
         reason = isinstance(error, TypeError) and _does_not_fit(model.forward, arguments)

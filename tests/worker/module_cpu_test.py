@@ -6,6 +6,7 @@ import unittest
 import torch
 
 from module_fixture import CandidateCase, module_host
+from kbench_worker import module_cpu_libdevice
 
 
 class Devices(CandidateCase):
@@ -175,6 +176,24 @@ class Cuda(CandidateCase):
             return x * 2
 
         self.assertEqual(twice(torch.ones(1, device="cuda")).tolist(), [2])
+
+
+class Libdevice(unittest.TestCase):
+
+    def test_symbols_of_each_form(self):
+        import numpy
+        x, i = numpy.array([1.5, -2.5], dtype="f4"), numpy.array([8, -1], dtype="i4")
+        for symbol, arguments, expected in (
+                ("__nv_fadd_rn", (x, x), [3, -5]), ("__nv_fmaf_rn", (x, x, x), [3.75, 3.75]),
+                ("__nv_frcp_rn", (x,), [1 / 1.5, -0.4]), ("__nv_fabsf", (x,), [1.5, 2.5]),
+                ("__nv_roundf", (x,), [2, -3]), ("__nv_rintf", (x,), [2, -2]),
+                ("__nv_int2float_rn", (i,), [8, -1]), ("__nv_popc", (i,), [1, 32]),
+                ("__nv_clz", (i,), [28, 0]), ("__nv_ffs", (i,), [4, 1]),
+                ("__nv_float2int_rz", (x, (-2**31, 2**31 - 1)), [1, -2]),
+                ("__nv_normcdff", (numpy.zeros(1, dtype="f4"),), [0.5])):
+            found = module_cpu_libdevice._function(symbol)(*arguments)
+            numpy.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=symbol)
+        self.assertIsNone(module_cpu_libdevice._function("__nv_byte_perm"))
 
 
 _TRITON = """

@@ -67,6 +67,10 @@ class Import(CandidateCase):
         for source in ("import torch\nclass Model: pass\n", "ModelNew = 3\n"):
             self.assertEqual(self.failure(self.load, source).cause, "no_modelnew")
 
+    def test_interrupts_itself(self):
+        for error in ("KeyboardInterrupt", "GeneratorExit", "BaseException"):
+            self.assertEqual(self.failure(self.load, f"raise {error}\n").cause, "import_failed")
+
     def test_recursion_without_end(self):
         failure = self.failure(self.load, "def f(): return f()\nf()\n")
         self.assertEqual(failure.cause, "import_failed")
