@@ -17,6 +17,7 @@ namespace {
 using Kind = SourceItem::Kind;
 
 std::string with_plain_line_ends(std::string_view source) {
+  if (source.starts_with("\xEF\xBB\xBF")) source.remove_prefix(3);
   std::string made;
   made.reserve(source.size());
   for (std::size_t i = 0; i < source.size(); ++i) {

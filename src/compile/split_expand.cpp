@@ -10,12 +10,16 @@ namespace kbench {
 namespace {
 
 constexpr int kMaxDepth = 24;
-constexpr std::size_t kMaxTokens = 4'000'000;
+constexpr std::size_t kMaxTokens = 400'000;
 
 using Arguments = std::vector<SourceTokens>;
 
-bool starts_launch(const SourceTokens& body) {
-  return body.size() >= 3 && body[0].is("<") && body[1].is("<") && body[2].is("<");
+/// True where a macro is a launch without its kernel, or without its arguments.
+bool is_part_of_launch(const SourceTokens& body) {
+  const auto triple = [&body](std::size_t at, std::string_view what) {
+    return body[at].is(what) && body[at + 1].is(what) && body[at + 2].is(what);
+  };
+  return body.size() > 3 && (triple(0, "<") || triple(body.size() - 3, ">"));
 }
 
 std::string as_string(const SourceTokens& tokens) {
@@ -149,8 +153,10 @@ void Expander::emit(SourceToken token) {
 }
 
 bool Expander::hides(const SourceMacro& macro) const {
-  if (starts_launch(macro.body) || macros_.has_attributes(macro)) return true;
-  return macro.is_function && inner_depth_ == 0 && macros_.declares(macro);
+  if (is_part_of_launch(macro.body) || macros_.has_attributes(macro)) return true;
+  // At namespace scope it may name what is declared, or be the declaration.
+  return macro.is_function && inner_depth_ == 0 &&
+         (macros_.declares(macro) || !macros_.is_conditional(macro.name));
 }
 
 /// The arguments between the brackets of a macro's use, `end` left behind the closing one.

@@ -90,6 +90,9 @@ void HostHalf::kernel(const SourceItem& item) {
     }
   }
   if (item.body == kNoToken) return;
+  for (std::size_t i = item.body; i < item.body_end; ++i) {
+    if (text_.is(i, "{")) text_.after_group(i);  // refuses branches that begin functions
+  }
   rewriter_.insert_before(item.specifiers, "__attribute__((noinline)) ");
   rewriter_.drop(item.body + 1, item.body_end);
   rewriter_.insert_after(item.body, stub(item));

@@ -2,6 +2,7 @@
 #include "compile/split_lambda.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -90,10 +91,12 @@ std::vector<std::string> free_names(const SourceText& text, const DeviceLambda& 
     }
   }
   std::vector<std::string> names;
-  for (std::size_t i = lambda.attributes; i < lambda.end; ++i) {
+  const std::size_t begin = lambda.open == kNoToken ? lambda.body : lambda.open;
+  for (std::size_t i = begin; i < lambda.end; ++i) {
     const std::string& name = text[i].text;
-    const bool is_member = text.is(i - 1, ".") || text.is(i - 1, "->") || text.is(i - 1, "::");
-    if (!text[i].is_identifier() || (is_member && i != lambda.result + 1)) continue;
+    const bool is_member = text.is(i - 1, ".") || text.is(i - 1, "::") ||
+                           (text.is(i - 1, "->") && i - 1 != lambda.result);
+    if (!text[i].is_identifier() || is_member) continue;
     if (own.values.contains(name) || own.constants.contains(name) || own.types.contains(name)) {
       continue;
     }
@@ -149,6 +152,28 @@ TemplateText template_text(const DeviceLambda& lambda) {
   return {fmt::format("template <{}> ", joined(declared)), fmt::format("<{}>", joined(arguments))};
 }
 
+/// "template <typename kb_auto_0> " where a parameter is auto, and "(kb_auto_0 i)".
+struct ParameterText {
+  std::string head, list;
+};
+
+ParameterText parameter_text(const SourceText& text, const DeviceLambda& lambda) {
+  if (lambda.open == kNoToken) return {"", "()"};
+  std::vector<std::string> types;
+  std::string list;
+  for (std::size_t i = lambda.open; i <= lambda.close; ++i) {
+    list += i > lambda.open && !text[i].space.empty() ? " " : "";
+    if (text.is(i, "auto")) {
+      types.push_back(fmt::format("kb_auto_{}", types.size()));
+      list += types.back();
+    } else {
+      list += text[i].text;
+    }
+  }
+  if (types.empty()) return {"", list};
+  return {fmt::format("template <typename {}> ", fmt::join(types, ", typename ")), list};
+}
+
 /// The class that stands for the lambda; with the body's own lines where it has one.
 std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const std::string& name,
                     bool with_body, int next_line) {
@@ -157,12 +182,11 @@ std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const st
   for (std::size_t i = 0; i < lambda.captures.size(); ++i) {
     made += fmt::format("kb_{} {}; ", i, lambda.captures[i].name);
   }
-  const std::string parameters =
-      lambda.open == kNoToken ? "()" : one_line(text, lambda.open, lambda.close + 1);
+  const ParameterText parameters = parameter_text(text, lambda);
   const std::string result =
       lambda.result == kNoToken ? "" : " " + one_line(text, lambda.result, lambda.body);
-  made += fmt::format("{}__device__ auto operator()", lambda.is_host ? "__host__ " : "") +
-          parameters + (lambda.is_mutable ? "" : " const") + result;
+  made += parameters.head + (lambda.is_host ? "__host__ " : "") + "__device__ auto operator()" +
+          parameters.list + (lambda.is_mutable ? "" : " const") + result;
   if (!with_body) return made + "; };";
   // The body stands on lines of its own, because it may hold directives.
   made += fmt::format("\n#line {} \"{}\"\n", text[lambda.body].line, unit.file_name);

@@ -87,7 +87,9 @@ void rewrite(const SourceText& text, const LaunchPlace& place, Rewriter& rewrite
   const std::size_t close = text.after_group(place.close + 3) - 1;
   rewriter.insert_before(place.kernel, fmt::format("(::kbench_split::configure({}), ",
                                                    rewriter.text(place.open + 3, place.close)));
-  rewriter.erase(place.open, place.close + 3);
+  rewriter.drop(place.open, place.open + 3);
+  rewriter.erase(place.open + 3, place.close);
+  rewriter.drop(place.close, place.close + 3);
   rewriter.insert_after(close, ")");
 }
 
@@ -98,10 +100,12 @@ void rewrite_directive(const SourceTokens& tokens, std::size_t at, Rewriter& rew
   const SourceText body(directive_tokens(tokens[at]));
   std::size_t first = 2;
   if (body.is(first, "(") && body[first].space.empty()) first = body.after_group(first);
-  // Uses of a macro that begins with <<< have been expanded.
-  if (!has_launch(body, first, body.tokens.size()) || starts_launch(body, first)) return;
+  // Uses of a macro that begins with <<< or ends with >>> have been expanded.
+  const std::size_t end = body.tokens.size() - 1;
+  if (!has_launch(body, first, end) || starts_launch(body, first)) return;
+  if (body.is_triple(end - 3, ">")) return;
   Rewriter inner(body.tokens);
-  rewrite_launches(body, first, body.tokens.size(), inner);
+  rewrite_launches(body, first, end, inner);
   rewriter.replace(at, "#" + inner.text());
 }
 

@@ -9,9 +9,9 @@
 namespace kbench {
 namespace {
 
-constexpr std::array<std::string_view, 14> kNoTypes = {
-    "return", "else",   "new",       "delete", "goto",  "case",     "throw",
-    "do",     "sizeof", "co_return", "if",     "while", "operator", "typename"};
+constexpr std::array<std::string_view, 16> kNoTypes = {
+    "using", "typedef", "return", "else",      "new", "delete", "goto",     "case",
+    "throw", "do",      "sizeof", "co_return", "if",  "while",  "operator", "typename"};
 constexpr std::array<std::string_view, 17> kIntegralTypes = {
     "int",    "unsigned", "long",    "short",    "char",     "bool",
     "size_t", "int64_t",  "int32_t", "uint32_t", "uint64_t", "uint8_t",
@@ -27,6 +27,35 @@ bool ends_declarator(std::string_view next) {
   return is_one_of(next, kEnds);
 }
 
+/// The bracket that [begin, at) leaves open last, or kNoToken.
+std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_t begin) {
+  for (std::size_t i = at; i > begin; --i) {
+    const std::size_t before = i - 1;
+    if (text.is(before, ")") || text.is(before, "]") || text.is(before, "}")) {
+      if (text.partners[before] == kNoToken || text.partners[before] < begin) return kNoToken;
+      i = text.partners[before] + 1;
+    } else if (text.is(before, "(") || text.is(before, "[") || text.is(before, "{")) {
+      return before;
+    }
+  }
+  return kNoToken;
+}
+
+/// True where a statement, the head of a for, or a parameter of a lambda begins at `at`; there
+/// "a * b" declares b.
+bool begins_declaration(const SourceText& text, std::size_t at, std::size_t begin) {
+  if (at == begin) return true;
+  const std::string_view before = text[at - 1].text;
+  if (before == ";" || before == "{" || before == "}" || before == "const" ||
+      before == "constexpr" || before == "static" || before == "unsigned") {
+    return true;
+  }
+  if (before != "(" && before != ",") return false;
+  const std::size_t open = enclosing_bracket(text, at, begin);
+  if (open == kNoToken || open == begin || !text.is(open, "(")) return false;
+  return text.is(open - 1, "]") || (before == "(" && text.is(open - 1, "for"));
+}
+
 /// True where what stands before `at` can be the end of a type.
 bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
   std::size_t before = at;
@@ -35,9 +64,18 @@ bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
     --before;
   }
   if (before == begin) return false;
-  const SourceToken& type = text[before - 1];
-  if (type.is(">")) return text.opening_angle(before - 1, begin) != kNoToken;
-  return type.is_identifier() && !is_one_of(type.text, kNoTypes);
+  std::size_t type = before - 1;
+  bool is_certain = before == at;
+  if (text.is(type, ">")) {
+    const std::size_t angle = text.opening_angle(type, begin);
+    if (angle == kNoToken || angle == begin) return false;
+    type = angle - 1;
+    is_certain = false;
+  }
+  if (!text[type].is_identifier() || is_one_of(text[type].text, kNoTypes)) return false;
+  if (is_certain) return true;
+  while (type >= begin + 2 && text.is(type - 1, "::") && text[type - 2].is_identifier()) type -= 2;
+  return begins_declaration(text, type, begin);
 }
 
 /// True where the declaration of `at` says constexpr and an integral type.
@@ -81,9 +119,9 @@ void collect_template(const SourceText& text, const SourceItem& function, LocalN
     const std::size_t close = text.closing_angle(i + 1, function.specifiers);
     if (close == kNoToken) return;
     for (const SourceParameter& each : source_parameters(text, i + 1, close)) {
-      if (each.name == kNoToken) continue;
-      names.template_parameters[text[each.name].text] =
-          one_line(text, each.begin, each.declarator_end);
+      const std::size_t name = each.declarator_end - 1;
+      if (name == each.begin || !text[name].is_identifier()) continue;
+      names.template_parameters[text[name].text] = one_line(text, each.begin, each.declarator_end);
     }
     i = close;
   }
@@ -104,7 +142,9 @@ void collect_locals(const SourceText& text, std::size_t begin, std::size_t end, 
   for (std::size_t i = begin; i < end; ++i) {
     const SourceToken& token = text[i];
     if (token.is("using") && text.is(i + 2, "=")) names.types.insert(text[i + 1].text);
-    if (token.text.starts_with("AT_DISPATCH")) names.types.insert("scalar_t");
+    if (token.text.starts_with("AT_DISPATCH")) {
+      names.types.insert(token.is("AT_DISPATCH_INDEX_TYPES") ? "index_t" : "scalar_t");
+    }
     const bool is_binding = token.is("[") && i > begin &&
                             (text.is(i - 1, "auto") || (i > begin + 1 && text.is(i - 2, "auto")));
     if (is_binding) collect_binding(text, i, names);

@@ -125,6 +125,16 @@ unsigned SourceMacros::marks(const SourceMacro& macro, int depth) const {
 
 bool SourceMacros::declares(const SourceMacro& macro) const { return marks(macro, 0) != 0; }
 
+bool SourceMacros::is_conditional(std::string_view name) const {
+  const auto found = macros_.find(name);
+  if (found == macros_.end()) return false;
+  const auto& definitions = found->second;
+  return std::adjacent_find(definitions.begin(), definitions.end(),
+                            [](const SourceMacro& a, const SourceMacro& b) {
+                              return !a.name.empty() && !b.name.empty();
+                            }) != definitions.end();
+}
+
 void SourceMacros::collect(std::string_view name, std::set<std::string, std::less<>>& names) const {
   const auto found = macros_.find(name);
   if (found == macros_.end()) return;

@@ -36,6 +36,8 @@ class SourceMacros {
   }
   /// True where the body, or that of a macro in it, has attributes, braces, semicolons or launches.
   bool declares(const SourceMacro& macro) const;
+  /// True where several definitions of the name stand in branches of an #if.
+  bool is_conditional(std::string_view name) const;
   /// All identifiers that a use of the macro may bring; empty for another name.
   const std::set<std::string, std::less<>>& identifiers(std::string_view name) const;
 

@@ -166,6 +166,11 @@ bool names_host(const SourceText& text, std::size_t begin, std::size_t end) {
   return has_launch(text, begin, end);
 }
 
+bool is_host_word(std::string_view word) {
+  return word == "torch" || word == "at" || word == "c10" || is_runtime_name(word) ||
+         is_one_of(word, kHostWords);
+}
+
 bool names_device_library(const SourceText& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const std::string_view word = text[i].text;

@@ -12,6 +12,9 @@ namespace kbench {
 /// give device code, containers, the CUDA runtime's functions, exceptions, a launch.
 bool names_host(const SourceText& text, std::size_t begin, std::size_t end);
 
+/// True for a word that alone says the same: torch, cudaMalloc, throw.
+bool is_host_word(std::string_view word);
+
 /// True where [begin, end) names a library that only device code has: cooperative groups, wmma,
 /// cub.
 bool names_device_library(const SourceText& text, std::size_t begin, std::size_t end);

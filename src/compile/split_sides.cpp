@@ -16,6 +16,7 @@ using Names = std::set<std::string, std::less<>>;
 /// What is said of one declaration while it is placed.
 struct Traits {
   Names mentions;       ///< identifiers anywhere in it, those of its macros included
+  Names calls;          ///< those of them that arguments or template arguments follow
   Names host_mentions;  ///< identifiers of what the host half would have of it
   bool is_device_code = false;
   bool names_host = false;
@@ -49,7 +50,9 @@ class Placement {
  private:
   void mention(std::size_t begin, std::size_t end, Names& names) const;
   void host_mention(const SourceItem& item, Names& names) const;
+  void call(const SourceItem& item, Names& names) const;
   bool type_names_host(const SourceItem& type) const;
+  bool names_host_by_macro(std::string_view name) const;
   Traits traits(const SourceItem& item) const;
   void index_names();
   bool may_be_shared(std::size_t at) const;
@@ -77,6 +80,21 @@ void Placement::mention(std::size_t begin, std::size_t end, Names& names) const 
   }
 }
 
+void Placement::call(const SourceItem& item, Names& names) const {
+  for (std::size_t i = item.begin; i < item.end; ++i) {
+    if (!unit_.text[i].is_identifier()) continue;
+    const auto& more = unit_.macros.identifiers(unit_.text[i].text);
+    names.insert(more.begin(), more.end());
+    const bool is_member = i > 0 && (unit_.text.is(i - 1, ".") || unit_.text.is(i - 1, "->"));
+    const bool has_arguments = unit_.text.is(i + 1, "(") || unit_.text.is(i + 1, "<");
+    // A function's name alone may be an argument of a template or call.
+    const bool is_argument = (unit_.text.is(i + 1, ">") || unit_.text.is(i + 1, ",") ||
+                              unit_.text.is(i + 1, ")") || unit_.text.is(i + 1, "::")) &&
+                             unit_.text.is(i - 1, "<");
+    if (!is_member && (has_arguments || is_argument)) names.insert(unit_.text[i].text);
+  }
+}
+
 void Placement::host_mention(const SourceItem& item, Names& names) const {
   const bool only_head = item.is(Kind::kFunction) && (item.is_global || is_device_only(item));
   if (only_head && item.body != kNoToken) {
@@ -99,13 +117,23 @@ bool Placement::type_names_host(const SourceItem& type) const {
   });
 }
 
+bool Placement::names_host_by_macro(std::string_view name) const {
+  const auto& words = unit_.macros.identifiers(name);
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return is_host_word(word); });
+}
+
 Traits Placement::traits(const SourceItem& item) const {
   Traits traits;
   mention(item.begin, item.end, traits.mentions);
   host_mention(item, traits.host_mentions);
+  call(item, traits.calls);
   traits.is_device_code = item.has_space() || has_device_member(item);
   traits.names_host =
       item.is(Kind::kType) ? type_names_host(item) : names_host(unit_.text, item.begin, item.end);
+  for (const std::string& name : traits.mentions) {
+    traits.names_host |= item.is(Kind::kVariable) && names_host_by_macro(name);
+  }
   traits.names_device = names_device_library(unit_.text, item.begin, item.end);
   return traits;
 }

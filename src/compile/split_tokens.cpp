@@ -221,41 +221,44 @@ SourceTokens SourceLexer::all() {
   return tokens;
 }
 
-[[noreturn]] void refuse_bracket(const SourceToken& token) {
-  throw SplitRefusal{"syntax_error", fmt::format("the '{}' has no counterpart", token.text),
-                     token.line};
+bool is_if_zero(const SourceToken& directive) {
+  if (directive_name(directive) != "if") return false;
+  const SourceTokens words = directive_tokens(directive);
+  return words.size() == 3 && (words[1].is("0") || words[1].is("false"));
 }
 
-char counterpart(char close) { return close == ')' ? '(' : close == ']' ? '[' : '{'; }
+/// Counts how deep in conditionals an #if 0 has been left.
+void follow_dead(const SourceToken& token, int& depth) {
+  const std::string_view name = directive_name(token);
+  if (name.starts_with("if")) ++depth;
+  const bool ends = name == "endif" || (depth == 1 && name.starts_with("el"));
+  if (ends) --depth;
+}
 
-/// What is open before an #if, and after its first branch.
-struct Branches {
-  std::vector<std::size_t> before;
-  std::vector<std::size_t> after;
-  bool has_after = false;
-};
-
-/// Follows an #if and its branches; true where a branch's brackets do not count.
-void follow(const SourceToken& directive, std::vector<std::size_t>& open,
-            std::vector<Branches>& conditions) {
-  const std::string_view name = directive_name(directive);
-  if (name.starts_with("if")) {
-    conditions.push_back({open, {}, false});
-  } else if (name.starts_with("el") && !conditions.empty()) {
-    Branches& branches = conditions.back();
-    if (!branches.has_after) branches.after = open;
-    branches.has_after = true;
-    open = branches.before;
-  } else if (name == "endif" && !conditions.empty()) {
-    if (conditions.back().has_after) open = conditions.back().after;
-    conditions.pop_back();
+/// The tokens without what an #if 0 leaves out, which need not be C++ at all; line ends stay.
+SourceTokens without_dead_code(SourceTokens tokens) {
+  SourceTokens made;
+  std::string line_ends;
+  int depth = 0;
+  for (SourceToken& token : tokens) {
+    const bool is_dead = depth > 0;
+    if (is_dead && token.is_directive()) follow_dead(token, depth);
+    if (!is_dead && token.is_directive() && is_if_zero(token)) depth = 1;
+    if ((is_dead && depth > 0) && token.kind != SourceKind::kEnd) {
+      for (const char c : token.space + token.text) line_ends += c == '\n' ? "\n" : "";
+      continue;
+    }
+    token.space.insert(0, line_ends);
+    line_ends.clear();
+    made.push_back(std::move(token));
   }
+  return made;
 }
 
 }  // namespace
 
 SourceTokens source_tokens(std::string_view source, int first_line) {
-  return SourceLexer(source, first_line).all();
+  return without_dead_code(SourceLexer(source, first_line).all());
 }
 
 SourceTokens directive_tokens(const SourceToken& directive) {
@@ -273,72 +276,6 @@ std::string_view directive_name(const SourceToken& directive) {
 bool is_conditional(const SourceToken& directive) {
   const std::string_view name = directive_name(directive);
   return name.starts_with("if") || name.starts_with("el") || name == "endif";
-}
-
-std::vector<std::size_t> bracket_partners(const SourceTokens& tokens) {
-  std::vector<std::size_t> partners(tokens.size(), kNoToken);
-  std::vector<std::size_t> open;
-  std::vector<Branches> conditions;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const SourceToken& token = tokens[i];
-    if (token.is_directive()) follow(token, open, conditions);
-    if (token.kind != SourceKind::kPunctuator || token.text.size() != 1) continue;
-    const char c = token.text.front();
-    if (c == '(' || c == '[' || c == '{') open.push_back(i);
-    if (c != ')' && c != ']' && c != '}') continue;
-    if (open.empty() || tokens[open.back()].text.front() != counterpart(c)) refuse_bracket(token);
-    partners[i] = open.back();
-    partners[open.back()] = i;
-    open.pop_back();
-  }
-  if (!open.empty()) refuse_bracket(tokens[open.back()]);
-  return partners;
-}
-
-SourceText::SourceText(SourceTokens source_tokens_of)
-    : tokens(std::move(source_tokens_of)), partners(bracket_partners(tokens)) {}
-
-std::size_t SourceText::after_group(std::size_t open) const {
-  if (partners[open] == kNoToken || partners[open] < open) {
-    throw SplitRefusal{"conditional_brackets",
-                       "the branches of an #if leave different brackets open", tokens[open].line};
-  }
-  return partners[open] + 1;
-}
-
-std::size_t SourceText::closing_angle(std::size_t open, std::size_t end) const {
-  int depth = 0;
-  for (std::size_t i = open; i < end; ++i) {
-    const SourceToken& token = tokens[i];
-    if (token.kind != SourceKind::kPunctuator) continue;
-    if (token.is("(") || token.is("[") || token.is("{")) i = after_group(i) - 1;
-    if (token.is(";") || token.is(")") || token.is("]") || token.is("}")) return kNoToken;
-    if (token.is("<")) ++depth;
-    if (token.is(">") && --depth == 0) return i;
-  }
-  return kNoToken;
-}
-
-std::size_t SourceText::opening_angle(std::size_t close, std::size_t begin) const {
-  int depth = 0;
-  for (std::size_t i = close + 1; i > begin; --i) {
-    const std::size_t at = i - 1;
-    const SourceToken& token = tokens[at];
-    if (token.kind != SourceKind::kPunctuator) continue;
-    if (token.is(")") || token.is("]") || token.is("}")) {
-      if (partners[at] == kNoToken || partners[at] < begin) return kNoToken;
-      i = partners[at] + 1;
-      continue;
-    }
-    if (token.is(";") || token.is("(") || token.is("[") || token.is("{")) return kNoToken;
-    if (token.is(">")) ++depth;
-    if (token.is("<") && --depth == 0) return at;
-  }
-  return kNoToken;
-}
-
-bool SourceText::is_triple(std::size_t at, std::string_view what) const {
-  return is(at, what) && is(at + 1, what) && is(at + 2, what);
 }
 
 }  // namespace kbench

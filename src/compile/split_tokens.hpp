@@ -73,6 +73,8 @@ struct SourceText {
   std::size_t closing_angle(std::size_t open, std::size_t end) const;
   /// The `<` that opens the template list closed at `close`, not before `begin`; or kNoToken.
   std::size_t opening_angle(std::size_t close, std::size_t begin) const;
+  /// True where `<` and `<` at `at` are one operator, which opens no template list.
+  bool is_left_shift(std::size_t at) const;
   /// True where tokens `at`, `at + 1` and `at + 2` are all `what`: <<< or >>>, however spaced.
   bool is_triple(std::size_t at, std::string_view what) const;
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "compile/split_tokens.hpp"
+
+namespace kbench {
+namespace {
+
+[[noreturn]] void refuse_bracket(const SourceToken& token) {
+  throw SplitRefusal{"syntax_error", fmt::format("the '{}' has no counterpart", token.text),
+                     token.line};
+}
+
+char counterpart(char close) { return close == ')' ? '(' : close == ']' ? '[' : '{'; }
+
+/// What is open before an #if, and after its first branch.
+struct Branches {
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> after;
+  bool has_after = false;
+};
+
+/// Follows an #if and its branches; true where a branch's brackets do not count.
+void follow(const SourceToken& directive, std::vector<std::size_t>& open,
+            std::vector<Branches>& conditions) {
+  const std::string_view name = directive_name(directive);
+  if (name.starts_with("if")) {
+    conditions.push_back({open, {}, false});
+  } else if (name.starts_with("el") && !conditions.empty()) {
+    Branches& branches = conditions.back();
+    if (!branches.has_after) branches.after = open;
+    branches.has_after = true;
+    open = branches.before;
+  } else if (name == "endif" && !conditions.empty()) {
+    if (conditions.back().has_after) open = conditions.back().after;
+    conditions.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<std::size_t> bracket_partners(const SourceTokens& tokens) {
+  std::vector<std::size_t> partners(tokens.size(), kNoToken);
+  std::vector<std::size_t> open;
+  std::vector<Branches> conditions;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const SourceToken& token = tokens[i];
+    if (token.is_directive()) follow(token, open, conditions);
+    if (token.kind != SourceKind::kPunctuator || token.text.size() != 1) continue;
+    const char c = token.text.front();
+    if (c == '(' || c == '[' || c == '{') open.push_back(i);
+    if (c != ')' && c != ']' && c != '}') continue;
+    if (open.empty() || tokens[open.back()].text.front() != counterpart(c)) refuse_bracket(token);
+    partners[i] = open.back();
+    partners[open.back()] = i;
+    open.pop_back();
+  }
+  if (!open.empty()) refuse_bracket(tokens[open.back()]);
+  return partners;
+}
+
+SourceText::SourceText(SourceTokens source_tokens_of)
+    : tokens(std::move(source_tokens_of)), partners(bracket_partners(tokens)) {}
+
+std::size_t SourceText::after_group(std::size_t open) const {
+  if (partners[open] == kNoToken || partners[open] < open) {
+    throw SplitRefusal{"conditional_brackets",
+                       "the branches of an #if leave different brackets open", tokens[open].line};
+  }
+  return partners[open] + 1;
+}
+
+std::size_t SourceText::closing_angle(std::size_t open, std::size_t end) const {
+  int depth = 0;
+  for (std::size_t i = open; i < end; ++i) {
+    const SourceToken& token = tokens[i];
+    if (token.kind != SourceKind::kPunctuator) continue;
+    if (token.is("(") || token.is("[") || token.is("{")) i = after_group(i) - 1;
+    if (token.is(";") || token.is(")") || token.is("]") || token.is("}")) return kNoToken;
+    if (is_left_shift(i)) {
+      ++i;
+      continue;
+    }
+    if (token.is("<")) ++depth;
+    if (token.is(">") && --depth == 0) return i;
+  }
+  return kNoToken;
+}
+
+std::size_t SourceText::opening_angle(std::size_t close, std::size_t begin) const {
+  int depth = 0;
+  for (std::size_t i = close + 1; i > begin; --i) {
+    const std::size_t at = i - 1;
+    const SourceToken& token = tokens[at];
+    if (token.kind != SourceKind::kPunctuator) continue;
+    if (token.is(")") || token.is("]") || token.is("}")) {
+      if (partners[at] == kNoToken || partners[at] < begin) return kNoToken;
+      i = partners[at] + 1;
+      continue;
+    }
+    if (token.is(";") || token.is("(") || token.is("[") || token.is("{")) return kNoToken;
+    if (at > begin && is_left_shift(at - 1)) {
+      --i;
+      continue;
+    }
+    if (token.is(">")) ++depth;
+    if (token.is("<") && --depth == 0) return at;
+  }
+  return kNoToken;
+}
+
+bool SourceText::is_left_shift(std::size_t at) const {
+  return is(at, "<") && is(at + 1, "<") && tokens[at + 1].space.empty();
+}
+
+bool SourceText::is_triple(std::size_t at, std::string_view what) const {
+  return is(at, what) && is(at + 1, what) && is(at + 2, what);
+}
+
+}  // namespace kbench
