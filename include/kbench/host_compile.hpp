@@ -39,8 +39,9 @@ struct HostRequest {
   bool error_handling = true;                   ///< load_inline's with_pytorch_error_handling
   std::vector<std::string> flags;               ///< extra_cflags; -D, -I and -std count
   std::vector<std::filesystem::path> includes;  ///< extra_include_paths
-  std::vector<std::string> kernels;             ///< SplitKernel::name of all cuda_sources
-  std::vector<std::string> variables;           ///< SplitVariable::name
+  /// SplitKernel::name of all in cuda_sources; a name that several kernels have, several times.
+  std::vector<std::string> kernels;
+  std::vector<std::string> variables;  ///< SplitVariable::name
   HostDevice device = HostDevice::kCuda;
 };
 
@@ -49,8 +50,8 @@ struct HostStub {
   std::uint64_t offset = 0, size = 0;  ///< of its code, from the object's load address
   std::string symbol;                  ///< mangled
   std::string kernel;                  ///< the name in HostRequest::kernels
-  /// For NVRTC: "ns::k<float, 4>". Empty where the instance has no name that NVRTC could find (a
-  /// lambda among its template arguments).
+  /// For NVRTC: "ns::k<float, 4>"; "(void(*)(float*))k" where several have the name. Empty where
+  /// the instance has no name that NVRTC could find (a lambda among its template arguments).
   std::string expression;
 };
 

@@ -18,8 +18,6 @@ namespace kbench {
 namespace {
 
 constexpr rlim_t kFileBytes = rlim_t{256} << 20;
-// What a compiler maps without touching it: its libraries and the precompiled header.
-constexpr rlim_t kMappedBytes = rlim_t{2} << 30;
 
 struct Job {
   rlim_t memory_bytes = 0;
@@ -48,7 +46,8 @@ void limit(const Job& job) {
   };
   set(RLIMIT_CORE, 0);
   set(RLIMIT_FSIZE, kFileBytes);
-  if (job.memory_bytes > 0) set(RLIMIT_AS, job.memory_bytes + kMappedBytes);
+  // What is written to: precompiled headers and libraries are mapped, and do not count.
+  if (job.memory_bytes > 0) set(RLIMIT_DATA, job.memory_bytes);
   // Where memory runs out all the same, the compiler is the process to lose.
   if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
     std::fputs("1000", score);

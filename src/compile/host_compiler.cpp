@@ -93,6 +93,8 @@ struct HostCompiler::Impl {
   std::shared_future<HostResult> compile(HostRequest request);
   HostResult work(const HostRequest& request, const std::string& key, const PreludeKind& kind,
                   const HostFlags& flags);
+  HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
+                        HostRun& run);
   HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
   std::optional<HostResult> load(const std::string& key) const;
 
@@ -121,23 +123,43 @@ std::optional<HostResult> HostCompiler::Impl::load(const std::string& key) const
   }
 }
 
+/// Headers may have changed under a prelude; built anew, it has to do.
+HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
+                                          const std::vector<std::string>& units, HostRun& run) {
+  HostResult result = run.compile(preludes.ready(kind), units);
+  const auto refused = [&] {
+    const auto* error = std::get_if<CompileError>(&result);
+    return error != nullptr && error->cause == kPreludeRefused ? error : nullptr;
+  };
+  if (refused() == nullptr) return result;
+  preludes.drop(preludes.ready(kind));
+  result = run.compile(preludes.ready(kind), units);
+  if (refused() == nullptr) return result;
+  throw Error(fmt::format("{} does not take its own precompiled header: {}",
+                          preludes.compiler().name(), refused()->message));
+}
+
 /// One translation unit for speed; several, as torch does it, where the texts of one disturb those
 /// of another; and all of torch's headers where the common ones may not have been enough.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
                                            HostRun& run) {
   const std::vector<std::string> joined{joined_source(request)};
   const std::vector<std::string> separate = separate_sources(request);
-  const auto attempt = [&](const Prelude& prelude) {
-    HostResult result = run.compile(prelude, joined);
+  const auto attempt = [&] {
+    HostResult result = compile_on(kind, joined, run);
     if (is_settled(result) || separate.size() < 2) return result;
-    return run.compile(prelude, separate);
+    return compile_on(kind, separate, run);
   };
+  std::optional<HostResult> light;
   if (!asks_for_heavy(request)) {
-    HostResult result = attempt(preludes.ready(kind));
-    if (is_settled(result) || !may_need_heavy(std::get<CompileError>(result).log)) return result;
+    light = attempt();
+    if (is_settled(*light) || !may_need_heavy(std::get<CompileError>(*light).log)) return *light;
   }
   kind.heavy = true;
-  return attempt(preludes.ready(kind));
+  HostResult heavy = attempt();
+  // The light headers' error is the shorter one to read where neither do.
+  if (light && std::holds_alternative<CompileError>(heavy)) return *light;
+  return heavy;
 }
 
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,

@@ -132,16 +132,19 @@ Diagnosis diagnose_host(std::string_view log, const HostRequest& request) {
 }
 
 bool may_need_heavy(std::string_view log) {
-  constexpr std::array<std::string_view, 8> kWords = {
-      "torch", "at::", "c10::", "THP", "incomplete type", "py::", "pybind11", "undeclared"};
+  constexpr std::array<std::string_view, 6> kNames = {"nn",   "optim",     "jit",
+                                                      "data", "serialize", "python"};
   while (!log.empty()) {
     const auto line = read_line(next_line(log));
-    if (!line || !is_error(*line)) continue;
-    if (std::ranges::any_of(kWords, [&](std::string_view word) {
-          return line->text.find(word) != std::string_view::npos;
-        })) {
-      return true;
-    }
+    if (!line || !is_error(*line) || line->file == kBindingsName) continue;
+    const auto says = [&](std::string_view word) {
+      return line->text.find(word) != std::string_view::npos;
+    };
+    // "no member named 'nn' in namespace 'torch'"; in a text that is using namespace torch, "use of
+    // undeclared identifier 'nn'".
+    if (says("torch::nn") || says("torch::jit") || says("incomplete type")) return true;
+    const std::string name = quoted_name(line->text);
+    if (says("torch") || std::ranges::find(kNames, name) != kNames.end()) return true;
   }
   return false;
 }

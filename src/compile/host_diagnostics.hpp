@@ -13,7 +13,7 @@ namespace kbench {
 /// ("cuda.cu, line 12: use of undeclared identifier 'foo'").
 Diagnosis diagnose_host(std::string_view log, const HostRequest& request);
 
-/// Whether an error may come of torch's headers that the light prelude leaves out.
+/// Whether one of the errors may come of headers of torch's that the light prelude leaves out.
 bool may_need_heavy(std::string_view log);
 
 }  // namespace kbench

@@ -17,33 +17,75 @@ void drop_all(std::string& text, std::string_view word) {
   }
 }
 
+/// Walks over a name and tells at each character whether it stands outside of all brackets. What is
+/// compared among template arguments stands in parentheses, so every angle bracket outside of these
+/// is one of a list.
+class Depth {
+ public:
+  bool is_outside(char c) {
+    const bool outside = angles_ == 0 && parentheses_ == 0;
+    if (c == '(') ++parentheses_;
+    if (c == ')') --parentheses_;
+    if (parentheses_ == 0 && c == '<') ++angles_;
+    if (parentheses_ == 0 && c == '>') --angles_;
+    return outside;
+  }
+
+ private:
+  int angles_ = 0;
+  int parentheses_ = 0;
+};
+
 /// "k<float, 4>" without what stands between its angle brackets.
 std::string without_arguments(std::string_view name) {
+  Depth depth;
   std::string plain;
-  int depth = 0;
+  bool inside = false;
   for (const char c : name) {
-    if (c == '<') ++depth;
-    if (depth == 0) plain += c;
-    if (c == '>') --depth;
+    const bool outside = depth.is_outside(c);
+    if (outside) inside = c == '<';
+    if (outside && !inside) plain += c;
   }
   return plain;
 }
 
-/// Where the parameter list begins, outside template arguments; the end of the name if there is
-/// none.
+/// Where the parameter list begins; the end of the name if there is none.
 std::size_t find_parameters(std::string_view name) {
-  int angles = 0;
-  int parentheses = 0;
+  Depth depth;
   for (std::size_t at = 0; at < name.size(); ++at) {
-    const char c = name[at];
-    if (c == '(' && angles == 0 && parentheses == 0) return at;
-    if (c == '(') ++parentheses;
-    if (c == ')') --parentheses;
-    if (parentheses > 0) continue;  // a comparison among the arguments stands in parentheses
-    if (c == '<') ++angles;
-    if (c == '>') --angles;
+    if (depth.is_outside(name[at]) && name[at] == '(') return at;
   }
   return name.size();
+}
+
+/// "float relu<2>" without the type: symbols of template instances begin with what they return.
+std::string_view without_type(std::string_view name) {
+  Depth depth;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (depth.is_outside(name[at]) && name[at] == ' ') begin = at + 1;
+  }
+  return name.substr(begin);
+}
+
+std::size_t closing(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// Functions among template arguments, "&(relu(float))" in a symbol, as a source names them:
+/// "&relu".
+void name_functions(std::string& text) {
+  for (std::size_t at = text.find("&("); at != std::string::npos; at = text.find("&(", at + 1)) {
+    const std::size_t end = closing(text, at + 1);
+    if (end == std::string::npos) return;
+    const std::string inner = text.substr(at + 2, end - at - 2);
+    text.replace(at + 1, end - at, function_name(inner).expression);
+  }
 }
 
 }  // namespace
@@ -60,15 +102,14 @@ FunctionName function_name(std::string_view demangled) {
   std::string text(demangled);
   drop_all(text, kUnnamed);
   FunctionName name;
+  name_functions(text);
   const std::size_t end = find_parameters(text);
   name.parameters = text.substr(end);
-  name.expression = text.substr(0, end);
-  // Symbols of template instances begin with the type that is returned: for a kernel, void.
-  if (name.expression.starts_with("void ")) name.expression.erase(0, 5);
+  name.expression = without_type(std::string_view(text).substr(0, end));
   name.qualified = without_arguments(name.expression);
-  name.can_be_named = name.expression.find('{') == std::string::npos &&
-                      name.expression.find('#') == std::string::npos &&
-                      name.expression.find('\'') == std::string::npos;
+  // Lambdas and local types have no name outside of their function.
+  name.can_be_named = name.expression.find_first_of("{#'") == std::string::npos &&
+                      name.expression.find(")::") == std::string::npos;
   return name;
 }
 

@@ -115,7 +115,7 @@ Words common_options(const HostSetup& setup, const Prelude& prelude) {
   // Clang's own errors about what GCC, and so nvcc, accepts.
   if (prelude.compiler.is_clang) options.emplace_back("-Wno-everything");
   if (!prelude.compiler.is_clang)
-    options.insert(options.end(), {"-fno-gnu-unique", "-fpermissive"});
+    options.insert(options.end(), {"-fno-gnu-unique", "-fpermissive", "-pipe"});
   options.push_back("-I" + host.string());
   if (prelude.kind.device == HostDevice::kCpu) options.push_back("-I" + (host / "cpu").string());
   for (const auto& include : setup.includes) {
@@ -129,9 +129,8 @@ Words candidate_options(const Prelude& prelude, const Words& common) {
   Words options{"-I" + (prelude.folder / kPreludeHeaders / "shadow").string()};
   options.insert(options.end(), common.begin(), common.end());
   if (prelude.compiler.is_clang) {
-    options.insert(options.end(),
-                   {"-include-pch", (prelude.folder / kPreludePch).string(), "-Xclang",
-                    "-fno-validate-pch", "-ferror-limit=20", "-fno-color-diagnostics"});
+    options.insert(options.end(), {"-include-pch", (prelude.folder / kPreludePch).string(),
+                                   "-ferror-limit=20", "-fno-color-diagnostics"});
   } else {
     options.insert(options.end(), {"-include", (prelude.folder / kPreludeHeader).string(),
                                    "-fmax-errors=20", "-fdiagnostics-color=never"});
@@ -188,6 +187,8 @@ void Preludes::build(const Prelude& prelude) {
   fs::create_directories(prelude.folder);
   const Fd lock = lock_file(prelude.folder.string() + ".lock", cancel_fd_);
   if (fs::exists(prelude.folder / kComplete)) return;  // another process was faster
+  fs::remove_all(prelude.folder);                      // what a killed process left
+  fs::create_directories(prelude.folder);
   remove_unused(prelude.folder.parent_path());
   const fs::path copy = prelude.folder / kPreludeHeaders;
   fs::create_directories(copy);
@@ -196,6 +197,13 @@ void Preludes::build(const Prelude& prelude) {
   write_file(prelude.folder / kPreludeHeader, top_header(setup_, prelude.kind));
   build_prelude(prelude, setup_, common_options(setup_, prelude), cancel_fd_);
   write_file(prelude.folder / kComplete, prelude.compiler.name() + "\n");
+}
+
+void Preludes::drop(const Prelude& prelude) {
+  const std::scoped_lock lock(build_mutex_);
+  const Fd file_lock = lock_file(prelude.folder.string() + ".lock", cancel_fd_);
+  std::error_code ignored;
+  fs::remove(prelude.folder / kComplete, ignored);
 }
 
 Prelude Preludes::ready(const PreludeKind& kind) {

@@ -40,6 +40,8 @@ class Preludes {
   /// The prelude of that kind, built if need be under a lock that other processes respect. Throws
   /// kbench::Error where that fails or was cancelled.
   Prelude ready(const PreludeKind& kind);
+  /// Has a prelude built anew that the compiler does not take any more.
+  void drop(const Prelude& prelude);
   /// Its folder, whether it is built or not; the name stands for all that decides what a compile
   /// on top of it gives, but the candidate's text.
   std::filesystem::path folder(const PreludeKind& kind);

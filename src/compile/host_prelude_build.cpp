@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr std::chrono::minutes kLimit{20};
+constexpr const char* kCodeObject = "prelude.o";
 constexpr std::size_t kShownLog = 2000;
 
 /// One build: commands run in order, files appear under their names when they are whole.
@@ -38,7 +39,8 @@ class Build {
   Build(const Build&) = delete;
   Build& operator=(const Build&) = delete;
 
-  void header();
+  void header(bool with_code);
+  void code();
   void runtime();
   void library();
 
@@ -65,15 +67,22 @@ void Build::run(Words command) const {
                           result.error.substr(0, kShownLog)));
 }
 
-void Build::header() {
+void Build::header(bool with_code) {
   const bool clang = prelude_.compiler.is_clang;
   const std::string name = clang ? kPreludePch : kPreludeGch;
   Words command = options_;
   command.insert(command.end(), {"-x", "c++-header", (prelude_.folder / kPreludeHeader).string(),
                                  "-o", (scratch_ / name).string()});
-  if (clang) command.insert(command.end(), {"-fpch-instantiate-templates", "-fpch-codegen"});
+  if (clang) command.emplace_back("-fpch-instantiate-templates");
+  if (with_code) command.emplace_back("-fpch-codegen");
   run(command);
   keep(name);
+}
+
+/// The code of the header's inline functions and template instances, as an object file.
+void Build::code() {
+  run({"-fPIC", "-c", (prelude_.folder / kPreludePch).string(), "-o",
+       (scratch_ / kCodeObject).string()});
 }
 
 void Build::runtime() {
@@ -146,11 +155,7 @@ void Build::library() {
     run(command);
     inputs.push_back(errors);
   }
-  if (prelude_.compiler.is_clang) {
-    const std::string object = (scratch_ / "prelude.o").string();
-    run({"-fPIC", "-c", (prelude_.folder / kPreludePch).string(), "-o", object});
-    inputs.push_back(object);
-  }
+  if (fs::exists(scratch_ / kCodeObject)) inputs.push_back((scratch_ / kCodeObject).string());
   link_library(inputs);
   if (define_missing()) {
     inputs.push_back((scratch_ / "missing.s").string());
@@ -187,7 +192,14 @@ std::vector<std::string> runtime_objects(HostDevice device) {
 void build_prelude(const Prelude& prelude, const HostSetup& setup, const Words& options,
                    int cancel_fd) {
   Build build(prelude, setup, options, cancel_fd);
-  build.header();
+  // Clang 14 stumbles over instances of torch::nn when it makes the code of a header on its own.
+  const bool with_code = prelude.compiler.is_clang && !prelude.kind.heavy;
+  build.header(with_code);
+  try {
+    if (with_code) build.code();
+  } catch (const Error&) {
+    build.header(false);  // each candidate compiles what it uses: slower, and as good
+  }
   build.library();
   build.runtime();
 }

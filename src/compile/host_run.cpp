@@ -162,6 +162,9 @@ CompileError HostRun::failed(const CommandResult& result) const {
   if (result.status.code == kFaultExit && !result.status.signaled) {
     throw Error(fmt::format("{}: {}", setup_.guard.string(), log));
   }
+  if (says(log, {"AST file", "PCH file", "precompiled header", "precompiled file"})) {
+    return make_error(kPreludeRefused, log.substr(0, log.find('\n')), log);
+  }
   if (says(log, {"out of memory", "bad_alloc", "virtual memory exhausted", "Cannot allocate"})) {
     return make_error(
         "compiler_out_of_memory",

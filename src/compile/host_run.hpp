@@ -12,6 +12,9 @@
 
 namespace kbench {
 
+/// The cause where the compiler refused a precompiled header: no fault of the candidate's.
+inline constexpr const char* kPreludeRefused = "prelude_refused";
+
 /// The compiles of one host half: several may be tried, and share its limit of time.
 class HostRun {
  public:

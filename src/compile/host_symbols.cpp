@@ -71,6 +71,13 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// One of several kernels of a name is told by its type.
+std::string expression_of(const FunctionName& name, const std::vector<std::string>& kernels) {
+  if (!name.can_be_named) return {};
+  if (std::ranges::count(kernels, name.qualified) < 2) return name.expression;
+  return fmt::format("(void(*){}){}", name.parameters, name.expression);
+}
+
 }  // namespace
 
 std::optional<Diagnosis> read_symbols(const HostRequest& request, const Libraries& libraries,
@@ -82,7 +89,7 @@ std::optional<Diagnosis> read_symbols(const HostRequest& request, const Librarie
     const FunctionName name = function_name(demangle(mangled));
     if (symbol.is_function && contains(request.kernels, name.qualified)) {
       module.stubs.push_back({symbol.value, symbol.size, mangled, name.qualified,
-                              name.can_be_named ? name.expression : std::string()});
+                              expression_of(name, request.kernels)});
     }
     if (symbol.is_object && contains(request.variables, name.qualified)) {
       module.variables.push_back({name.qualified, symbol.value, symbol.size});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -79,6 +80,285 @@ print(message_of(lambda: m.forward(x)))
             "no error\n"
             "forward(): incompatible function arguments. The following argument types are "
             "supported:\n");
+}
+
+// The runtime functions that take a kernel or a variable, and what CUDA's headers give to nvcc
+// alone.
+constexpr const char* kRuntimeCalls = R"(
+namespace {
+__global__ void add(float* x, int n) { const ::kbench_split::Argument kb_arguments[] = {::kbench_split::argument(x), ::kbench_split::argument(n), {}}; ::kbench_split::launch_stub(kb_arguments, 2); }
+static __constant__ float weights[4];
+static __device__ int counter;
+}
+namespace mine {
+__global__ void __launch_bounds__(256) touch() { const ::kbench_split::Argument kb_arguments[] = {{}}; ::kbench_split::launch_stub(kb_arguments, 0); }
+}
+torch::Tensor forward(torch::Tensor x, double s) {
+  const float host[4] = {1, 2, 3, static_cast<float>(s)};
+  C10_CUDA_CHECK(cudaMemcpyToSymbol(weights, host, sizeof host));
+  const int start = 7;
+  C10_CUDA_CHECK(cudaMemcpyToSymbolAsync(counter, &start, sizeof start, 0, cudaMemcpyHostToDevice, at::cuda::getCurrentCUDAStream()));
+  int back = 0;
+  C10_CUDA_CHECK(cudaMemcpyFromSymbol(&back, counter, sizeof back));
+  TORCH_CHECK(back == 7, "counter is ", back);
+  TORCH_CHECK(cudaMemcpyToSymbol(weights, host, sizeof host, 4) == cudaErrorInvalidValue);
+  TORCH_CHECK(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
+  C10_CUDA_CHECK(cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304));
+  float* data = x.data_ptr<float>();
+  int n = x.numel();
+  void* arguments[] = {&data, &n};
+  C10_CUDA_CHECK(cudaLaunchKernel((void*)add, dim3(2, 3), dim3(32), arguments, 16, nullptr));
+  C10_CUDA_CHECK(cudaLaunchCooperativeKernel(add, 4, 64, arguments, 0, nullptr));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 2;
+  config.blockDim = 32;
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeClusterDimension;
+  attribute[0].val.clusterDim.x = 2;
+  attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  C10_CUDA_CHECK(cudaLaunchKernelEx(&config, add, data, n));
+  int blocks = 0, size = 0, grid = 0;
+  C10_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 256, 0));
+  TORCH_CHECK(blocks == 8, "blocks ", blocks);
+  cudaFuncAttributes attributes;
+  C10_CUDA_CHECK(cudaFuncGetAttributes(&attributes, add));
+  (::kbench_split::configure(min(n, 5), max(n, 3u)), mine::touch());
+  return x;
+}
+)";
+
+TEST_F(HostCompile, CallsWithAKernelOrAVariableMeanStubsAndShadows) {
+  HostRequest asked = request(kDeclaration, kRuntimeCalls, {"add", "mine::touch"});
+  asked.variables = {"weights", "counter"};
+  const HostModule module = must_compile(asked);
+  EXPECT_THAT(expressions(module), UnorderedElementsAre("add", "mine::touch"));
+  EXPECT_EQ(module.variables.size(), 2u);
+  EXPECT_EQ(run_python(module, R"(
+def add(a):
+    print(number(ctypes.c_int, a[1]), list(floats(a[0], 2)))
+kernels["add"] = add
+m.forward(torch.tensor([5., 6.]), 4.0)
+for launch in launches: print(launch)
+print(attributes_set)
+import struct
+print(struct.unpack("4f", variable("weights")))
+)"),
+            "2 [5.0, 6.0]\n2 [5.0, 6.0]\n2 [5.0, 6.0]\n"
+            "('add', [2, 3, 1], [32, 1, 1], 16, None)\n"
+            "('add', [4, 1, 1], [64, 1, 1], 0, None, 1, [0, 0, 0])\n"
+            "('add', [2, 1, 1], [32, 1, 1], 0, None, 0, [2, 1, 1])\n"
+            "('mine::touch', [2, 1, 1], [3, 1, 1], 0, [])\n"
+            "[('add', 8, 98304)]\n"
+            "(1.0, 2.0, 3.0, 4.0)\n");
+}
+
+constexpr const char* kCpuCounterparts = R"(
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+#include <cublas_v2.h>
+#define CHECK_CUDA(x) TORCH_CHECK(x.device().is_cuda(), #x " must be a CUDA tensor")
+torch::Tensor forward(torch::Tensor x, double s) {
+  CHECK_CUDA(x);
+  TORCH_CHECK(x.device().type() == torch::kCUDA && x.device().type() == c10::DeviceType::CUDA);
+  c10::cuda::CUDAGuard guard(x.device());
+  const at::cuda::CUDAGuard by_index(x.get_device());
+  auto stream = at::cuda::getStreamFromPool();
+  c10::cuda::CUDAStreamGuard on(stream);
+  auto y = torch::zeros({2, 2}, torch::dtype(torch::kFloat32).device(torch::kCUDA, x.get_device()));
+  auto z = x.cuda().to(torch::kCUDA).contiguous();
+  const int bytes = z.numel() * sizeof(float);
+  float* copy = nullptr;
+  C10_CUDA_CHECK(cudaMalloc(&copy, bytes));
+  cudaEvent_t start, stop;
+  AT_CUDA_CHECK(cudaEventCreate(&start));
+  AT_CUDA_CHECK(cudaEventCreate(&stop));
+  cudaEventRecord(start, stream);
+  C10_CUDA_CHECK(cudaMemcpyAsync(copy, z.data_ptr(), bytes, cudaMemcpyDeviceToDevice, stream.stream()));
+  cudaEventRecord(stop);
+  cudaEventSynchronize(stop);
+  float ms = -1;
+  cudaEventElapsedTime(&ms, start, stop);
+  TORCH_CHECK(ms >= 0);
+  C10_CUDA_CHECK(cudaMemsetAsync(copy, 0, sizeof(float), stream));
+  cudaStream_t own;
+  cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+  cudaStreamSynchronize(own);
+  cudaStreamDestroy(own);
+  const cudaDeviceProp* device = at::cuda::getCurrentDeviceProperties();
+  cudaDeviceProp same;
+  cudaGetDeviceProperties(&same, 0);
+  int sms = 0;
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+  TORCH_CHECK(sms == device->multiProcessorCount && same.warpSize == 32);
+  // Rows: y = z * copy is, in columns, y' = copy' * z'.
+  const float one = 1, none = 0;
+  TORCH_CUDABLAS_CHECK(cublasSgemm(at::cuda::getCurrentCUDABlasHandle(), CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2,
+                                   &one, copy, 2, z.data_ptr<float>(), 2, &none, y.data_ptr<float>(), 2));
+  TORCH_CUDABLAS_CHECK(cublasGemmEx(at::cuda::getCurrentCUDABlasHandle(), CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 2,
+                                    &one, copy, CUDA_R_32F, 2, z.data_ptr<float>(), CUDA_R_32F, 2, &one,
+                                    y.data_ptr<float>(), CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  C10_CUDA_CHECK(cudaDeviceSynchronize());
+  C10_CUDA_CHECK(cudaFree(copy));
+  TORCH_CHECK(cudaFree(copy) != cudaSuccess && cudaGetLastError() == cudaErrorInvalidValue);
+  TORCH_CHECK(std::string(cudaGetErrorString(cudaErrorMemoryAllocation)) == "out of memory");
+  return y;
+}
+)";
+
+TEST_F(HostCompile, OnTheCpuTorchsAndCudasWordsForAGpuHaveCounterparts) {
+  EXPECT_EQ(run_python(must_compile(request(kDeclaration, kCpuCounterparts)), R"(
+x = torch.tensor([[1., 2.], [3., 4.]])
+copy = torch.tensor([[0., 2.], [3., 4.]])
+print(torch.equal(m.forward(x, 1), x @ copy + x @ copy.t()), allocations)
+)"),
+            "True {}\n");
+}
+
+TEST_F(HostCompile, ErrorsHaveTheCandidatesOwnLines) {
+  CompileError error = must_fail(request(kDeclaration, "\n\nint broken = missing_name;\n"));
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, HasSubstr("cuda.cu, line 3: "));
+  EXPECT_THAT(error.message, HasSubstr("missing_name"));
+
+  error = must_fail(
+      request("#line 40 \"mine.py\"\nint f() { return g(); }\n" + std::string(kDeclaration), ""));
+  EXPECT_THAT(error.message, HasSubstr("mine.py, line 40: "));
+
+  error = must_fail(request(std::string(kDeclaration) + "#include <no/such/file.h>\n", ""));
+  EXPECT_EQ(error.cause, "missing_include");
+  EXPECT_THAT(error.message, HasSubstr("main.cpp, line 2: "));
+
+  error = must_fail(request(kDeclaration,
+                            "torch::Tensor forward(torch::Tensor x, double s) {\n"
+                            "  std::vector<int> v;\n"
+                            "  v.emplace_back(std::string());\n  return x;\n}\n"));
+  EXPECT_THAT(error.message, HasSubstr("cuda.cu, line 3: "));
+}
+
+TEST_F(HostCompile, AFunctionThatNobodyDeclaresIsNamed) {
+  HostRequest asked = request(kDeclaration, kScale, {"scale"});
+  asked.functions = std::vector<HostFunction>{{"forward", "forward"}, {"backward", "\"quoted\"\n"}};
+  const CompileError error = must_fail(asked);
+  EXPECT_EQ(error.cause, "unknown_function");
+  EXPECT_THAT(error.message, HasSubstr("backward"));
+}
+
+TEST_F(HostCompile, AFunctionThatNobodyDefinesIsNamed) {
+  const CompileError error = must_fail(request(kDeclaration, ""));
+  EXPECT_EQ(error.cause, "undefined_function");
+  EXPECT_THAT(error.message, HasSubstr("forward(at::Tensor, double)"));
+}
+
+TEST_F(HostCompile, TextsThatDisturbEachOtherAreCompiledApart) {
+  const std::string helper = "static int helper() { return 1; }\n";
+  must_compile(request(helper + kDeclaration, helper + kScale, {"scale"}));
+}
+
+TEST_F(HostCompile, ATextMayBringItsOwnModule) {
+  HostRequest asked =
+      request("#include <torch/extension.h>\n" + std::string(kDeclaration) +
+                  "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n"
+                  "  m.def(\"run\", &forward, py::arg(\"x\"), py::arg(\"s\") = 2);\n}\n",
+              kScale, {"scale"});
+  asked.functions.reset();
+  EXPECT_EQ(run_python(must_compile(asked), "m.run(x=torch.zeros(3))\nprint(launches[0][0])"),
+            "scale<float, 4>\n");
+}
+
+TEST_F(HostCompile, FlagsOfMacrosCount) {
+  HostRequest asked = request(kDeclaration,
+                              "#ifndef WITH_IT\n#error no macro\n#endif\n"
+                              "static_assert(VALUE == 3 && __cplusplus >= 201703L);\n" +
+                                  std::string(kScale),
+                              {"scale"});
+  asked.flags = {"-O3", "-DWITH_IT", "-D", "VALUE=3", "--use_fast_math", "-std=c++17"};
+  must_compile(asked);
+}
+
+TEST_F(HostCompile, ACudaLibraryWithoutACounterpartIsUnsupportedOnTheCpu) {
+  const CompileError error = must_fail(request(
+      kDeclaration,
+      "extern \"C\" int cudnnCreate(void**);\n"
+      "torch::Tensor forward(torch::Tensor x, double s) { cudnnCreate(nullptr); return x; }\n"));
+  EXPECT_EQ(error.cause, "unsupported_on_cpu");
+  EXPECT_THAT(error.message, HasSubstr("cudnnCreate"));
+}
+
+TEST_F(HostCompile, FilesOfTheUserAreOutOfReach) {
+  const auto secret = folder_.path() / "secret.h";
+  std::ofstream(secret) << "int secret;\n";
+  for (const std::string& text : {"#include \"" + secret.string() + "\"\n",
+                                  "__asm__(\".incbin \\\"" + secret.string() + "\\\"\");\n"}) {
+    const HostResult result = compile(request(text + kDeclaration, kScale, {"scale"}));
+    if (std::holds_alternative<HostModule>(result)) {
+      GTEST_SKIP() << "this kernel has no Landlock, which is what keeps compilers off the files";
+    }
+  }
+}
+
+TEST_F(HostCompile, AnEndlessCompileEndsAtItsLimit) {
+  HostRequest asked = request(kDeclaration,
+                              "template <int kDepth, unsigned long long kId> struct Tree {\n"
+                              "  static constexpr int value = Tree<kDepth - 1, 2 * kId>::value +\n"
+                              "      Tree<kDepth - 1, 2 * kId + 1>::value;\n};\n"
+                              "template <unsigned long long kId> struct Tree<0, kId> {\n"
+                              "  static constexpr int value = 1; };\n"
+                              "int x = Tree<60, 0>::value;\n");
+  HostCompiler(setup()).prepare(HostDevice::kCpu);
+  HostSetup short_of_time = setup();
+  short_of_time.limit = std::chrono::seconds(3);
+  HostCompiler compiler(short_of_time);
+  const HostResult result = compiler.compile(asked).get();
+  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
+  EXPECT_EQ(std::get<CompileError>(result).cause, "compile_timeout");
+  EXPECT_LT(std::get<CompileError>(result).seconds, 10);
+}
+
+TEST_F(HostCompile, ACompilerThatTakesTooMuchMemoryIsStopped) {
+  std::string text = "#define A0 1,\n";
+  for (int i = 1; i <= 27; ++i) text += fmt::format("#define A{0} A{1} A{1}\n", i, i - 1);
+  HostSetup short_of_memory = setup();
+  short_of_memory.memory_bytes = std::size_t{600} << 20;
+  const HostResult result = HostCompiler(short_of_memory)
+                                .compile(request(kDeclaration, text + "int x[] = {A27};\n"))
+                                .get();
+  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
+  EXPECT_EQ(std::get<CompileError>(result).cause, "compiler_out_of_memory");
+}
+
+TEST_F(HostCompile, TorchsRarerHeadersAreTakenWhereTheyAreNeeded) {
+  const HostModule module = must_compile(
+      request(kDeclaration,
+              "torch::Tensor forward(torch::Tensor x, double s) {\n"
+              "  namespace F = torch::nn::functional;\n"
+              "  return F::leaky_relu(x, F::LeakyReLUFuncOptions().negative_slope(s));\n}\n"));
+  EXPECT_THAT(module.way, HasSubstr("heavy"));
+  EXPECT_EQ(run_python(module, "print(m.forward(torch.tensor([-2.0, 4.0]), 0.5))"),
+            "tensor([-1.,  4.])\n");
+}
+
+TEST_F(HostCompile, EqualHostHalvesAreCompiledOnce) {
+  HostCompiler compiler(setup());
+  const HostRequest asked = request(kDeclaration, kScale, {"scale"});
+  auto first = compiler.compile(asked);
+  auto second = compiler.compile(asked);
+  const auto* made = std::get_if<HostModule>(&first.get());
+  const auto* same = std::get_if<HostModule>(&second.get());
+  ASSERT_TRUE(made != nullptr && same != nullptr);
+  EXPECT_FALSE(made->cached);
+  const HostResult third = compile(asked);
+  ASSERT_TRUE(std::holds_alternative<HostModule>(third));
+  EXPECT_TRUE(std::get<HostModule>(third).cached);
+  EXPECT_EQ(std::get<HostModule>(third).object, made->object);
+  EXPECT_EQ(std::get<HostModule>(third).stubs.size(), 3u);
+
+  HostRequest other = asked;
+  other.functions->front().docstring = "another";
+  const HostResult fourth = compile(other);
+  EXPECT_FALSE(std::get<HostModule>(fourth).cached);
 }
 
 }  // namespace
