@@ -156,6 +156,21 @@ inline constexpr std::string_view kMathText = R"cuda(#pragma once
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
+// Of two different types: nvcc finds the C++ library's templates, which compute in double.
+template <typename T> struct kbench_arithmetic {};
+#define KBENCH_ARITHMETIC(T) \
+  template <> struct kbench_arithmetic<T> { typedef double promoted; };
+KBENCH_ARITHMETIC(bool) KBENCH_ARITHMETIC(char) KBENCH_ARITHMETIC(signed char)
+KBENCH_ARITHMETIC(unsigned char) KBENCH_ARITHMETIC(short) KBENCH_ARITHMETIC(unsigned short)
+KBENCH_ARITHMETIC(int) KBENCH_ARITHMETIC(unsigned) KBENCH_ARITHMETIC(long)
+KBENCH_ARITHMETIC(unsigned long) KBENCH_ARITHMETIC(long long)
+KBENCH_ARITHMETIC(unsigned long long) KBENCH_ARITHMETIC(float) KBENCH_ARITHMETIC(double)
+#undef KBENCH_ARITHMETIC
+template <typename A, typename B, typename = typename kbench_arithmetic<A>::promoted,
+          typename = typename kbench_arithmetic<B>::promoted>
+__host__ __device__ inline double pow(A base, B exponent) {
+  return pow(static_cast<double>(base), static_cast<double>(exponent));
+}
 namespace std {
 using ::abs; using ::acos; using ::acosh; using ::asin; using ::asinh; using ::atan; using ::atan2;
 using ::atanh; using ::cbrt; using ::ceil; using ::copysign; using ::cos; using ::cosh; using ::erf;

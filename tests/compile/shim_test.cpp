@@ -60,6 +60,10 @@ TEST_F(ShimTest, WhatTheHeadersAreIncludedForIsThere) {
        "x[0] = std::sqrt(x[1]) + std::pow(x[2], 2.0f) + std::abs(x[3]) + std::expf(x[4]);"
        "d[0] = std::fma(d[1], d[2], std::tanh(d[3])); x[6] = std::isnan(x[5]);"
        "static_assert(sizeof(std::sqrt(x[0])) == 4, \"float stays float\");"},
+      {"cmath",
+       "d[0] = pow(x[0], 3.0) + std::pow(d[1], x[1]) + pow(n, n) + pow(x[2], 2L) + pow(n, x[3]);"
+       "x[4] = pow(x[5], 2) + powf(x[6], 3.0);"
+       "static_assert(sizeof(pow(x[0], x[0])) == 4 && sizeof(pow(x[0], d[0])) == 8, \"\");"},
       {"stdio.h", "printf(\"%d\\n\", n);"},
       {"cstdio", "std::printf(\"%f\\n\", x[0]);"},
       {"stdlib.h", "n = abs(n); free(malloc(8));"},
