@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "compile/split_halves.hpp"
@@ -65,18 +66,24 @@ void check(const SourceUnit& unit, const PlacedItem& placed) {
   }
 }
 
-void list(const SourceUnit& unit, const PlacedItem& placed, SplitSource& made) {
+/// Enters a kernel or variable of the device; `defined` are the kernels that had a body so far.
+void list(const SourceUnit& unit, const PlacedItem& placed, std::set<std::string>& defined,
+          SplitSource& made) {
   const SourceItem& item = *placed.item;
   const int line = unit.text[item.begin].line;
   const std::string name = placed.scope + item.name;
   if (item.is(Kind::kFunction) && item.is_global && !item.is_special && !item.is_instance) {
     const auto known = std::find_if(made.kernels.begin(), made.kernels.end(),
                                     [&](const SplitKernel& kernel) { return kernel.name == name; });
+    const bool is_definition = item.body != kNoToken;
     if (known == made.kernels.end()) {
-      made.kernels.push_back({name, item.is_template, line});
-    } else if (item.body != kNoToken) {
+      made.kernels.push_back({name, item.is_template, line, false});
+    } else if (is_definition && defined.contains(name)) {
+      known->is_overloaded = true;
+    } else if (is_definition) {
       known->line = line;  // declared earlier
     }
+    if (is_definition) defined.insert(name);
   }
   if (item.is(Kind::kVariable) && (item.is_constant || item.is_device)) {
     for (const std::string& each : item.names)
@@ -102,9 +109,10 @@ SplitSource split(std::string_view source, std::string_view file_name) {
   Rewriter device(unit.text.tokens), host(unit.text.tokens);
   SplitSource made;
   int lambdas = 0;
+  std::set<std::string> defined;
   for (const PlacedItem& placed : items) {
     check(unit, placed);
-    list(unit, placed, made);
+    list(unit, placed, defined, made);
     const SourceItem& item = *placed.item;
     if (item.is(Kind::kFunction) && !item.has_space()) {
       rewrite_lambdas(unit, item, device, host, lambdas);

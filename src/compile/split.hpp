@@ -13,6 +13,7 @@ struct SplitKernel {
   std::string name;  ///< qualified, without unnamed namespaces: "ns::k"
   bool is_template = false;
   int line = 0;
+  bool is_overloaded = false;  ///< several have this name: "(void (*)(float*))k" names one to NVRTC
 };
 
 /// A __constant__ or __device__ variable at namespace scope; the host half has a shadow of it.

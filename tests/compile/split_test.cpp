@@ -204,6 +204,17 @@ extern "C" __global__ void d() {}
   EXPECT_THAT(made.host, HasSubstr("__attribute__((noinline)) static __global__ void hidden"));
 }
 
+TEST(Split, OverloadedKernelsAreMarked) {
+  const SplitSource made = must_split(
+      "__global__ void k(float* x) {}\n__global__ void one(int);\n__global__ void k(double* x) {}\n"
+      "__global__ void one(int n) {}\n");
+  ASSERT_EQ(made.kernels.size(), 2u);
+  EXPECT_TRUE(made.kernels[0].is_overloaded);
+  EXPECT_EQ(made.kernels[0].line, 1);
+  EXPECT_FALSE(made.kernels[1].is_overloaded);
+  EXPECT_EQ(made.kernels[1].line, 4);
+}
+
 TEST(Split, StubsNameEveryParameter) {
   const SplitSource made = must_split(R"(
 template <typename... Args>
