@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "host-1";
+constexpr std::string_view kFormat = "host-2";
 constexpr std::string_view kStandard = "c++17";
 constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
 

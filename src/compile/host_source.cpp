@@ -48,6 +48,25 @@ std::string macro_line(std::string_view definition) {
                      definition.substr(equals + 1));
 }
 
+std::string_view trimmed_left(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text;
+}
+
+/// The header that a line includes in angle brackets or quotes, if it is one of torch's.
+std::string_view torch_header(std::string_view line) {
+  line = trimmed_left(line);
+  if (!line.starts_with('#')) return {};
+  line = trimmed_left(line.substr(1));
+  if (!line.starts_with("include")) return {};
+  line = trimmed_left(line.substr(7));
+  if (!line.starts_with('<') && !line.starts_with('"')) return {};
+  const std::string_view name = line.substr(1, line.find_first_of(">\"", 1) - 1);
+  const bool torchs = name.starts_with("ATen/") || name.starts_with("c10/") ||
+                      name.starts_with("torch/") || name.starts_with("caffe2/");
+  return torchs ? name : std::string_view();
+}
+
 bool is_one_line(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; });
 }
@@ -64,16 +83,32 @@ std::string bindings(const HostRequest& request) {
   return text + "}\n";
 }
 
+std::string preamble(std::string_view text) {
+  std::string before;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const std::string_view name = torch_header(text.substr(0, end)); !name.empty()) {
+      before += fmt::format("#if __has_include(<{0}>)\n#include <{0}>\n#endif\n", name);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return before + "#include \"kbench_macros.hpp\"\n";
+}
+
 std::string joined_source(const HostRequest& request) {
-  return all_of(request.cpp_sources) + binding_text(request) + all_of(request.cuda_sources);
+  const std::string text =
+      all_of(request.cpp_sources) + binding_text(request) + all_of(request.cuda_sources);
+  return preamble(text) + text;
 }
 
 std::vector<std::string> separate_sources(const HostRequest& request) {
   std::vector<std::string> units;
   if (std::string main = all_of(request.cpp_sources) + binding_text(request); !main.empty()) {
-    units.push_back(std::move(main));
+    units.push_back(preamble(main) + main);
   }
-  for (const HostText& text : request.cuda_sources) units.push_back(named(text));
+  for (const HostText& text : request.cuda_sources) {
+    units.push_back(preamble(text.text) + named(text));
+  }
   return units;
 }
 

@@ -15,7 +15,12 @@ inline constexpr std::string_view kBindingsName = "bindings";
 /// The PYBIND11_MODULE that torch's load_inline writes for `functions`, one a line.
 std::string bindings(const HostRequest& request);
 
-/// The texts of a host half as one translation unit: cpp_sources, bindings, cuda_sources.
+/// What stands before a text: torch's headers that it includes, ahead of the macros that would
+/// disturb them, and then these macros.
+std::string preamble(std::string_view text);
+
+/// The texts of a host half as one translation unit: cpp_sources, bindings, cuda_sources,
+/// after their preamble.
 std::string joined_source(const HostRequest& request);
 
 /// The same as torch compiles them: one unit of the cpp_sources with the bindings, one of each

@@ -155,8 +155,7 @@ int other_last_error(bool) { return cudaSuccess; }
 
 extern "C" {
 
-// --- Errors
-// ---------------------------------------------------------------------------------------
+// --- Errors ----------------------------------------------------------------------------------
 
 KBENCH_HIDDEN const char* cudaGetErrorString(cudaError_t error) {
   const ErrorName* row = find(error);
@@ -167,8 +166,7 @@ KBENCH_HIDDEN const char* cudaGetErrorName(cudaError_t error) {
   return row == nullptr ? "unrecognized error code" : row->name;
 }
 
-// --- The device
-// -----------------------------------------------------------------------------------
+// --- The device ------------------------------------------------------------------------------
 
 KBENCH_HIDDEN cudaError_t cudaGetDevice(int* device) {
   *device = 0;
@@ -240,8 +238,7 @@ KBENCH_HIDDEN cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 KBENCH_HIDDEN cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
 
-// --- Streams
-// --------------------------------------------------------------------------------------
+// --- Streams ---------------------------------------------------------------------------------
 
 KBENCH_HIDDEN cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = new_handle<cudaStream_t>();
@@ -281,8 +278,7 @@ KBENCH_HIDDEN cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function
   return cudaSuccess;
 }
 
-// --- Events
-// ---------------------------------------------------------------------------------------
+// --- Events ----------------------------------------------------------------------------------
 
 KBENCH_HIDDEN cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new_handle<cudaEvent_t>();

@@ -11,8 +11,7 @@
 #include <memory>
 #include <type_traits>
 
-// --- Kernels and device variables by their type
-// ---------------------------------------------------
+// --- Kernels and device variables by their type ----------------------------------------------
 
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, std::size_t count,
@@ -73,8 +72,32 @@ cudaError_t cudaFuncSetCacheConfig(F* kernel, cudaFuncCache config) {
   return cudaFuncSetCacheConfig(reinterpret_cast<const void*>(kernel), config);
 }
 
-// --- Device names
-// ---------------------------------------------------------------------------------
+// --- Torch's names ---------------------------------------------------------------------------
+
+// Declared by torch's headers for nvcc alone, as it is.
+#if __has_include(<torch/headeronly/core/TensorAccessor.h>)
+namespace torch::headeronly {
+template <typename T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+}  // namespace torch::headeronly
+namespace at {
+using torch::headeronly::RestrictPtrTraits;
+}
+#else
+namespace at {
+template <typename T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+}  // namespace at
+#endif
+namespace torch {
+using at::RestrictPtrTraits;
+}
+
+// --- Device names ----------------------------------------------------------------------------
 
 inline const uint3 threadIdx{0, 0, 0}, blockIdx{0, 0, 0};
 inline const dim3 blockDim, gridDim;

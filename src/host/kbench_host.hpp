@@ -91,5 +91,3 @@
 #endif
 
 #include "kbench_split.hpp"
-// Last: what follows are macros, which the headers above must not see.
-#include "kbench_macros.hpp"

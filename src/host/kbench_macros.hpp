@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Macros of the candidate's text. After all other headers: some are words that these use.
+// Macros of the candidate's text, included between the headers that it asks for and itself: some
+// are words that headers use.
 #pragma once
 
 #define TORCH_EXTENSION_NAME kbench_extension

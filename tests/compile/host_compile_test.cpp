@@ -155,6 +155,7 @@ print(struct.unpack("4f", variable("weights")))
 }
 
 constexpr const char* kCpuCounterparts = R"(
+#include <ATen/AccumulateType.h>  // has words in it that mean others in the candidate's own text
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
