@@ -82,6 +82,17 @@ print(message_of(lambda: m.forward(x)))
             "supported:\n");
 }
 
+TEST_F(HostCompile, KernelsOfOneNameAreToldByTheirTypes) {
+  const std::string stub = "{ ::kbench_split::launch_stub(nullptr, 0); }\n";
+  const HostModule module = must_compile(
+      request(kDeclaration,
+              "__global__ void k(float* x) " + stub + "__global__ void k(double* x, int n) " +
+                  stub + "torch::Tensor forward(torch::Tensor x, double s) { return x; }\n",
+              {"k", "k"}));
+  EXPECT_THAT(expressions(module),
+              UnorderedElementsAre("(void(*)(float*))k", "(void(*)(double*, int))k"));
+}
+
 // The runtime functions that take a kernel or a variable, and what CUDA's headers give to nvcc
 // alone.
 constexpr const char* kRuntimeCalls = R"(
