@@ -63,8 +63,8 @@ class Substitution {
     const auto found = std::find(names.begin(), names.end(), token.text);
     if (found == names.end() || !token.is_identifier()) return nullptr;
     const auto index = static_cast<std::size_t>(found - names.begin());
-    static const SourceTokens none;
-    return index < arguments_.size() ? &arguments_[index] : &none;
+    static const SourceTokens kNone;
+    return index < arguments_.size() ? &arguments_[index] : &kNone;
   }
 
   void push(SourceToken token) {

@@ -21,8 +21,7 @@ namespace cub {}
 
 class HostHalf {
  public:
-  HostHalf(const SourceUnit& unit, Rewriter& rewriter)
-      : unit_(unit), text_(unit.text), rewriter_(rewriter) {}
+  HostHalf(const SourceText& text, Rewriter& rewriter) : text_(text), rewriter_(rewriter) {}
   void directives();
   void write(const PlacedItem& placed);
 
@@ -33,7 +32,6 @@ class HostHalf {
   void shadow(const SourceItem& item);
   void type(const SourceItem& item);
 
-  const SourceUnit& unit_;
   const SourceText& text_;
   Rewriter& rewriter_;
 };
@@ -144,7 +142,7 @@ void HostHalf::write(const PlacedItem& placed) {
 
 std::string host_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                       Rewriter& rewriter) {
-  HostHalf half(unit, rewriter);
+  HostHalf half(unit.text, rewriter);
   half.directives();
   for (const PlacedItem& item : items) half.write(item);
   return std::string(kHostHead) + first_line_directive(unit) + rewriter.text();

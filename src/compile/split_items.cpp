@@ -27,6 +27,7 @@ class ItemParser {
   std::size_t constraint(std::size_t at, std::size_t end);
   void simple(SourceItem& made, Kind kind, std::size_t end);
   void scan(SourceItem& made, std::size_t end);
+  void classify(SourceItem& made) const;
   std::size_t bracket(SourceItem& made, std::size_t at);
   std::size_t brace(SourceItem& made, std::size_t at, bool& finished);
   std::size_t word(SourceItem& made, std::size_t at);
@@ -229,14 +230,17 @@ void ItemParser::scan(SourceItem& made, std::size_t end) {
     }
   }
   made.end = at;
-  if (made.body != kNoToken && made.open == kNoToken) {
-    made.kind = Kind::kType;
-    name_type(text_, made, type_word_);
-  } else if (made.open != kNoToken) {
+  classify(made);
+}
+
+/// What a declaration is, by what was met in it.
+void ItemParser::classify(SourceItem& made) const {
+  const bool is_declared_only = type_word_ != kNoToken && made.initializer == kNoToken &&
+                                text_.is(after_attributes(text_, type_word_ + 1) + 1, ";");
+  if (made.open != kNoToken) {
     made.kind = Kind::kFunction;
-  } else if (type_word_ != kNoToken && made.initializer == kNoToken &&
-             text_.is(after_attributes(text_, type_word_ + 1) + 1, ";")) {
-    made.kind = Kind::kType;  // declared only
+  } else if (made.body != kNoToken || is_declared_only) {
+    made.kind = Kind::kType;
     name_type(text_, made, type_word_);
   } else if (made.is_instance && type_word_ != kNoToken) {
     made.kind = Kind::kOther;

@@ -146,9 +146,9 @@ void SourceMacros::collect(std::string_view name, std::set<std::string, std::les
 }
 
 const std::set<std::string, std::less<>>& SourceMacros::identifiers(std::string_view name) const {
-  static const std::set<std::string, std::less<>> none;
+  static const std::set<std::string, std::less<>> kNone;
   const auto found = identifiers_.find(name);
-  return found == identifiers_.end() ? none : found->second;
+  return found == identifiers_.end() ? kNone : found->second;
 }
 
 }  // namespace kbench
