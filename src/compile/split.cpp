@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "compile/split_halves.hpp"
@@ -66,24 +65,26 @@ void check(const SourceUnit& unit, const PlacedItem& placed) {
   }
 }
 
-/// Enters a kernel or variable of the device; `defined` are the kernels that had a body so far.
-void list(const SourceUnit& unit, const PlacedItem& placed, std::set<std::string>& defined,
+/// Of each kernel's name: its index, and whether it has been defined.
+using KnownKernels = std::map<std::string, std::pair<std::size_t, bool>>;
+
+/// Enters a kernel or variable of the device.
+void list(const SourceUnit& unit, const PlacedItem& placed, KnownKernels& known,
           SplitSource& made) {
   const SourceItem& item = *placed.item;
   const int line = unit.text[item.begin].line;
   const std::string name = placed.scope + item.name;
   if (item.is(Kind::kFunction) && item.is_global && !item.is_special && !item.is_instance) {
-    const auto known = std::find_if(made.kernels.begin(), made.kernels.end(),
-                                    [&](const SplitKernel& kernel) { return kernel.name == name; });
     const bool is_definition = item.body != kNoToken;
-    if (known == made.kernels.end()) {
+    const auto [place, is_new] = known.try_emplace(name, made.kernels.size(), is_definition);
+    if (is_new) {
       made.kernels.push_back({name, item.is_template, line, false});
-    } else if (is_definition && defined.contains(name)) {
-      known->is_overloaded = true;
+    } else if (is_definition && place->second.second) {
+      made.kernels[place->second.first].is_overloaded = true;
     } else if (is_definition) {
-      known->line = line;  // declared earlier
+      made.kernels[place->second.first].line = line;  // declared earlier
+      place->second.second = true;
     }
-    if (is_definition) defined.insert(name);
   }
   if (item.is(Kind::kVariable) && (item.is_constant || item.is_device)) {
     for (const std::string& each : item.names)
@@ -109,10 +110,10 @@ SplitSource split(std::string_view source, std::string_view file_name) {
   Rewriter device(unit.text.tokens), host(unit.text.tokens);
   SplitSource made;
   int lambdas = 0;
-  std::set<std::string> defined;
+  KnownKernels known;
   for (const PlacedItem& placed : items) {
     check(unit, placed);
-    list(unit, placed, defined, made);
+    list(unit, placed, known, made);
     const SourceItem& item = *placed.item;
     if (item.is(Kind::kFunction) && !item.has_space()) {
       rewrite_lambdas(unit, item, device, host, lambdas);

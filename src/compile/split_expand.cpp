@@ -147,7 +147,7 @@ void Expander::emit(SourceToken token) {
   }
   out_.push_back(std::move(token));
   if (out_.size() > kMaxTokens) {
-    throw SplitRefusal{"macro_size", "the macros of the source expand without end",
+    throw SplitRefusal{"too_large", "the source is too long, or its macros expand without end",
                        out_.back().line};
   }
 }

@@ -13,6 +13,8 @@ namespace {
 
 using Kind = SourceItem::Kind;
 
+constexpr int kMaxDepth = 64;
+
 class ItemParser {
  public:
   explicit ItemParser(const SourceText& text) : text_(text) {}
@@ -38,6 +40,7 @@ class ItemParser {
   const SourceText& text_;
   std::size_t type_word_ = kNoToken;  ///< class, struct, union or enum of the current declaration
   bool initialized_ = false;
+  int depth_ = 0;
 };
 
 /// Behind the ; that ends what stands at `at`.
@@ -51,10 +54,15 @@ std::size_t ItemParser::statement_end(std::size_t at, std::size_t end) const {
 
 std::vector<SourceItem> ItemParser::items(std::size_t begin, std::size_t end, bool in_class) {
   std::vector<SourceItem> made;
+  if (++depth_ > kMaxDepth) {
+    throw SplitRefusal{"too_large", "namespaces and classes are nested too deep",
+                       text_[begin].line};
+  }
   for (std::size_t at = begin; at < end && text_[at].kind != SourceKind::kEnd;) {
     made.push_back(item(at, end, in_class));
     at = made.back().end;
   }
+  --depth_;
   return made;
 }
 

@@ -11,6 +11,8 @@
 namespace kbench {
 namespace {
 
+constexpr int kMaxLambdas = 200;
+
 /// A captured name and the expression that it is made of.
 struct Capture {
   std::string name, value;
@@ -235,6 +237,7 @@ void rewrite_lambdas(const SourceUnit& unit, const SourceItem& function, Rewrite
   for (std::size_t at = function.body;;) {
     at = find_device_lambda(text, at, function.body_end);
     if (at == kNoToken) return;
+    if (count >= kMaxLambdas) refuse(text, at, "is one of too many");
     DeviceLambda lambda = read_lambda(text, at);
     if (find_device_lambda(text, lambda.body, lambda.end) != kNoToken) {
       refuse(text, at, "holds another one");

@@ -27,8 +27,16 @@ bool ends_declarator(std::string_view next) {
   return is_one_of(next, kEnds);
 }
 
+/// Names are looked for in what stands near.
+constexpr std::size_t kMaxStatementTokens = 1024;
+
+std::size_t first_looked_at(std::size_t at, std::size_t begin) {
+  return at > kMaxStatementTokens ? std::max(begin, at - kMaxStatementTokens) : begin;
+}
+
 /// The bracket that [begin, at) leaves open last, or kNoToken.
 std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_t begin) {
+  begin = first_looked_at(at, begin);
   for (std::size_t i = at; i > begin; --i) {
     const std::size_t before = i - 1;
     if (text.is(before, ")") || text.is(before, "]") || text.is(before, "}")) {
@@ -81,6 +89,7 @@ bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
 /// True where the declaration of `at` says constexpr and an integral type.
 bool is_integral_constant(const SourceText& text, std::size_t at, std::size_t begin) {
   bool is_constexpr = false, is_integral = false;
+  begin = first_looked_at(at, begin);
   for (std::size_t i = at;
        i > begin && !text.is(i - 1, ";") && !text.is(i - 1, "{") && !text.is(i - 1, "}"); --i) {
     is_constexpr |= text.is(i - 1, "constexpr");
@@ -92,6 +101,7 @@ bool is_integral_constant(const SourceText& text, std::size_t at, std::size_t be
 /// Further names of the declaration that begins with the name at `at`: "int a = 1, b = 2;".
 void collect_rest(const SourceText& text, std::size_t at, std::size_t end, bool is_constant,
                   LocalNames& names) {
+  end = std::min(end, at + kMaxStatementTokens);
   for (std::size_t i = at + 1; i < end && !text.is(i, ";");) {
     if (text.is(i, "(") || text.is(i, "[") || text.is(i, "{")) {
       i = text.after_group(i);

@@ -12,6 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kSpaceAttributes = {
     "__global__", "__device__", "__host__", "__constant__", "__managed__"};
 
+constexpr std::size_t kMaxIdentifiers = 500'000;
+
 /// What torch's headers would have defined; a source that includes them may write it before
 /// kernels.
 constexpr std::string_view kKnownMacros = R"cuda(
@@ -68,7 +70,7 @@ SourceMacros::SourceMacros(const SourceTokens& tokens) {
     define(token);
     macros_.find(directive_tokens(token)[1].text)->second.back().line = 0;
   }
-  for (const auto& [name, definitions] : macros_) collect(name, identifiers_[name]);
+  for (const auto& [name, definitions] : macros_) collect(name);
 }
 
 void SourceMacros::define(const SourceToken& directive) {
@@ -105,7 +107,7 @@ const SourceMacro* SourceMacros::find(std::string_view name, int line) const {
   return chosen;
 }
 
-unsigned SourceMacros::marks(const SourceMacro& macro, int depth) const {
+unsigned SourceMacros::own_marks(const SourceMacro& macro) {
   unsigned found = 0;
   for (std::size_t i = 0; i < macro.body.size(); ++i) {
     const SourceToken& token = macro.body[i];
@@ -115,15 +117,20 @@ unsigned SourceMacros::marks(const SourceMacro& macro, int depth) const {
         macro.body[i + 2].is("<")) {
       found |= kStructure;
     }
-    if (depth > 16 || !token.is_identifier()) continue;
-    const auto inner = macros_.find(token.text);
-    if (inner == macros_.end() || token.text == macro.name) continue;
-    for (const SourceMacro& other : inner->second) found |= marks(other, depth + 1);
   }
   return found;
 }
 
-bool SourceMacros::declares(const SourceMacro& macro) const { return marks(macro, 0) != 0; }
+unsigned SourceMacros::marks(const SourceMacro& macro) const {
+  unsigned found = own_marks(macro);
+  for (const SourceToken& token : macro.body) {
+    const auto inner = marks_.find(token.text);
+    if (inner != marks_.end()) found |= inner->second;
+  }
+  return found;
+}
+
+bool SourceMacros::declares(const SourceMacro& macro) const { return marks(macro) != 0; }
 
 bool SourceMacros::is_conditional(std::string_view name) const {
   const auto found = macros_.find(name);
@@ -135,13 +142,24 @@ bool SourceMacros::is_conditional(std::string_view name) const {
                             }) != definitions.end();
 }
 
-void SourceMacros::collect(std::string_view name, std::set<std::string, std::less<>>& names) const {
-  const auto found = macros_.find(name);
-  if (found == macros_.end()) return;
-  for (const SourceMacro& macro : found->second) {
-    for (const SourceToken& token : macro.body) {
-      if (token.is_identifier() && names.insert(token.text).second) collect(token.text, names);
+void SourceMacros::collect(const std::string& name) {
+  std::set<std::string, std::less<>>& names = identifiers_[name];
+  unsigned& found = marks_[name];
+  std::vector<std::string> open = {name};
+  while (!open.empty()) {
+    const auto macro = macros_.find(open.back());
+    open.pop_back();
+    if (macro == macros_.end()) continue;
+    for (const SourceMacro& definition : macro->second) {
+      found |= own_marks(definition);
+      for (const SourceToken& token : definition.body) {
+        if (token.is_identifier() && names.insert(token.text).second) open.push_back(token.text);
+      }
     }
+  }
+  total_ += names.size();
+  if (total_ > kMaxIdentifiers) {
+    throw SplitRefusal{"too_large", "the macros of the source name too much", 1};
   }
 }
 

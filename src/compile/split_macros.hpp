@@ -31,9 +31,7 @@ class SourceMacros {
   /// say different things about kernels.
   const SourceMacro* find(std::string_view name, int line) const;
   /// True where the body names __global__, __device__ or their like, or a macro that does.
-  bool has_attributes(const SourceMacro& macro) const {
-    return (marks(macro, 0) & kAttribute) != 0;
-  }
+  bool has_attributes(const SourceMacro& macro) const { return (marks(macro) & kAttribute) != 0; }
   /// True where the body, or that of a macro in it, has attributes, braces, semicolons or launches.
   bool declares(const SourceMacro& macro) const;
   /// True where several definitions of the name stand in branches of an #if.
@@ -43,12 +41,15 @@ class SourceMacros {
 
  private:
   enum Mark : unsigned { kAttribute = 1, kStructure = 2 };
-  unsigned marks(const SourceMacro& macro, int depth) const;
+  static unsigned own_marks(const SourceMacro& macro);
+  unsigned marks(const SourceMacro& macro) const;
   void define(const SourceToken& directive);
-  void collect(std::string_view name, std::set<std::string, std::less<>>& names) const;
+  void collect(const std::string& name);
 
   std::map<std::string, std::vector<SourceMacro>, std::less<>> macros_;
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> identifiers_;
+  std::map<std::string, unsigned, std::less<>> marks_;  ///< of all that a name may bring
+  std::size_t total_ = 0;
 };
 
 /// True for __global__, __device__, __host__, __constant__, __managed__.

@@ -13,6 +13,9 @@ namespace {
 using Kind = SourceItem::Kind;
 using Names = std::set<std::string, std::less<>>;
 
+constexpr int kMaxPasses = 32;
+constexpr std::size_t kMaxMentions = 2'000'000;
+
 /// What is said of one declaration while it is placed.
 struct Traits {
   Names mentions;       ///< identifiers anywhere in it, those of its macros included
@@ -60,6 +63,7 @@ class Placement {
   void place_in_device();
   bool is_only_hosts(std::string_view name) const;
   bool drop_what_needs_host();
+  bool drop_if_it_needs_host(std::size_t at);
   void mark_device_types();
   bool is_host_root(std::size_t at) const;
   void place_in_host();
@@ -68,6 +72,7 @@ class Placement {
   std::vector<PlacedItem> items_;
   std::vector<Traits> traits_;
   std::vector<bool> needed_;  ///< by code that only the device has
+  Names named_, called_;      ///< by such code
   std::map<std::string, std::vector<std::size_t>, std::less<>> declared_;
 };
 
@@ -163,7 +168,10 @@ void Placement::close_over_device(std::vector<std::size_t> found) {
     found.pop_back();
     for (const std::string& name : traits_[at].mentions) {
       const auto declared = declared_.find(name);
-      if (declared == declared_.end()) continue;
+      const bool is_called = traits_[at].calls.contains(name);
+      if (declared == declared_.end() || !(is_called ? called_ : named_).insert(name).second) {
+        continue;
+      }
       for (const std::size_t other : declared->second) {
         const SourceItem& item = *items_[other].item;
         if (needed_[other] || traits_[other].is_device_code) continue;
@@ -189,25 +197,28 @@ bool Placement::is_only_hosts(std::string_view name) const {
 /// nothing does. A constexpr function that a constant is made by comes in instead.
 bool Placement::drop_what_needs_host() {
   bool changed = false;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (!items_[i].in_device || needed_[i] || traits_[i].is_device_code) continue;
-    for (const std::string& name : traits_[i].mentions) {
-      if (!is_only_hosts(name)) continue;
-      const std::vector<std::size_t>& hosts = declared_.find(name)->second;
-      const bool all_constexpr = std::all_of(hosts.begin(), hosts.end(), [this](std::size_t at) {
-        return items_[at].item->is_constexpr && !traits_[at].names_host;
-      });
-      if (all_constexpr) {
-        for (const std::size_t at : hosts) items_[at].in_device = needed_[at] = true;
-        close_over_device(hosts);
-      } else {
-        items_[i].in_device = false;
-      }
-      changed = true;
-      break;
-    }
-  }
+  for (std::size_t i = 0; i < items_.size(); ++i) changed |= drop_if_it_needs_host(i);
+  for (std::size_t i = items_.size(); i > 0; --i) changed |= drop_if_it_needs_host(i - 1);
   return changed;
+}
+
+bool Placement::drop_if_it_needs_host(std::size_t at) {
+  if (!items_[at].in_device || needed_[at] || traits_[at].is_device_code) return false;
+  for (const std::string& name : traits_[at].mentions) {
+    if (!is_only_hosts(name)) continue;
+    const std::vector<std::size_t>& hosts = declared_.find(name)->second;
+    const bool all_constexpr = std::all_of(hosts.begin(), hosts.end(), [this](std::size_t host) {
+      return items_[host].item->is_constexpr && !traits_[host].names_host;
+    });
+    if (all_constexpr) {
+      for (const std::size_t host : hosts) items_[host].in_device = needed_[host] = true;
+      close_over_device(hosts);
+    } else {
+      items_[at].in_device = false;
+    }
+    return true;
+  }
+  return false;
 }
 
 void Placement::place_in_device() {
@@ -217,25 +228,28 @@ void Placement::place_in_device() {
     if (traits_[i].is_device_code) roots.push_back(i);
   }
   close_over_device(roots);
-  while (drop_what_needs_host()) {
+  // Chains of constants that are made in no order are none of C++.
+  for (int pass = 0; pass < kMaxPasses && drop_what_needs_host(); ++pass) {
   }
 }
 
 /// Types and aliases of the device's libraries, and what is made of these.
 void Placement::mark_device_types() {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const SourceItem& item = *items_[i].item;
-      if (!traits_[i].names_device || item.is(Kind::kFunction)) continue;
-      for (const std::string& name : item.names) {
-        for (std::size_t other = 0; other < items_.size(); ++other) {
-          Traits& traits = traits_[other];
-          if (traits.names_device || items_[other].item->is(Kind::kFunction)) continue;
-          if (!traits.host_mentions.contains(name)) continue;
-          traits.names_device = changed = true;
-        }
+  std::map<std::string_view, std::vector<std::size_t>> users;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].item->is(Kind::kFunction)) continue;
+    for (const std::string& name : traits_[i].host_mentions) users[name].push_back(i);
+    if (traits_[i].names_device) found.push_back(i);
+  }
+  while (!found.empty()) {
+    const SourceItem& item = *items_[found.back()].item;
+    found.pop_back();
+    for (const std::string& name : item.names) {
+      for (const std::size_t user : users[name]) {
+        if (traits_[user].names_device) continue;
+        traits_[user].names_device = true;
+        found.push_back(user);
       }
     }
   }
@@ -255,6 +269,7 @@ bool Placement::is_host_root(std::size_t at) const {
 
 void Placement::place_in_host() {
   std::vector<std::size_t> found;
+  Names seen;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     items_[i].in_host = is_host_root(i);
     if (items_[i].in_host) found.push_back(i);
@@ -264,7 +279,7 @@ void Placement::place_in_host() {
     found.pop_back();
     for (const std::string& name : traits_[at].host_mentions) {
       const auto declared = declared_.find(name);
-      if (declared == declared_.end()) continue;
+      if (declared == declared_.end() || !seen.insert(name).second) continue;
       for (const std::size_t other : declared->second) {
         const SourceItem& item = *items_[other].item;
         const bool is_member = item.is(Kind::kFunction) && is_device_only(item) &&
@@ -280,7 +295,14 @@ void Placement::place_in_host() {
 
 std::vector<PlacedItem> Placement::placed() {
   flatten(unit_.items, "", items_);
-  for (const PlacedItem& item : items_) traits_.push_back(traits(*item.item));
+  std::size_t total = 0;
+  for (const PlacedItem& item : items_) {
+    traits_.push_back(traits(*item.item));
+    total += traits_.back().mentions.size();
+    if (total <= kMaxMentions) continue;
+    throw SplitRefusal{"too_large", "the declarations of the source name too much",
+                       unit_.text[item.item->begin].line};
+  }
   needed_.resize(items_.size());
   index_names();
   place_in_device();

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compile/split_tokens.hpp"
 
 namespace kbench {
 namespace {
+
+/// A longer template list is none: a `<` or `>` that stands alone is not looked through a file for.
+constexpr std::size_t kMaxTemplateTokens = 4096;
 
 [[noreturn]] void refuse_bracket(const SourceToken& token) {
   throw SplitRefusal{"syntax_error", fmt::format("the '{}' has no counterpart", token.text),
@@ -74,6 +78,7 @@ std::size_t SourceText::after_group(std::size_t open) const {
 
 std::size_t SourceText::closing_angle(std::size_t open, std::size_t end) const {
   int depth = 0;
+  end = std::min(end, open + kMaxTemplateTokens);
   for (std::size_t i = open; i < end; ++i) {
     const SourceToken& token = tokens[i];
     if (token.kind != SourceKind::kPunctuator) continue;
@@ -91,6 +96,7 @@ std::size_t SourceText::closing_angle(std::size_t open, std::size_t end) const {
 
 std::size_t SourceText::opening_angle(std::size_t close, std::size_t begin) const {
   int depth = 0;
+  if (close > kMaxTemplateTokens) begin = std::max(begin, close - kMaxTemplateTokens);
   for (std::size_t i = close + 1; i > begin; --i) {
     const std::size_t at = i - 1;
     const SourceToken& token = tokens[at];

@@ -105,7 +105,43 @@ TEST(SplitMacros, OnesThatHideNothingStay) {
 }
 
 TEST(SplitMacros, EndlessOnesAreRefused) {
-  EXPECT_EQ(must_refuse("#define A(x) __global__ A(x) A(x)\nA(1)\n").cause, "macro_size");
+  EXPECT_EQ(must_refuse("#define A(x) __global__ A(x) A(x)\nA(1)\n").cause, "too_large");
+}
+
+TEST(SplitSource, HostileSourcesEndSoon) {
+  const auto many = [](const std::string& text) {
+    std::string made;
+    for (int i = 0; i < 2000; ++i) made += text;
+    return made;
+  };
+  EXPECT_EQ(must_refuse(many("namespace a {") + many("}")).cause, "too_large");
+  EXPECT_EQ(must_refuse(many("struct a {") + many("};")).cause, "too_large");
+  EXPECT_EQ(must_refuse("void f() {" + many("g([=] __device__ () {});") + "}").cause,
+            "device_lambda");
+  EXPECT_EQ(must_refuse(many("[")).cause, "syntax_error");
+  EXPECT_EQ(must_split(many("__global__ void k() {}\n")).kernels.size(), 1u);
+  must_split(many("a < b ") + ";");
+  must_split(many("(") + many(")") + ";");
+  must_split(many("#if A\n") + many("#endif\n"));
+  std::string macros, constants;
+  for (int i = 0; i < 400; ++i) {
+    const std::string next = std::to_string(i + 1);
+    macros += "#define M" + std::to_string(i) + " M" + next + " M" + next + "\n";
+    constants += "const int c" + std::to_string(i) + " = c" + next + ";\n";
+  }
+  must_split(macros + "int x = M0;\n" + constants);
+}
+
+TEST(SplitSource, CutAnywhereItIsSplitOrRefused) {
+  const std::string source =
+      "#include <a.h>\n#define K(n) __global__ void n##_k(int* x) { x[0] = 1; }\nK(a)\n"
+      "template <typename T, int N = 3> __global__ void k(T* x, T = 1) { __shared__ T y[N]; }\n"
+      "namespace { struct S { int n; __device__ S(int m) : n{m} {} }; }\n"
+      "void f(int* x) { k<int, (2 > 1)><<<1, 2>>>(x); g([=] __device__ (int i) { x[i] = 1; }); }\n";
+  for (std::size_t size = 0; size <= source.size(); ++size) {
+    const auto made = split_source(std::string_view(source).substr(0, size), "candidate.cu");
+    EXPECT_TRUE(size < source.size() || std::holds_alternative<SplitSource>(made));
+  }
 }
 
 TEST(SplitIncludes, GoWhereTheyAreRead) {
