@@ -19,7 +19,8 @@ struct CompileRequest {
   std::string source;
   std::string file_name;                      ///< shown in diagnostics, not part of the key
   std::vector<std::string> flags;             ///< from the plan's allow-list
-  std::vector<std::string> name_expressions;  ///< kernels to instantiate
+  std::vector<std::string> name_expressions;  ///< kernels to instantiate; "&name" for a variable
+  bool find_parameters = true;                ///< KernelEntry::parameters are wanted
   std::string arch;                           ///< "sm_90a": cubin; "compute_90a": PTX for the CPU
   std::string language = "cuda";              ///< a row of the table in src/compile/languages.hpp
 };

@@ -226,6 +226,7 @@ std::string CompilePool::Impl::key_of(const CompileRequest& request) {
   hash.field(std::to_string(request.flags.size()));
   for (const auto& flag : request.flags) hash.field(flag);
   for (const auto& name : request.name_expressions) hash.field(name);
+  if (!request.find_parameters) hash.field("no parameters");
   hash.field(version()).field(std::to_string(fs::file_size(setup.nvrtc, ignored)));
   hash.field(shims_hash).field(includes_identity).field(std::to_string(setup.memory_bytes));
   return hash.hex();

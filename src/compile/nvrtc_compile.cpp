@@ -51,13 +51,15 @@ Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(
   std::vector<const char*> name_pointers, text_pointers;
   for (const auto& name : names) name_pointers.push_back(name.c_str());
   for (const auto& text : texts) text_pointers.push_back(text.c_str());
-  const std::string source = with_true_probes(request.source);
+  const std::string source =
+      request.find_parameters ? with_true_probes(request.source) : request.source;
   must(nvrtc_.create_program(&program_, source.c_str(), kSourceName.data(),
                              static_cast<int>(names.size()), text_pointers.data(),
                              name_pointers.data()),
        "create a program");
   for (const auto& expression : request.name_expressions) {
     must(nvrtc_.add_name_expression(program_, expression.c_str()), "add a name expression");
+    if (!request.find_parameters) continue;
     must(nvrtc_.add_name_expression(program_, probe(expression).c_str()), "add a name expression");
   }
 }
@@ -141,8 +143,10 @@ Artifact artifact_of(const Program& program, const CompileRequest& request) {
   if (artifact.is_ptx) artifact.image = without_probes(artifact.image);
   artifact.log = program.log();
   for (const auto& expression : request.name_expressions) {
-    artifact.kernels.push_back({expression, program.lowered(expression),
-                                parameters_of(program.lowered(probe(expression)))});
+    artifact.kernels.push_back({expression, program.lowered(expression), {}});
+    if (request.find_parameters) {
+      artifact.kernels.back().parameters = parameters_of(program.lowered(probe(expression)));
+    }
   }
   return artifact;
 }

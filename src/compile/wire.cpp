@@ -104,6 +104,7 @@ std::string pack(const CompilerJob& job) {
                      {"memory_bytes", job.memory_bytes},
                      {"flags", job.request.flags},
                      {"name_expressions", job.request.name_expressions},
+                     {"find_parameters", job.request.find_parameters},
                      {"arch", job.request.arch}},
                     job.request.source);
 }
@@ -125,6 +126,7 @@ CompilerJob unpack_job(std::string_view bytes) {
     frame.head.at("memory_bytes").get_to(job.memory_bytes);
     frame.head.at("flags").get_to(job.request.flags);
     frame.head.at("name_expressions").get_to(job.request.name_expressions);
+    frame.head.at("find_parameters").get_to(job.request.find_parameters);
     frame.head.at("arch").get_to(job.request.arch);
     job.request.source = frame.body;
     return job;
