@@ -164,7 +164,8 @@ constexpr A ATenCeilDiv(A a, B b) {
 }
 
 /// A point in time.
-struct KBENCH_HIDDEN CUDAEvent {
+// Not hidden: what is defined here is compiled into the library that comes with the header.
+struct CUDAEvent {
   explicit CUDAEvent(unsigned flags = cudaEventDisableTiming);
   ~CUDAEvent();
   CUDAEvent(const CUDAEvent&) = delete;
@@ -176,7 +177,7 @@ struct KBENCH_HIDDEN CUDAEvent {
   void record();
   void record(const CUDAStream& stream);
   void recordOnce(const CUDAStream& stream);
-  void block(const CUDAStream&) {}
+  void block(const CUDAStream&) const {}
   void synchronize() const {}
   float elapsed_time(const CUDAEvent& end) const;
 
