@@ -43,6 +43,7 @@ enum class MessageType : std::uint16_t {
   kBuffers = 64,  ///< BufferEntry[]; one descriptor each
   kCall,          ///< CallBody
   kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
+  kModel,         ///< ModelBody: builds a module's model for a set, answered with kMapped
   // candidate → judge
   kLoaded = 80,  ///< empty: code is loaded, buffers may come
   kMapped,       ///< empty
@@ -50,6 +51,11 @@ enum class MessageType : std::uint16_t {
   kTimes,        ///< double[]: milliseconds of each call, in order
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
   kProfiled,     ///< LaunchCounts[]: answer to a kCall that was to count
+  // candidate → driver, on a channel of their own
+  kCompile = 96,  ///< JSON: an extension to build; no pickles, nothing is evaluated
+  kScouted,       ///< JSON: how a scout's import ended
+  // driver → candidate
+  kCompiled = 112,  ///< JSON; descriptor: the sealed shared object and image, where there is one
 };
 
 /// One shared buffer as the judge hands it to a candidate.
@@ -76,9 +82,18 @@ struct CallBody {
   double limit_s = 0;       ///< after which the judge gives up, soon; 0: not said
 };
 
+/// The model of one set: built under its init seed, then given the set's weights.
+struct ModelBody {
+  std::uint32_t set;
+  std::uint32_t reserved = 0;
+  std::uint64_t init_seed;
+};
+
 /// What a call showed beside its results.
 struct CalledBody {
-  std::uint32_t read_clock;  ///< 1: a kernel looked at a clock
+  std::uint32_t read_clock;       ///< 1: a kernel looked at a clock
+  std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
+  std::uint32_t launches;         ///< of kernels of its own, in this call
   std::uint32_t reserved = 0;
 };
 
@@ -114,8 +129,10 @@ struct FailedBody {
   char message[960];
 };
 
-/// The largest body that a candidate may send.
+/// The largest body that a candidate may send to the judge.
 inline constexpr std::uint32_t kMaxCandidateBody = 1u << 16;
+/// The largest request of a candidate to build something.
+inline constexpr std::uint32_t kMaxCompileBody = 16u << 20;
 /// The largest body between kbench's own processes.
 inline constexpr std::uint32_t kMaxBody = 256u << 20;
 /// Descriptors in one frame; the kernel's limit is 253.

@@ -37,6 +37,10 @@ class Module {
   Module& operator=(Module&&) noexcept;
   /// Names of the entry functions.
   std::vector<std::string> kernels() const;
+  /// Bytes of each parameter of a kernel; none for a name that is no kernel's.
+  std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view kernel) const;
+  /// Storage of a global or constant variable; empty for a name that is none's.
+  std::span<std::byte> variable(std::string_view name);
   struct Impl;
   std::unique_ptr<Impl> impl;
 

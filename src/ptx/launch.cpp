@@ -19,6 +19,17 @@
 
 namespace kbench::ptx {
 
+namespace {
+
+const Function* find_kernel(const Program& program, std::string_view name) {
+  for (const auto& function : program.functions) {
+    if (function->entry && function->name == name) return function.get();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 struct Module::Impl {
   std::unique_ptr<Program> program;
 };
@@ -34,6 +45,23 @@ std::vector<std::string> Module::kernels() const {
     if (function->entry) names.push_back(function->name);
   }
   return names;
+}
+
+std::optional<std::vector<std::size_t>> Module::parameter_bytes(std::string_view kernel) const {
+  const Function* function = find_kernel(*impl->program, kernel);
+  if (function == nullptr) return std::nullopt;
+  std::vector<std::size_t> bytes;
+  for (const auto& parameter : function->parameters) bytes.push_back(parameter.bytes);
+  return bytes;
+}
+
+std::span<std::byte> Module::variable(std::string_view name) {
+  for (Program::Global& global : impl->program->globals) {
+    // Messages say "constant w" or "variable w".
+    const std::string_view known = global.name;
+    if (known.substr(known.find(' ') + 1) == name) return {global.storage.data(), global.bytes};
+  }
+  return {};
 }
 
 std::variant<Module, Unsupported> load(std::string_view ptx) {
@@ -57,13 +85,6 @@ std::variant<Module, Unsupported> load(std::string_view ptx) {
 }
 
 namespace {
-
-const Function* find_kernel(const Program& program, const std::string& name) {
-  for (const auto& function : program.functions) {
-    if (function->entry && function->name == name) return function.get();
-  }
-  return nullptr;
-}
 
 /// The order of the blocks: as they are numbered, or a permutation by the seed.
 class BlockOrder {

@@ -23,6 +23,7 @@
 #include "run/environment.hpp"
 #include "run/judge_hash.hpp"
 #include "run/lane.hpp"
+#include "run/scout.hpp"
 
 namespace kbench {
 namespace {
@@ -116,12 +117,26 @@ struct EvalRun::Impl {
     setup.jobs =
         options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
     setup.limit = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
+    const unsigned jobs = setup.jobs;
+    const auto limit = setup.limit;
     pool.emplace(std::move(setup));
+    HostSetup host_half = host_setup(installation);
+    host_half.jobs = jobs;
+    host_half.limit = std::max(limit, host_half.limit);
+    builder.emplace(*pool, std::move(host_half), arch_of(devices.front()));
+    const auto load_limit =
+        std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
+    scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
     options_hash = sha256_hex(options_json(options).dump() +
                               (options.seed ? std::to_string(*options.seed) : ""));
   }
 
   std::string_view device_class() const { return devices.front().gpu ? "gpu" : "cpu"; }
+
+  static std::size_t candidate_memory_bytes() {
+    return static_cast<std::size_t>(kCandidateMemoryShare *
+                                    static_cast<double>(run::total_memory_bytes()));
+  }
 
   bool cancelled() const {
     pollfd cancel{cancel_fd, POLLIN, 0};
@@ -163,7 +178,13 @@ struct EvalRun::Impl {
                                      "smaller sizes with --set",
                                      static_cast<double>(needed_bytes(found)) / 1e9, device.model,
                                      static_cast<double>(memory) / 1e9));
-    run::prepare(prepared, found, limits_of(device), arch_of(device), options.call_limit_s, *pool);
+    if (prepared.candidate->kind == CandidateKind::kKernel)
+      return run::prepare(prepared, found, limits_of(device), arch_of(device), options.call_limit_s,
+                          *pool);
+    run::prepare_module(prepared, found,
+                        sizes_for(*prepared.problem, device_class(), options.overrides),
+                        options.call_limit_s);
+    if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
   }
 
   run::Lane make_lane(const LaneDevice& device, std::size_t judges) {
@@ -173,8 +194,8 @@ struct EvalRun::Impl {
     setup.options = &options;
     setup.secret = secret;
     setup.kept_judges = judges;
-    setup.memory_limit_bytes = static_cast<std::size_t>(
-        kCandidateMemoryShare * static_cast<double>(run::total_memory_bytes()));
+    setup.builder = &*builder;
+    setup.memory_limit_bytes = candidate_memory_bytes();
     setup.cancel_fd = cancel_fd;
     return run::Lane(std::move(setup));
   }
@@ -226,6 +247,8 @@ struct EvalRun::Impl {
   std::string secret, options_hash;
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
+  std::optional<run::ExtensionBuilder> builder;
+  std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::map<std::string, std::variant<Signature, std::string>> signatures;
   std::mutex sink_mutex;

@@ -107,14 +107,35 @@ bool JudgeClient::healthy() {
          message.type == MessageType::kHealthy;
 }
 
-StartedCandidate::StartedCandidate(WorkerHost& host, KernelJob job, std::size_t memory_limit_bytes)
+StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
+                                   std::size_t memory_limit_bytes, ExtensionBuilder* builder)
     : host_(host), nonce_(protocol::random_nonce()) {
   auto [judge_end, candidate_end] = socket_pair();
   judge_end_ = std::move(judge_end);
   job.nonce = nonce_;
+  std::vector<int> fds{candidate_end.value(), log_.fd()};
+  Fd compile_end;
+  if (job.kind != CandidateKind::kKernel && builder != nullptr)
+    open_service(job, *builder, compile_end);
   const Fd packed = pack_job(job);
-  pid_ = host_.fork("candidate", 0, {candidate_end.value(), log_.fd(), packed.value()});
+  fds.push_back(packed.value());
+  if (compile_end) fds.push_back(compile_end.value());
+  pid_ = host_.fork("candidate", 0, fds);
   host_.watch_memory(pid_, memory_limit_bytes);
+}
+
+void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder,
+                                    Fd& candidate_end) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "kbench-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr)
+    throw Error(fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno)));
+  folder_ = pattern;
+  job.module.folder = pattern;
+  auto [ours, theirs] = socket_pair();
+  candidate_end = std::move(theirs);
+  service_ = std::make_unique<CompileService>(
+      builder, ExtensionOwner{job.module.file_name, job.module.source}, std::move(ours), nonce_,
+      !job.module.scout);
 }
 
 StartedCandidate::~StartedCandidate() {
@@ -136,7 +157,10 @@ ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {
   finished_ = true;
   if (grace.count() > 0) host_.wait_exit(pid_, protocol::Clock::now() + grace);
   over_memory_ = host_.over_memory(pid_);
-  return host_.kill_child(pid_);
+  const ExitStatus status = host_.kill_child(pid_);
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  return status;
 }
 
 }  // namespace kbench::run

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "kbench/kernel_job.hpp"
+#include "kbench/candidate_job.hpp"
 #include "kbench/signature.hpp"
+#include "run/compile_service.hpp"
 #include "run/worker_host.hpp"
 
 namespace kbench::run {
@@ -58,7 +61,9 @@ class JudgeClient {
 /// A candidate's process that has been started: code loading, channel waiting for a judge.
 class StartedCandidate {
  public:
-  StartedCandidate(WorkerHost& host, KernelJob job, std::size_t memory_limit_bytes);
+  /// `builder` builds what a module asks for; a kernel has no need of it.
+  StartedCandidate(WorkerHost& host, CandidateJob job, std::size_t memory_limit_bytes,
+                   ExtensionBuilder* builder = nullptr);
   ~StartedCandidate();
   StartedCandidate(const StartedCandidate&) = delete;
   StartedCandidate& operator=(const StartedCandidate&) = delete;
@@ -71,13 +76,19 @@ class StartedCandidate {
   /// disturbs the device any more.
   void wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
   std::string log() const { return log_.text(); }
+  /// What it has built; null for a kernel.
+  CompileService* service() const { return service_.get(); }
   /// Ends it, if it has not ended by itself within a moment, and says how it ended.
   ExitStatus finish(std::chrono::milliseconds grace);
   bool over_memory() const { return over_memory_; }
 
  private:
   WorkerHost& host_;
+  void open_service(CandidateJob& job, ExtensionBuilder& builder, Fd& candidate_end);
+
   ChildLog log_;
+  std::filesystem::path folder_;  ///< of a module's source; removed with it
+  std::unique_ptr<CompileService> service_;
   Fd judge_end_;
   std::uint64_t nonce_ = 0;
   pid_t pid_ = -1;

@@ -105,20 +105,21 @@ std::optional<ReadyCode> Lane::ready_code(Prepared& prepared) const {
 }
 
 std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool sources_writable) {
-  KernelJob job;
+  CandidateJob job;
+  job.kind = code.kind;
+  job.module = code.module;
   job.device = setup_.device.name;
   job.plan = code.plan;
   job.image = code.image;
   job.sources_writable = sources_writable;
   if (!setup_.device.gpu) job.sanitize = setup_.options->sanitize;
   job.max_instructions = setup_.options->max_instructions;
-  return std::make_unique<StartedCandidate>(*setup_.host, std::move(job),
-                                            setup_.memory_limit_bytes);
+  return std::make_unique<StartedCandidate>(*setup_.host, std::move(job), setup_.memory_limit_bytes,
+                                            setup_.builder);
 }
 
 void Lane::start_ahead(Prepared* next) {
-  const bool ready = next != nullptr && !next->decided && next->compiled.valid() &&
-                     next->compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  const bool ready = next != nullptr && !next->decided && is_compiled(*next);
   if (!ready || !setup_.device.gpu) return;
   ahead_for_ = next;
   ahead_code_ = ready_code(*next);
@@ -211,8 +212,10 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
 /// can go on.
 bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                        json& details) {
+  // Host code that writes to an input dies of it.
+  const bool on_host = prepared.record.cause == "signal" && code.kind != CandidateKind::kKernel;
   const bool wild = prepared.record.outcome == Outcome::kCrash &&
-                    prepared.record.cause == "illegal_address" && setup_.device.gpu;
+                    ((prepared.record.cause == "illegal_address" && setup_.device.gpu) || on_host);
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
     if (wild) {
@@ -227,7 +230,8 @@ bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& j
 
 void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                           StartedCandidate& candidate, bool find_written_source, json& details) {
-  const json request{{"plan", to_json(code.plan)},
+  const json request{{"kind", to_string(code.kind)},
+                     {"plan", to_json(code.plan)},
                      {"pid", candidate.pid()},
                      {"nonce", candidate.nonce()},
                      {"load_limit_s", setup_.options->load_limit_s},

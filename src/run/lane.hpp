@@ -15,6 +15,7 @@ namespace kbench::run {
 /// What a lane needs to know of its run.
 struct LaneSetup {
   WorkerHost* host = nullptr;
+  ExtensionBuilder* builder = nullptr;  ///< for what modules ask for while they run
   LaneDevice device;
   const EvalOptions* options = nullptr;
   std::string secret;

@@ -14,7 +14,39 @@ void decide(Prepared& prepared, const PlanError& error) {
          fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
 }
 
-void wait_for(const std::shared_future<CompileResult>& future, int cancel_fd) {
+/// Decides on what is no code.
+bool decide_rejected(Prepared& prepared) {
+  const Candidate& candidate = *prepared.candidate;
+  if (candidate.reject_cause.empty()) return false;
+  const bool missing = candidate.reject_cause == "no_code";
+  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
+         candidate.reject_cause, candidate.reject_message);
+  return true;
+}
+
+/// The tensors of a problem as a module's process shares them with the judge.
+LaunchPlan module_plan(const Signature& signature) {
+  LaunchPlan plan;
+  for (std::size_t i = 0; i < signature.inputs.size(); ++i)
+    if (const auto* info = std::get_if<TensorInfo>(&signature.inputs[i].value))
+      plan.tensors.push_back({BoundTensor::Role::kInput, i, *info, false, false, 0});
+  for (std::size_t i = 0; i < signature.state.size(); ++i)
+    plan.tensors.push_back(
+        {BoundTensor::Role::kState, i, signature.state[i].tensor, false, false, 0});
+  for (std::size_t i = 0; i < signature.outputs.size(); ++i)
+    plan.tensors.push_back({BoundTensor::Role::kOutput, i, signature.outputs[i], true, false, 0});
+  return plan;
+}
+
+/// A module that catches exceptions may have another way when a build fails.
+bool may_recover(const Candidate& candidate) {
+  return candidate.source.find("except") != std::string::npos;
+}
+
+std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd);
+
+template <typename T>
+void wait_for(const std::shared_future<T>& future, int cancel_fd) {
   while (future.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
     pollfd cancel{cancel_fd, POLLIN, 0};
     if (poll(&cancel, 1, 0) > 0) throw Cancelled{};
@@ -35,16 +67,7 @@ void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view c
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool) {
   const Candidate& candidate = *prepared.candidate;
-  if (!candidate.reject_cause.empty()) {
-    const bool missing = candidate.reject_cause == "no_code";
-    return decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
-                  candidate.reject_cause, candidate.reject_message);
-  }
-  if (candidate.kind != CandidateKind::kKernel)
-    return decide(prepared, Outcome::kUnsupported, Stage::kRoster, "candidate_kind",
-                  fmt::format("candidates of kind {} cannot be run by this version: write a kernel "
-                              "with a plan",
-                              to_string(candidate.kind)));
+  if (decide_rejected(prepared)) return;
   auto parsed = parse_plan(candidate.source);
   if (const auto* error = std::get_if<PlanError>(&parsed)) return decide(prepared, *error);
   const Plan& plan = std::get<Plan>(parsed);
@@ -64,8 +87,39 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   prepared.compiled = pool.compile(std::move(request));
 }
 
+void prepare_module(Prepared& prepared, const Signature& signature, const Sizes& sizes,
+                    double call_limit_s) {
+  if (decide_rejected(prepared)) return;
+  const Candidate& candidate = *prepared.candidate;
+  prepared.call_limit_s = call_limit_s;
+  CandidateJob& job = prepared.module.emplace();
+  job.kind = candidate.kind;
+  job.plan = module_plan(signature);
+  job.module.file_name = candidate.id;
+  job.module.source = candidate.source;
+  job.module.problem_path = prepared.problem->path.string();
+  job.module.problem_source = prepared.problem->source;
+  job.module.sizes = sizes;
+  job.module.precision = signature.precision;
+  std::size_t tensors = 0;
+  for (const auto& input : signature.inputs) {
+    if (const auto* value = std::get_if<Value>(&input.value))
+      job.module.arguments.emplace_back(*value);
+    else
+      job.module.arguments.emplace_back(tensors++);
+  }
+}
+
+bool is_compiled(const Prepared& prepared) {
+  const auto now = std::chrono::seconds(0);
+  if (prepared.module)
+    return prepared.scouted.valid() && prepared.scouted.wait_for(now) == std::future_status::ready;
+  return prepared.compiled.valid() && prepared.compiled.wait_for(now) == std::future_status::ready;
+}
+
 std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   if (prepared.decided) return std::nullopt;
+  if (prepared.module) return finish_scouting(prepared, cancel_fd);
   wait_for(prepared.compiled, cancel_fd);
   const CompileResult& result = prepared.compiled.get();
   if (const auto* error = std::get_if<CompileError>(&result)) {
@@ -82,7 +136,31 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
     decide(prepared, *error);
     return std::nullopt;
   }
-  return ReadyCode{std::get<LaunchPlan>(std::move(resolved)), artifact.image};
+  ReadyCode code;
+  code.plan = std::get<LaunchPlan>(std::move(resolved));
+  code.image = artifact.image;
+  return code;
 }
+
+namespace {
+
+std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
+  if (prepared.scouted.valid()) {
+    wait_for(prepared.scouted, cancel_fd);
+    const BuildSummary& builds = prepared.scouted.get().builds;
+    if (builds.builds > 0)
+      prepared.record.compile =
+          CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way};
+    prepared.log = builds.log;
+    if (builds.failure && !may_recover(*prepared.candidate)) {
+      decide(prepared, builds.failure->outcome, Stage::kCompile, builds.failure->cause,
+             builds.failure->message);
+      return std::nullopt;
+    }
+  }
+  return ReadyCode{prepared.module->plan, "", prepared.module->kind, prepared.module->module};
+}
+
+}  // namespace
 
 }  // namespace kbench::run

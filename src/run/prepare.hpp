@@ -6,10 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "kbench/candidate_job.hpp"
 #include "kbench/compile.hpp"
 #include "kbench/run.hpp"
+#include "run/compile_service.hpp"
 
 namespace kbench::run {
+
+/// What a module's import ordered, ahead of the device.
+struct Scouted {
+  BuildSummary builds;
+};
 
 /// A candidate on its way: its record so far, and what is still needed to run it.
 struct Prepared {
@@ -20,6 +27,8 @@ struct Prepared {
   std::string log;       ///< for the details: compiler's log, problem's traceback
   std::optional<BoundPlan> bound;
   std::shared_future<CompileResult> compiled;
+  std::optional<CandidateJob> module;   ///< of a module or an extension
+  std::shared_future<Scouted> scouted;  ///< of a module that has been sent ahead
   double call_limit_s = 0;
 };
 
@@ -32,12 +41,20 @@ void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view c
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool);
 
+/// The same for a module or an extension: the job of its process, but for device and nonce.
+void prepare_module(Prepared& prepared, const Signature& signature, const Sizes& sizes,
+                    double call_limit_s);
+
 /// Finishes what prepare() began, waiting for the compiler: the launch plan and image, or nothing
 /// where the record is decided now.
 struct ReadyCode {
   LaunchPlan plan;
   std::string image;
+  CandidateKind kind = CandidateKind::kKernel;
+  ModuleJob module;
 };
+/// Whether finish_compile() would not have to wait.
+bool is_compiled(const Prepared& prepared);
 std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd);
 
 }  // namespace kbench::run

@@ -7,42 +7,45 @@
 
 /// The functions of the CUDA driver that kbench calls: member, and the symbol it is loaded from.
 /// The driver is opened at run time, or nothing would start where there is no GPU.
-#define KBENCH_CUDA_FUNCTIONS(X)                                      \
-  X(cuInit, "cuInit")                                                 \
-  X(cuDeviceGet, "cuDeviceGet")                                       \
-  X(cuDeviceGetAttribute, "cuDeviceGetAttribute")                     \
-  X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                       \
-  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")             \
-  X(cuCtxSetCurrent, "cuCtxSetCurrent")                               \
-  X(cuCtxSynchronize, "cuCtxSynchronize")                             \
-  X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache")       \
-  X(cuMemGetInfo, "cuMemGetInfo_v2")                                  \
-  X(cuMemAlloc, "cuMemAlloc_v2")                                      \
-  X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")   \
-  X(cuMemCreate, "cuMemCreate")                                       \
-  X(cuMemRelease, "cuMemRelease")                                     \
-  X(cuMemAddressReserve, "cuMemAddressReserve")                       \
-  X(cuMemAddressFree, "cuMemAddressFree")                             \
-  X(cuMemMap, "cuMemMap")                                             \
-  X(cuMemUnmap, "cuMemUnmap")                                         \
-  X(cuMemSetAccess, "cuMemSetAccess")                                 \
-  X(cuMemExportToShareableHandle, "cuMemExportToShareableHandle")     \
-  X(cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle") \
-  X(cuMemsetD8Async, "cuMemsetD8Async")                               \
-  X(cuMemsetD16Async, "cuMemsetD16Async")                             \
-  X(cuMemsetD32Async, "cuMemsetD32Async")                             \
-  X(cuMemsetD2D32Async, "cuMemsetD2D32Async")                         \
-  X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                        \
-  X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                  \
-  X(cuModuleLoadData, "cuModuleLoadData")                             \
-  X(cuModuleGetFunction, "cuModuleGetFunction")                       \
-  X(cuFuncSetAttribute, "cuFuncSetAttribute")                         \
-  X(cuLaunchKernelEx, "cuLaunchKernelEx")                             \
-  X(cuEventCreate, "cuEventCreate")                                   \
-  X(cuEventRecord, "cuEventRecord")                                   \
-  X(cuEventSynchronize, "cuEventSynchronize")                         \
-  X(cuEventElapsedTime, "cuEventElapsedTime")                         \
-  X(cuGetErrorName, "cuGetErrorName")                                 \
+#define KBENCH_CUDA_FUNCTIONS(X)                                                                \
+  X(cuInit, "cuInit")                                                                           \
+  X(cuDeviceGet, "cuDeviceGet")                                                                 \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute")                                               \
+  X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                                                 \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                                       \
+  X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                         \
+  X(cuCtxSynchronize, "cuCtxSynchronize")                                                       \
+  X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache")                                 \
+  X(cuMemGetInfo, "cuMemGetInfo_v2")                                                            \
+  X(cuMemAlloc, "cuMemAlloc_v2")                                                                \
+  X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")                             \
+  X(cuMemCreate, "cuMemCreate")                                                                 \
+  X(cuMemRelease, "cuMemRelease")                                                               \
+  X(cuMemAddressReserve, "cuMemAddressReserve")                                                 \
+  X(cuMemAddressFree, "cuMemAddressFree")                                                       \
+  X(cuMemMap, "cuMemMap")                                                                       \
+  X(cuMemUnmap, "cuMemUnmap")                                                                   \
+  X(cuMemSetAccess, "cuMemSetAccess")                                                           \
+  X(cuMemExportToShareableHandle, "cuMemExportToShareableHandle")                               \
+  X(cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle")                           \
+  X(cuMemsetD8Async, "cuMemsetD8Async")                                                         \
+  X(cuMemsetD16Async, "cuMemsetD16Async")                                                       \
+  X(cuMemsetD32Async, "cuMemsetD32Async")                                                       \
+  X(cuMemsetD2D32Async, "cuMemsetD2D32Async")                                                   \
+  X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                                  \
+  X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                            \
+  X(cuModuleLoadData, "cuModuleLoadData")                                                       \
+  X(cuModuleGetFunction, "cuModuleGetFunction")                                                 \
+  X(cuModuleGetGlobal, "cuModuleGetGlobal_v2")                                                  \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                   \
+  X(cuFuncGetAttribute, "cuFuncGetAttribute")                                                   \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx")                                                       \
+  X(cuEventCreate, "cuEventCreate")                                                             \
+  X(cuEventRecord, "cuEventRecord")                                                             \
+  X(cuEventSynchronize, "cuEventSynchronize")                                                   \
+  X(cuEventElapsedTime, "cuEventElapsedTime")                                                   \
+  X(cuGetErrorName, "cuGetErrorName")                                                           \
   X(cuGetErrorString, "cuGetErrorString")
 
 namespace kbench::worker {

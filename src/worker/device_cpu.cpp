@@ -14,7 +14,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/ptx.hpp"
-#include "worker/device.hpp"
+#include "worker/cpu_executor.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -22,41 +22,6 @@ namespace {
 constexpr std::size_t kPage = 4096;
 /// More than twice the last-level cache of common machines.
 constexpr std::size_t kFlushBytes = 64u << 20;
-
-struct FaultRow {
-  ptx::FaultKind kind;
-  Outcome outcome;
-  std::string_view cause;
-};
-
-/// What each fault of the executor means for a candidate: the answer that a GPU gives.
-constexpr FaultRow kFaults[] = {
-    {ptx::FaultKind::kIllegalWrite, Outcome::kIllegalWrite, "out_of_bounds_write"},
-    {ptx::FaultKind::kIllegalRead, Outcome::kCrash, "out_of_bounds_read"},
-    {ptx::FaultKind::kIllegalAddress, Outcome::kCrash, "illegal_address"},
-    {ptx::FaultKind::kMisaligned, Outcome::kCrash, "misaligned_address"},
-    {ptx::FaultKind::kTrap, Outcome::kCrash, "trap"},
-    {ptx::FaultKind::kDeadlock, Outcome::kTimeout, "deadlock"},
-    {ptx::FaultKind::kBadLaunch, Outcome::kCrash, "invalid_launch"},
-    {ptx::FaultKind::kUnsupported, Outcome::kUnsupported, "unsupported_instruction"},
-    {ptx::FaultKind::kDeadline, Outcome::kTimeout, "execution_limit"},
-    {ptx::FaultKind::kBudget, Outcome::kTimeout, "instruction_limit"},
-};
-
-[[noreturn]] void fail(const ptx::Fault& fault, std::span<const KernelTensor> tensors) {
-  for (const auto& row : kFaults) {
-    if (row.kind != fault.kind) continue;
-    std::string cause(row.cause);
-    const auto tensor = std::find_if(tensors.begin(), tensors.end(),
-                                     [&](const auto& t) { return t.name == fault.region; });
-    if (row.outcome == Outcome::kIllegalWrite && tensor != tensors.end() && !tensor->writable &&
-        fault.offset_bytes >= 0 &&
-        fault.offset_bytes < static_cast<std::int64_t>(tensor->size_bytes))
-      cause = "input_written";
-    throw CandidateFailure{row.outcome, cause, fault.message};
-  }
-  throw Error(fmt::format("the executor reported a fault of unknown kind: {}", fault.message));
-}
 
 class CpuDevice final : public Device {
  public:
@@ -113,13 +78,7 @@ class CpuDevice final : public Device {
   }
   void synchronize() override {}
 
-  void load(std::string_view image, const LaunchPlan&) override {
-    auto loaded = ptx::load(image);
-    if (auto* unsupported = std::get_if<ptx::Unsupported>(&loaded))
-      throw CandidateFailure{Outcome::kUnsupported, "unsupported_instruction",
-                             unsupported->message};
-    module_ = std::get<ptx::Module>(std::move(loaded));
-  }
+  void load(std::string_view image, const LaunchPlan&) override { module_ = load_ptx(image); }
 
   void use_tensors(std::span<const KernelTensor> tensors) override {
     tensors_.assign(tensors.begin(), tensors.end());
@@ -153,20 +112,11 @@ class CpuDevice final : public Device {
       }
       run.arguments.push_back(std::move(bytes));
     }
-    ptx::Options options;
-    options.threads = std::max(1u, std::thread::hardware_concurrency());
     // A GPU promises no order of blocks, so no two calls get the same one.
-    options.schedule_seed = ++launches_;
-    options.print = [](std::string_view text) {
-      [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
-    };
-    options.sanitize = watch_.sanitize;
-    options.count = watch_.count;
-    options.max_instructions = watch_.max_instructions;
-    options.deadline = watch_.deadline;
+    const auto options = executor_options(watch_, ++launches_);
     auto result = ptx::launch(*module_, regions_, run, options);
     report(result, launch);
-    if (result.fault) fail(*result.fault, tensors_);
+    if (result.fault) throw failure_of(*result.fault, tensors_);
   }
 
   void flush_cache() override {
@@ -198,22 +148,8 @@ class CpuDevice final : public Device {
 
   /// Keeps what was seen, under the kernel's name in the plan and not its symbol.
   void report(ptx::Result& result, const LaunchPlan::Launch& launch) {
-    LaunchReport report;
-    report.read_clock = result.statistics.read_clock;
-    report.counters = result.statistics.counters;
-    report.findings = std::move(result.findings);
-    if (result.fault) {
-      rename_kernel(*result.fault, result.fault->message, launch);
-      const bool told = std::ranges::any_of(report.findings, [](const ptx::Finding& finding) {
-        return finding.kind == ptx::FindingKind::kFault;
-      });
-      if (!told) {
-        ptx::Finding finding;
-        static_cast<ptx::Site&>(finding) = *result.fault;
-        finding.message = result.fault->message;
-        report.findings.push_back(std::move(finding));
-      }
-    }
+    if (result.fault) rename_kernel(*result.fault, result.fault->message, launch);
+    LaunchReport report = report_of(result);
     for (auto& finding : report.findings) rename_kernel(finding, finding.message, launch);
     reports_.push_back(std::move(report));
   }

@@ -3,13 +3,13 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "kbench/error.hpp"
 #include "worker/compare.hpp"
+#include "worker/tensor_types.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -23,31 +23,12 @@ constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
 constexpr double kSayWhere_s = 1;
 
-constexpr struct {
-  DType dtype;
-  at::ScalarType scalar;
-} kScalarTypes[] = {
-    {DType::kFloat32, at::kFloat},     {DType::kFloat64, at::kDouble}, {DType::kFloat16, at::kHalf},
-    {DType::kBFloat16, at::kBFloat16}, {DType::kInt8, at::kChar},      {DType::kUInt8, at::kByte},
-    {DType::kInt16, at::kShort},       {DType::kInt32, at::kInt},      {DType::kInt64, at::kLong},
-    {DType::kBool, at::kBool},
-};
-
-at::ScalarType scalar_type(DType dtype) {
-  for (const auto& row : kScalarTypes)
-    if (row.dtype == dtype) return row.scalar;
-  throw Error("an element type without a torch counterpart");
-}
-
-std::string_view dtype_name(at::ScalarType scalar) {
-  for (const auto& row : kScalarTypes)
-    if (row.scalar == scalar) return dtype_row(row.dtype).name;
-  return at::toString(scalar);
-}
-
 /// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
-constexpr Outcome kClaimable[] = {Outcome::kLoadFailure, Outcome::kUnsupported,  Outcome::kCrash,
-                                  Outcome::kOutOfMemory, Outcome::kIllegalWrite, Outcome::kTimeout};
+constexpr Outcome kClaimable[] = {
+    Outcome::kCompileFailure, Outcome::kLoadFailure, Outcome::kUnsupported,
+    Outcome::kCrash,          Outcome::kOutOfMemory, Outcome::kIllegalWrite,
+    Outcome::kTimeout,        Outcome::kWrongShape,  Outcome::kWrongDtype,
+};
 
 CandidateFailure claimed_failure(std::string_view body) {
   protocol::FailedBody failed{};
@@ -58,10 +39,6 @@ CandidateFailure claimed_failure(std::string_view body) {
   const auto outcome = static_cast<Outcome>(failed.outcome);
   const bool claimable = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
   return {claimable ? outcome : Outcome::kCrash, failed.cause, failed.message};
-}
-
-std::string shape_text(at::IntArrayRef sizes) {
-  return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", "));
 }
 
 }  // namespace
@@ -225,6 +202,11 @@ void Evaluation::share(std::size_t slot) {
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }
+  if (request_.kind == CandidateKind::kKernel) return;
+  const protocol::ModelBody model{static_cast<std::uint32_t>(slot), 0, init_seed(set.trial())};
+  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
+  protocol::Message message;
+  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
 }
 
 void Evaluation::call(std::size_t slot) {
@@ -236,6 +218,7 @@ void Evaluation::call(std::size_t slot) {
   if (message.body.size() < sizeof called) return;
   std::memcpy(&called, message.body.data(), sizeof called);
   if (called.read_clock != 0) flag("read_clock");
+  if (called.weights_by_seed != 0) flag("weights_by_seed");
   take_findings(std::string_view(message.body).substr(sizeof called));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kbench/candidate.hpp"
 #include "kbench/plan.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/record.hpp"
@@ -17,6 +18,7 @@ namespace kbench::worker {
 
 /// What the judge is told about one candidate.
 struct EvaluationRequest {
+  CandidateKind kind = CandidateKind::kKernel;
   LaunchPlan plan;
   pid_t pid = -1;  ///< of the candidate, to freeze it
   double load_limit_s = 120;

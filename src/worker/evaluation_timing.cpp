@@ -79,7 +79,8 @@ void Evaluation::run_timing() {
   freeze(false);
   Timing timing;
   timing.method = device.timing_method();
-  timing.trust = "own_code";
+  // What code of the candidate's own process says of its time is a claim.
+  timing.trust = request_.kind == CandidateKind::kKernel ? "own_code" : "self_reported";
   const auto& candidate = run.measurements.at("candidate");
   for (const auto& side : sides) {
     const auto& measurements = run.measurements.at(side.name);

@@ -13,10 +13,9 @@ namespace {
 /// Words per step of a digest: temporaries stay within 64 MB.
 constexpr std::int64_t kDigestWords = 1 << 21;
 
-/// The init seed may be known to anybody: it tells nothing about the inputs.
-std::uint64_t init_seed(std::uint32_t trial) { return 0x6b62656e6368u + trial; }
-
 }  // namespace
+
+std::uint64_t init_seed(std::uint32_t trial) { return 0x6b62656e6368u + trial; }
 
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
                        at::IntArrayRef sizes) {

@@ -17,6 +17,10 @@ at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::Sca
 /// place. It notices what kernels do by accident or for gain to memory that they may not write.
 std::int64_t content_digest(const at::Tensor& tensor);
 
+/// The seed under which the models of one trial are built, the reference's and a module's alike.
+/// Anybody may know it: it tells nothing about the inputs.
+std::uint64_t init_seed(std::uint32_t trial);
+
 /// A tensor of the problem that candidates get: an input, a parameter or a buffer.
 struct Slot {
   std::string name;

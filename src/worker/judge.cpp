@@ -80,6 +80,9 @@ class Judge {
   void evaluate(const json& request, std::vector<Fd> fds) {
     if (!problem_ || fds.empty()) throw Error("asked to judge a candidate without a problem");
     EvaluationRequest evaluation;
+    const auto kind = candidate_kind_from_name(request.at("kind").get<std::string>());
+    if (!kind) throw Error("asked to judge a candidate of an unknown kind");
+    evaluation.kind = *kind;
     evaluation.plan = launch_plan_from_json(request.at("plan"));
     evaluation.pid = request.at("pid");
     evaluation.load_limit_s = request.at("load_limit_s");

@@ -6,6 +6,7 @@ scout can go no further; tensors cross as they are, everything else as plain val
 """
 
 import inspect
+import io
 import logging
 import os
 import re
@@ -111,11 +112,38 @@ def _failure(error, cause):
     return CandidateFailure(cause, _place(error) + message, _log(error))
 
 
+class _Output(io.TextIOBase):
+    """What a candidate prints, as far as there is room for it: the rest is dropped."""
+
+    def __init__(self, descriptor):
+        super().__init__()
+        self._descriptor = descriptor
+
+    def writable(self):
+        return True
+
+    def isatty(self):
+        return False
+
+    def fileno(self):
+        return self._descriptor
+
+    def write(self, text):
+        data = text.encode("utf-8", "replace")
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data):]
+        except OSError:
+            pass
+        return len(text)
+
+
 def prepare(on_cpu, known=()):
     """Before any candidate code: what is slow to import, and on the CPU what "cuda" means.
 
     `known`: {name of a property of torch's devices: value} of the device to be told of.
     """
+    sys.stdout, sys.stderr = _Output(1), _Output(2)
     # It warns of a missing toolkit, which nobody needs here.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     import torch.utils.cpp_extension  # noqa: F401

@@ -110,6 +110,10 @@ py::object ProblemHost::build_model(const std::string& device, const std::string
   return call("build_model", module_, device, precision, seed);
 }
 
+py::object ProblemHost::init_arguments(const std::string& device, std::uint64_t seed) {
+  return call("init_arguments", module_, device, seed);
+}
+
 std::vector<Argument> ProblemHost::draw_inputs(const std::string& device,
                                                const std::string& precision, std::uint64_t seed) {
   std::vector<Argument> arguments;

@@ -56,6 +56,8 @@ class ProblemHost {
 
   pybind11::object build_model(const std::string& device, const std::string& precision,
                                std::uint64_t seed);
+  /// The arguments of the model's constructor, a list; drawn under the seed where they are random.
+  pybind11::object init_arguments(const std::string& device, std::uint64_t seed);
   std::vector<Argument> draw_inputs(const std::string& device, const std::string& precision,
                                     std::uint64_t seed);
   std::vector<StateEntry> state_of(const pybind11::object& model);

@@ -81,6 +81,13 @@ def _to(value, device, dtype):
     return value
 
 
+def init_arguments(module, device, seed):
+    """What a constructor gets, as build_model gives it to the reference's."""
+    seed_all(seed)
+    with torch.device(device):
+        return _init_arguments(module)
+
+
 def _init_arguments(module):
     arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
     return list(arguments) if isinstance(arguments, (list, tuple)) else [arguments]

@@ -19,6 +19,7 @@
 #include "kbench/error.hpp"
 #include "worker/candidate.hpp"
 #include "worker/judge.hpp"
+#include "worker/module_candidate.hpp"
 #include "worker/torch_memory.hpp"
 
 namespace kbench::worker {
@@ -30,11 +31,12 @@ using protocol::MessageType;
 /// Where a child finds what it was given; everything above is closed.
 constexpr int kChannelFd = 3;
 constexpr int kJobFd = 4;
+constexpr int kCompileFd = 5;
 
 /// Moves the child's descriptors to their places and closes all that the zygote had open.
 void arrange_descriptors(std::vector<Fd>& fds) {
   // Away from the places first: a descriptor may already sit on another one's place.
-  std::array<int, 3> moved{-1, -1, -1};
+  std::array<int, 4> moved{-1, -1, -1, -1};
   for (std::size_t i = 0; i < fds.size() && i < moved.size(); ++i)
     moved[i] = fcntl(fds[i].value(), F_DUPFD, 64);
   const int null = open("/dev/null", O_RDONLY);
@@ -43,13 +45,14 @@ void arrange_descriptors(std::vector<Fd>& fds) {
   dup2(moved[1], STDERR_FILENO);
   dup2(moved[0], kChannelFd);
   unsigned first_closed = kJobFd;
-  if (moved[2] >= 0) {
-    dup2(moved[2], kJobFd);
-    ++first_closed;
+  for (const int fd : {moved[2], moved[3]}) {
+    if (fd < 0) break;
+    dup2(fd, static_cast<int>(first_closed++));
   }
   for (auto& fd : fds) fd.release();
   close_range(first_closed, ~0u, 0);
-  fcntl(kChannelFd, F_SETFD, FD_CLOEXEC);
+  for (unsigned fd = kChannelFd; fd < first_closed; ++fd)
+    fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
 int child_main(const json& request, std::vector<Fd> fds) {
@@ -59,13 +62,15 @@ int child_main(const json& request, std::vector<Fd> fds) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const bool has_job = fds.size() > 2;
+  const bool compiles = fds.size() > 3;
   arrange_descriptors(fds);
   const auto role = request.at("role").get<std::string>();
   if (role == "judge") return judge_main(Fd(kChannelFd), request.at("nonce").get<std::uint64_t>());
   if (role == "candidate" && has_job) {
     // In this process alone: the judge's reference is not to pay for it.
     watch_torch_memory();
-    return candidate_main(Fd(kChannelFd), Fd(kJobFd));
+    return candidate_main(Fd(kChannelFd), Fd(kJobFd), compiles ? Fd(kCompileFd) : Fd(),
+                          make_module_candidate);
   }
   throw Error(fmt::format("asked to fork a '{}'", role));
 }

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/kernel_job.hpp"
+#include "kbench/candidate_job.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/record.hpp"
 #include "kbench/signature.hpp"

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "kbench/kernel_job.hpp"
+#include "kbench/candidate_job.hpp"
 #include "kbench/profile.hpp"
 #include "ptx/nvrtc_helper.hpp"
 #include "worker/judged_process.hpp"
@@ -33,8 +33,8 @@ BoundTensor tensor(BoundTensor::Role role, std::string name) {
 }
 
 /// The job of a kernel k(const float* x, float* y) with the given body, where `i` is the element.
-KernelJob job_of(const std::string& body) {
-  KernelJob job;
+CandidateJob job_of(const std::string& body) {
+  CandidateJob job;
   job.device = "cpu";
   job.nonce = protocol::random_nonce();
   job.image = ptx::testing::compile(
@@ -59,7 +59,7 @@ class CandidateProcess : public testing::Test {
  protected:
   void SetUp() override { KBENCH_NEEDS_NVRTC(); }
   /// Starts the candidate of `job`, waits until it is loaded, and hands over one set.
-  JudgedProcess& start(const KernelJob& job, const std::vector<float>& input = kInput) {
+  JudgedProcess& start(const CandidateJob& job, const std::vector<float>& input = kInput) {
     process_ = std::make_unique<JudgedProcess>(pack_job(job), job.nonce);
     process_->expect(MessageType::kLoaded);
     process_->add(0, 0, kSource, input);
@@ -113,7 +113,7 @@ TEST_F(CandidateProcess, PoisonsOutputsBeforeEachCall) {
 }
 
 TEST_F(CandidateProcess, RestoresWhatInoutNamesBeforeEachCall) {
-  KernelJob job = job_of("x[i] += 1; y[i] = x[i];");
+  CandidateJob job = job_of("x[i] += 1; y[i] = x[i];");
   job.plan.tensors[0].role = BoundTensor::Role::kState;
   job.plan.tensors[0].writable = true;
   auto& process = start(job);
@@ -131,7 +131,7 @@ TEST_F(CandidateProcess, RestoresWhatInoutNamesBeforeEachCall) {
 }
 
 TEST_F(CandidateProcess, FillsWhatThePlanFillsInEveryCall) {
-  KernelJob job = job_of("atomicAdd(&y[0], x[i]);");
+  CandidateJob job = job_of("atomicAdd(&y[0], x[i]);");
   job.plan.tensors[1].filled = true;
   const float hundred = 100;
   std::memcpy(&job.plan.tensors[1].fill_bits, &hundred, sizeof hundred);
@@ -144,7 +144,7 @@ TEST_F(CandidateProcess, FillsWhatThePlanFillsInEveryCall) {
 }
 
 TEST_F(CandidateProcess, RunsLaunchesInOrderOverScratchOfItsOwn) {
-  KernelJob job = job_of("y[i] = x[(i + 1) % 6];");
+  CandidateJob job = job_of("y[i] = x[(i + 1) % 6];");
   job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "tmp"));
   job.plan.launches.push_back(job.plan.launches[0]);
   job.plan.launches[0].arguments[1].tensor = 2;
@@ -184,7 +184,7 @@ TEST_F(CandidateProcess, AFailureWhileBeingTimedIsToldToo) {
 }
 
 TEST_F(CandidateProcess, WritesBesideScratchAreFound) {
-  KernelJob job = job_of("x[i - 6] = 0; y[i] = 1;");
+  CandidateJob job = job_of("x[i - 6] = 0; y[i] = 1;");
   job.plan.tensors[0].role = BoundTensor::Role::kScratch;
   job.plan.tensors[0].info.name = "partial";
   auto& process = start(job);
@@ -195,7 +195,7 @@ TEST_F(CandidateProcess, WritesBesideScratchAreFound) {
 }
 
 TEST_F(CandidateProcess, WithSourcesWritableTheJudgeSeesWhatAKernelWrote) {
-  KernelJob job = job_of("if (i == 2) x[i] = 42; y[i] = 0;");
+  CandidateJob job = job_of("if (i == 2) x[i] = 42; y[i] = 0;");
   job.sources_writable = true;
   auto& process = start(job);
   ASSERT_TRUE(process.call(0));
@@ -204,7 +204,7 @@ TEST_F(CandidateProcess, WithSourcesWritableTheJudgeSeesWhatAKernelWrote) {
 }
 
 TEST_F(CandidateProcess, CountsWhatACallDoesWithLaunchesOfOneShapeTogether) {
-  KernelJob job = job_of("y[i] = x[i] * 2;");
+  CandidateJob job = job_of("y[i] = x[i] * 2;");
   job.plan.launches.assign(3, job.plan.launches[0]);
   job.plan.launches[1].block = {3, 1, 1};
   auto& process = start(job);
@@ -225,7 +225,8 @@ TEST_F(CandidateProcess, CountsWhatACallDoesWithLaunchesOfOneShapeTogether) {
 }
 
 TEST_F(CandidateProcess, FindingsComeWithTheCallAndWithTheFailure) {
-  KernelJob job = job_of("float v = y[i]; y[i] = v == 1 ? 2 : x[i]; if (x[0] < 0) y[i + 6] = 1;");
+  CandidateJob job =
+      job_of("float v = y[i]; y[i] = v == 1 ? 2 : x[i]; if (x[0] < 0) y[i + 6] = 1;");
   job.sanitize = "memory";
   auto& process = start(job);
   process.add(1, 0, kSource, std::vector<float>(kCount, -1));
@@ -247,7 +248,7 @@ TEST_F(CandidateProcess, FindingsComeWithTheCallAndWithTheFailure) {
 }
 
 TEST_F(CandidateProcess, LongTextsAreCutAndEnd) {
-  KernelJob job = job_of("y[i + 6] = x[i];");
+  CandidateJob job = job_of("y[i + 6] = x[i];");
   job.plan.tensors[1].info.name = std::string(5000, 'y');
   auto& process = start(job);
   ASSERT_TRUE(process.call(0));
@@ -256,7 +257,7 @@ TEST_F(CandidateProcess, LongTextsAreCutAndEnd) {
 }
 
 TEST_F(CandidateProcess, WhatCannotBeLoadedIsAFailureBeforeLoaded) {
-  KernelJob job = job_of("y[i] = x[i];");
+  CandidateJob job = job_of("y[i] = x[i];");
   job.image = "this is no PTX";
   JudgedProcess process(pack_job(job), job.nonce);
   const auto failed = process.expect_failure();
@@ -265,7 +266,7 @@ TEST_F(CandidateProcess, WhatCannotBeLoadedIsAFailureBeforeLoaded) {
 }
 
 TEST_F(CandidateProcess, ScratchThatFitsNowhereIsOutOfMemory) {
-  KernelJob job = job_of("y[i] = x[i];");
+  CandidateJob job = job_of("y[i] = x[i];");
   job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "huge"));
   job.plan.tensors[2].info.shape = {std::int64_t{1} << 48};
   JudgedProcess process(pack_job(job), job.nonce);
@@ -274,7 +275,7 @@ TEST_F(CandidateProcess, ScratchThatFitsNowhereIsOutOfMemory) {
 }
 
 TEST_F(CandidateProcess, AnUnknownKernelIsAFailureOfTheCandidate) {
-  KernelJob job = job_of("y[i] = x[i];");
+  CandidateJob job = job_of("y[i] = x[i];");
   job.plan.launches[0].symbol = "other";
   JudgedProcess process(pack_job(job), job.nonce);
   Message message;
@@ -311,7 +312,7 @@ TEST_F(CandidateProcess, MessagesThatMakeNoSenseEndInAFailureNotInACrash) {
 }
 
 TEST_F(CandidateProcess, AStrangerOnTheChannelIsNotServed) {
-  const KernelJob job = job_of("y[i] = x[i];");
+  const CandidateJob job = job_of("y[i] = x[i];");
   JudgedProcess process(pack_job(job), job.nonce + 1);
   Message message;
   EXPECT_EQ(process.receive(message), ReceiveStatus::kMalformed);
@@ -340,7 +341,7 @@ TEST_F(CandidateProcess, AnEndlessKernelIsATimeoutForTheJudgeAndDiesByKill) {
 }
 
 TEST_F(CandidateProcess, AJudgeThatGoesAwayEndsIt) {
-  const KernelJob job = job_of("y[i] = x[i];");
+  const CandidateJob job = job_of("y[i] = x[i];");
   JudgedProcess process(pack_job(job), job.nonce);
   process.hang_up();
   EXPECT_EQ(process.exit_code(), 0);

@@ -44,7 +44,7 @@ class JudgedProcess {
       setpgid(0, 0);
       int code = 9;
       try {
-        code = candidate_main(std::move(theirs), Fd(dup(job.value())));
+        code = candidate_main(std::move(theirs), Fd(dup(job.value())), Fd(), nullptr);
       } catch (const std::exception&) {
         code = 8;
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/kernel_job.hpp"
+#include "kbench/candidate_job.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,14 +15,58 @@
 namespace kbench {
 namespace {
 
+using nlohmann::json;
+
+json module_json(const ModuleJob& job) {
+  json arguments = json::array();
+  for (const auto& argument : job.arguments) {
+    if (const auto* tensor = std::get_if<std::size_t>(&argument))
+      arguments.push_back({{"tensor", *tensor}});
+    else
+      arguments.push_back({{"value", kbench::to_json(std::get<Value>(argument))}});
+  }
+  return {{"file_name", job.file_name},
+          {"source", job.source},
+          {"folder", job.folder},
+          {"entry", job.entry},
+          {"problem_path", job.problem_path},
+          {"problem_source", job.problem_source},
+          {"sizes", job.sizes},
+          {"precision", job.precision},
+          {"arguments", arguments},
+          {"scout", job.scout}};
+}
+
+ModuleJob module_from_json(const json& object) {
+  ModuleJob job;
+  job.file_name = object.at("file_name");
+  job.source = object.at("source");
+  job.folder = object.at("folder");
+  job.entry = object.at("entry");
+  job.problem_path = object.at("problem_path");
+  job.problem_source = object.at("problem_source");
+  job.sizes = object.at("sizes").get<Sizes>();
+  job.precision = object.at("precision");
+  job.scout = object.at("scout");
+  for (const auto& argument : object.at("arguments")) {
+    if (argument.contains("tensor"))
+      job.arguments.emplace_back(argument.at("tensor").get<std::size_t>());
+    else
+      job.arguments.emplace_back(value_from_json(argument.at("value")));
+  }
+  return job;
+}
+
 [[noreturn]] void fail(const char* what) {
   throw Error(fmt::format("{} a candidate's job: {}", what, std::strerror(errno)));
 }
 
 }  // namespace
 
-Fd pack_job(const KernelJob& job) {
-  const nlohmann::json head{{"device", job.device},
+Fd pack_job(const CandidateJob& job) {
+  const nlohmann::json head{{"kind", to_string(job.kind)},
+                            {"module", module_json(job.module)},
+                            {"device", job.device},
                             {"plan", to_json(job.plan)},
                             {"sources_writable", job.sources_writable},
                             {"nonce", job.nonce},
@@ -44,7 +88,7 @@ Fd pack_job(const KernelJob& job) {
   return fd;
 }
 
-KernelJob unpack_job(int fd) {
+CandidateJob unpack_job(int fd) {
   const off_t size = lseek(fd, 0, SEEK_END);
   if (size <= 0) fail("cannot read");
   std::string text(static_cast<std::size_t>(size), '\0');
@@ -59,7 +103,11 @@ KernelJob unpack_job(int fd) {
   if (end == std::string::npos) throw Error("a candidate's job has no image");
   try {
     const auto head = nlohmann::json::parse(text.substr(0, end));
-    KernelJob job;
+    CandidateJob job;
+    const auto kind = candidate_kind_from_name(head.at("kind").get<std::string>());
+    if (!kind) throw Error("a candidate's job is of an unknown kind");
+    job.kind = *kind;
+    job.module = module_from_json(head.at("module"));
     job.device = head.at("device");
     job.plan = launch_plan_from_json(head.at("plan"));
     job.sources_writable = head.at("sources_writable");

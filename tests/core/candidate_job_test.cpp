@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/kernel_job.hpp"
+#include "kbench/candidate_job.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace kbench {
 namespace {
 
 /// A job with one of everything that a plan may hold.
-KernelJob sample() {
-  KernelJob job;
+CandidateJob sample() {
+  CandidateJob job;
   job.device = "cuda:3";
   job.nonce = 0xfedcba9876543210;
   job.sources_writable = true;
@@ -68,10 +68,10 @@ Fd holding(const std::string& text, bool sealed) {
   return fd;
 }
 
-TEST(KernelJob, ComesBackAsItWas) {
-  const KernelJob job = sample();
+TEST(CandidateJob, ComesBackAsItWas) {
+  const CandidateJob job = sample();
   const Fd fd = pack_job(job);
-  const KernelJob back = unpack_job(fd.value());
+  const CandidateJob back = unpack_job(fd.value());
   EXPECT_EQ(back.device, job.device);
   EXPECT_EQ(back.nonce, job.nonce);
   EXPECT_EQ(back.sources_writable, job.sources_writable);
@@ -81,29 +81,29 @@ TEST(KernelJob, ComesBackAsItWas) {
   EXPECT_EQ(back.plan.launches[0].arguments[1].size, 4);
 }
 
-TEST(KernelJob, AnEmptyImageAndPlanComeBack) {
+TEST(CandidateJob, AnEmptyImageAndPlanComeBack) {
   const Fd fd = pack_job({});
-  const KernelJob back = unpack_job(fd.value());
+  const CandidateJob back = unpack_job(fd.value());
   EXPECT_TRUE(back.image.empty());
   EXPECT_TRUE(back.plan.launches.empty());
   EXPECT_FALSE(back.sources_writable);
 }
 
-TEST(KernelJob, ALargeImageComesBack) {
-  KernelJob job = sample();
+TEST(CandidateJob, ALargeImageComesBack) {
+  CandidateJob job = sample();
   job.image.assign(40u << 20, '\n');
   const Fd fd = pack_job(job);
   EXPECT_EQ(unpack_job(fd.value()).image, job.image);
 }
 
-TEST(KernelJob, ReadingDoesNotDependOnThePositionOfTheDescriptor) {
+TEST(CandidateJob, ReadingDoesNotDependOnThePositionOfTheDescriptor) {
   const Fd fd = pack_job(sample());
   lseek(fd.value(), 5, SEEK_SET);
   EXPECT_EQ(unpack_job(fd.value()).device, "cuda:3");
   EXPECT_EQ(unpack_job(fd.value()).device, "cuda:3");
 }
 
-TEST(KernelJob, NobodyChangesItOnceItIsPacked) {
+TEST(CandidateJob, NobodyChangesItOnceItIsPacked) {
   const Fd fd = pack_job(sample());
   EXPECT_EQ(pwrite(fd.value(), "x", 1, 0), -1);
   EXPECT_EQ(ftruncate(fd.value(), 1), -1);
@@ -113,7 +113,7 @@ TEST(KernelJob, NobodyChangesItOnceItIsPacked) {
   EXPECT_NE(fcntl(fd.value(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
-TEST(KernelJob, EveryTruncationIsAnErrorOfKbench) {
+TEST(CandidateJob, EveryTruncationIsAnErrorOfKbench) {
   const Fd whole = pack_job(sample());
   const std::string text = content(whole.value());
   for (std::size_t length = 0; length < text.size(); ++length) {
@@ -122,7 +122,7 @@ TEST(KernelJob, EveryTruncationIsAnErrorOfKbench) {
   }
 }
 
-TEST(KernelJob, WhatIsNoJobIsAnErrorOfKbench) {
+TEST(CandidateJob, WhatIsNoJobIsAnErrorOfKbench) {
   constexpr const char* kNoPlan =
       R"({"device": "cpu", "plan": [], "sources_writable": false, "nonce": 1, "image_bytes": 0})"
       "\n";

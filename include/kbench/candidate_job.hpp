@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kbench/candidate.hpp"
+#include "kbench/plan.hpp"
+#include "kbench/signature.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench {
+
+/// What the process of a module or an extension needs besides its tensors.
+struct ModuleJob {
+  std::string file_name;  ///< as people know it, for tracebacks and #line
+  std::string source;
+  std::string folder;  ///< private and empty: where the source becomes a file
+  std::string entry;   ///< of an extension: the function to call; empty: as its bindings say
+  /// The problem, whose init arguments the candidate's constructor gets.
+  std::string problem_path, problem_source;
+  Sizes sizes;
+  std::string precision = "native";
+  /// Arguments of forward: the index of a tensor in the plan, or a plain value.
+  std::vector<std::variant<std::size_t, Value>> arguments;
+  bool scout = false;  ///< imports, asks for what is to be compiled, and ends
+};
+
+/// What a candidate's process is given: read once from a sealed descriptor, before anything runs.
+struct CandidateJob {
+  CandidateKind kind = CandidateKind::kKernel;
+  std::string device;             ///< "cpu" or "cuda:0"
+  LaunchPlan plan;                ///< of a module: its tensors, and no launches
+  ModuleJob module;               ///< where it is none of plain kernels
+  std::string image;              ///< cubin or PTX
+  bool sources_writable = false;  ///< a second run that finds out which input a kernel wrote to
+  std::uint64_t nonce = 0;        ///< of the channel to the judge
+  std::string sanitize = "none";  ///< a row of `--sanitize`; looked at where the CPU executes
+  std::uint64_t max_instructions = 0;  ///< warp instructions of a launch on the CPU; 0: no bound
+};
+
+/// The job as one descriptor (a sealed memfd), and back. Both throw kbench::Error.
+Fd pack_job(const CandidateJob& job);
+CandidateJob unpack_job(int fd);
+
+}  // namespace kbench

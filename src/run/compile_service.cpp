@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "run/compile_service.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+constexpr auto kForever = std::chrono::hours(24 * 365);
+/// Extensions that one process may ask for.
+constexpr std::size_t kMostBuilds = 64;
+
+Fd sealed(const std::string& bytes) {
+  Fd fd(memfd_create("kbench-extension", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  for (std::size_t done = 0; fd && done < bytes.size();) {
+    const ssize_t n = write(fd.value(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw Error("no memory for an extension");
+    done += static_cast<std::size_t>(n);
+  }
+  if (!fd ||
+      fcntl(fd.value(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    throw Error("no memory for an extension");
+  return fd;
+}
+
+std::string dumped(const json& body) {
+  return body.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+CompileService::CompileService(ExtensionBuilder& builder, ExtensionOwner owner, Fd channel,
+                               std::uint64_t nonce, bool answers)
+    : builder_(builder),
+      owner_(std::move(owner)),
+      answers_(answers),
+      channel_(std::move(channel), nonce, protocol::kMaxCompileBody),
+      ended_(eventfd(0, EFD_CLOEXEC)) {
+  std::tie(stop_read_, stop_write_) = socket_pair();
+  thread_ = std::thread([this] {
+    try {
+      serve();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      fault_ = std::current_exception();
+    }
+    // Whoever waits for an answer learns that there will be none.
+    channel_ = {};
+    eventfd_write(ended_.value(), 1);
+  });
+}
+
+CompileService::~CompileService() {
+  stop_write_.reset();
+  thread_.join();
+}
+
+void CompileService::serve() {
+  protocol::Message message;
+  while (channel_.receive(message, protocol::Clock::now() + kForever, stop_read_.value()) ==
+         protocol::ReceiveStatus::kOk) {
+    if (message.type != MessageType::kCompile) return;
+    const json request = json::parse(message.body, nullptr, false);
+    if (request.is_discarded() || ordered_.size() >= kMostBuilds) return;
+    auto building = builder_.build(request, owner_);
+    {
+      const std::lock_guard lock(mutex_);
+      ordered_.push_back(building);
+    }
+    if (answers_) answer(building.get());
+  }
+}
+
+void CompileService::answer(const ExtensionResult& result) {
+  if (const auto* error = std::get_if<ExtensionError>(&result)) {
+    channel_.send(MessageType::kCompiled, dumped({{"built", false},
+                                                  {"outcome", to_string(error->outcome)},
+                                                  {"cause", error->cause},
+                                                  {"message", error->message},
+                                                  {"log", error->log}}));
+    return;
+  }
+  const auto& extension = std::get<Extension>(result);
+  json body{{"built", true}, {"kernels", json::array()}, {"variables", json::array()}};
+  for (const auto& kernel : extension.kernels)
+    body["kernels"].push_back(
+        {{"offset", kernel.offset}, {"symbol", kernel.symbol}, {"name", kernel.name}});
+  for (const auto& variable : extension.variables)
+    body["variables"].push_back(
+        {{"offset", variable.offset}, {"bytes", variable.bytes}, {"symbol", variable.symbol}});
+  const Fd object = sealed(extension.object);
+  const Fd image = sealed(extension.image);
+  channel_.send(MessageType::kCompiled, dumped(body), {object.value(), image.value()});
+}
+
+bool CompileService::wait_scouted(std::chrono::milliseconds limit, int cancel_fd) {
+  std::array<pollfd, 2> polls{pollfd{ended_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
+  poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
+  return polls[0].revents != 0;
+}
+
+BuildSummary CompileService::summary() {
+  std::vector<std::shared_future<ExtensionResult>> ordered;
+  {
+    const std::lock_guard lock(mutex_);
+    ordered = ordered_;
+  }
+  BuildSummary summary;
+  for (const auto& building : ordered) {
+    const ExtensionResult& result = building.get();
+    ++summary.builds;
+    if (const auto* extension = std::get_if<Extension>(&result)) {
+      summary.seconds += extension->seconds;
+      summary.cached = summary.cached && extension->cached;
+      summary.way = extension->way;
+      continue;
+    }
+    const auto& error = std::get<ExtensionError>(result);
+    summary.seconds += error.seconds;
+    summary.cached = summary.cached && error.cached;
+    summary.log += error.log;
+    if (!summary.failure) summary.failure = error;
+  }
+  return summary;
+}
+
+std::exception_ptr CompileService::fault() {
+  const std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+}  // namespace kbench::run

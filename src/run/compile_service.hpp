@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "kbench/protocol.hpp"
+#include "run/extension_builder.hpp"
+
+namespace kbench::run {
+
+/// What the builds of one candidate took, and the first that failed.
+struct BuildSummary {
+  std::size_t builds = 0;
+  double seconds = 0;
+  bool cached = true;
+  std::string way, log;
+  std::optional<ExtensionError> failure;
+};
+
+/// Answers one process's requests to build extensions, in a thread of its own.
+class CompileService {
+ public:
+  /// `answers`: each request gets its extension; else they are only ordered, as a scout does.
+  CompileService(ExtensionBuilder& builder, ExtensionOwner owner, Fd channel, std::uint64_t nonce,
+                 bool answers);
+  ~CompileService();  ///< ends the thread; builds go on
+
+  /// Waits until the process has said that its import has ended, or is gone; false at the limit.
+  bool wait_scouted(std::chrono::milliseconds limit, int cancel_fd);
+  /// What has been built for this process so far, waiting for what is under way.
+  BuildSummary summary();
+  /// A fault of the machine that a build met, if any.
+  std::exception_ptr fault();
+
+ private:
+  void serve();
+  void answer(const ExtensionResult& result);
+
+  ExtensionBuilder& builder_;
+  ExtensionOwner owner_;
+  bool answers_;
+  protocol::Channel channel_;
+  Fd stop_read_, stop_write_;
+  Fd ended_;  ///< an eventfd: the thread is over
+  std::mutex mutex_;
+  std::vector<std::shared_future<ExtensionResult>> ordered_;
+  std::exception_ptr fault_;
+  std::thread thread_;
+};
+
+}  // namespace kbench::run

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kbench/compile.hpp"
+#include "kbench/host_compile.hpp"
+#include "kbench/outcome.hpp"
+
+namespace kbench::run {
+
+/// Both halves of an extension.
+struct Extension {
+  struct Kernel {
+    std::uint64_t offset = 0;  ///< of its stub in the shared object
+    std::string symbol, name;  ///< in the image, and for people
+  };
+  struct Variable {
+    std::uint64_t offset = 0, bytes = 0;  ///< of its shadow in the shared object
+    std::string symbol;
+  };
+  std::string object;  ///< a shared object; empty for a kernel without host code
+  std::string image;   ///< cubin or PTX
+  std::vector<Kernel> kernels;
+  std::vector<Variable> variables;
+  double seconds = 0;  ///< of the compilers, when they ran
+  bool cached = false;
+  std::string way;  ///< "nvrtc + clang++ 14.0.6"
+};
+
+/// Why there is no extension: the candidate's fault.
+struct ExtensionError {
+  Outcome outcome = Outcome::kCompileFailure;
+  std::string cause, message, log;
+  double seconds = 0;
+  bool cached = false;
+};
+
+using ExtensionResult = std::variant<Extension, ExtensionError>;
+
+/// Whose extensions they are, for the lines of diagnostics.
+struct ExtensionOwner {
+  std::string file_name;  ///< as people know it
+  std::string source;     ///< in which a CUDA source may stand as a string
+};
+
+/// Builds what module_extension.py asks for: splits, compiles both halves over the cores, and keeps
+/// the answers. Thread-safe.
+class ExtensionBuilder {
+ public:
+  /// `arch` as in CompileRequest. The host compiler is made when it is first needed.
+  ExtensionBuilder(CompilePool& pool, HostSetup setup, std::string arch);
+  ~ExtensionBuilder();
+
+  /// Starts building, unless it has been asked for before. A request that is none of ours (any JSON
+  /// may come from a candidate) is an ExtensionError; a fault of the machine arrives as
+  /// kbench::Error in the future.
+  std::shared_future<ExtensionResult> build(const nlohmann::json& request,
+                                            const ExtensionOwner& owner);
+  /// Ends all that is under way.
+  void cancel();
+
+ private:
+  ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
+  ExtensionResult build_kernel(const nlohmann::json& request, const ExtensionOwner& owner);
+  ExtensionResult build_split(const nlohmann::json& request, const ExtensionOwner& owner);
+  HostCompiler& host();
+
+  CompilePool& pool_;
+  HostSetup setup_;
+  std::string arch_;
+  std::mutex mutex_;
+  std::unique_ptr<HostCompiler> host_;
+  std::map<std::string, std::shared_future<ExtensionResult>> known_;  ///< by hash of the request
+};
+
+}  // namespace kbench::run

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kbench/candidate_job.hpp"
+#include "kbench/protocol.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+
+/// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault
+/// is thrown as CandidateFailure.
+class JudgedCandidate {
+ public:
+  virtual ~JudgedCandidate() = default;
+  /// Maps one buffer of the judge's.
+  virtual void map(const protocol::BufferEntry& entry, Fd fd) = 0;
+  /// All buffers of a set are mapped: builds its model, where the candidate has one.
+  virtual void build(const protocol::ModelBody&) {}
+  /// One call on a set, its outputs in the set's work buffers when it returns.
+  virtual void call(const protocol::CallBody& body) = 0;
+  /// Milliseconds of one call on each set, in order.
+  virtual std::vector<double> time(std::span<const std::uint32_t> sets,
+                                   const protocol::TimeBody& body) = 0;
+  /// What was seen of each launch since the last time.
+  virtual std::vector<LaunchReport> take_reports() = 0;
+  /// True where parameters kept what their constructor drew.
+  virtual bool weights_by_seed() const { return false; }
+};
+
+/// A kernel candidate: kbench's own host code around the candidate's kernels.
+std::unique_ptr<JudgedCandidate> make_kernel_candidate(const CandidateJob& job);
+
+/// When a call that starts now has used up its limit; never for 0.
+inline protocol::Clock::time_point deadline_after(double limit_s) {
+  if (limit_s <= 0) return protocol::Clock::time_point::max();
+  return protocol::Clock::now() + std::chrono::duration_cast<protocol::Clock::duration>(
+                                      std::chrono::duration<double>(limit_s));
+}
+
+}  // namespace kbench::worker

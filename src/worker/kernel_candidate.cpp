@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <map>
+
+#include "kbench/error.hpp"
+#include "worker/findings.hpp"
+#include "worker/judged_candidate.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using protocol::BufferRole;
+
+/// A kernel candidate ready to be called: code, scratch, and the buffers of each input set.
+class KernelCandidate final : public JudgedCandidate {
+ public:
+  explicit KernelCandidate(const CandidateJob& job)
+      : job_(job), sanitize_(sanitize_from_name(job.sanitize)), device_(open_device(job.device)) {
+    device_->load(job_.image, job_.plan);
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      if (tensor.role != BoundTensor::Role::kScratch) continue;
+      auto buffer =
+          device_->allocate(buffer_layout(tensor.info.bytes(), device_->granularity(), true));
+      // Scratch is undefined by contract; a NaN pattern makes reading it early show.
+      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+      fill_red_zones(*device_, buffer);
+      scratch_.emplace(i, std::move(buffer));
+    }
+    device_->synchronize();
+  }
+
+  void map(const protocol::BufferEntry& entry, Fd fd) override {
+    const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
+                              entry.red_before, entry.red_after};
+    const bool writable = entry.writable != 0 || job_.sources_writable;
+    buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
+  }
+
+  void call(const protocol::CallBody& body) override {
+    const bool count = body.count != 0;
+    device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
+                    deadline_after(body.limit_s)});
+    refill_scratch();
+    prepare(body.set);
+    run();
+    device_->synchronize();
+    for (const auto& [tensor, buffer] : scratch_) {
+      const auto where = broken_red_zone(*device_, buffer);
+      if (!where.empty())
+        throw CandidateFailure{Outcome::kIllegalWrite, "out_of_bounds_write",
+                               fmt::format("a kernel wrote {} the buffer of {}", where,
+                                           job_.plan.tensors[tensor].info.name)};
+    }
+  }
+
+  std::vector<double> time(std::span<const std::uint32_t> sets,
+                           const protocol::TimeBody& body) override {
+    std::vector<double> times;
+    // What is looked at has been looked at; a time is the kernel's own.
+    device_->watch(
+        {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
+    for (const std::uint32_t set : sets) {
+      prepare(set);
+      if (body.cold_cache != 0) device_->flush_cache();
+      times.push_back(device_->time_ms([this] { run(); }));
+    }
+    device_->synchronize();
+    device_->take_reports();
+    return times;
+  }
+
+  std::vector<LaunchReport> take_reports() override { return device_->take_reports(); }
+
+ private:
+  /// Scratch is undefined at the start of each call that is looked at, not only of the first.
+  void refill_scratch() {
+    if (sanitize_ == ptx::Sanitize::kNone) return;
+    for (const auto& [tensor, buffer] : scratch_)
+      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+  }
+
+  const SharedBuffer* find(std::uint32_t set, std::size_t tensor, BufferRole role) const {
+    const auto found =
+        buffers_.find({set, static_cast<std::uint32_t>(tensor), static_cast<std::uint32_t>(role)});
+    return found == buffers_.end() ? nullptr : &found->second;
+  }
+
+  /// State restored, outputs poisoned: every call starts alike. Not part of the time.
+  void prepare(std::uint32_t set) {
+    std::vector<KernelTensor> tensors;
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      const SharedBuffer* source = find(set, i, BufferRole::kSource);
+      const SharedBuffer* work = find(set, i, BufferRole::kWork);
+      const auto scratch = scratch_.find(i);
+      const SharedBuffer* used = scratch != scratch_.end() ? &scratch->second
+                                 : work != nullptr         ? work
+                                                           : source;
+      if (used == nullptr)
+        throw Error(fmt::format("no buffer for {} in set {}", tensor.info.name, set));
+      if (work != nullptr && source != nullptr)
+        device_->copy(work->data(), source->data(), source->size_bytes());
+      else if (work != nullptr)
+        device_->fill(work->data(), kPoison, work->size_bytes());
+      const auto& layout = used->layout();
+      const bool writable = used != source || job_.sources_writable;
+      const bool undefined = source == nullptr && !tensor.filled;
+      tensors.push_back({describe(tensor), used->data(), used->size_bytes(), layout.red_before,
+                         layout.red_after, writable, undefined});
+    }
+    device_->use_tensors(tensors);
+    tensors_ = std::move(tensors);
+  }
+
+  static std::string describe(const BoundTensor& tensor) {
+    static constexpr std::string_view kRoles[] = {"input", "state", "output", "scratch"};
+    return fmt::format("{} {}", kRoles[static_cast<std::size_t>(tensor.role)], tensor.info.name);
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      if (tensor.filled)
+        device_->fill_pattern(tensors_[i].data, tensor.fill_bits,
+                              dtype_row(tensor.info.dtype).size_bytes,
+                              static_cast<std::size_t>(numel(tensor.info.shape)));
+    }
+    for (const auto& launch : job_.plan.launches) device_->launch(launch);
+  }
+
+  const CandidateJob& job_;
+  ptx::Sanitize sanitize_;
+  std::unique_ptr<Device> device_;
+  std::map<std::size_t, SharedBuffer> scratch_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
+  std::vector<KernelTensor> tensors_;
+};
+
+}  // namespace
+
+std::unique_ptr<JudgedCandidate> make_kernel_candidate(const CandidateJob& job) {
+  return std::make_unique<KernelCandidate>(job);
+}
+
+}  // namespace kbench::worker

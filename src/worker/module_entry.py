@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Extensions: CUDA files with host code, called by a function instead of a ModelNew."""
+
+import re
+
+_BINDING = re.compile(r"\bm\s*\.\s*def\s*\(\s*\"(\w+)\"")
+
+
+def _has_bindings(source):
+    return "PYBIND11_MODULE" in source
+
+
+def entry_of(source, entry):
+    """Name of the function to call: the one asked for, else forward, else what is bound first."""
+    bound = _BINDING.findall(source) if _has_bindings(source) else []
+    if entry:
+        return entry
+    return "forward" if "forward" in bound or not bound else bound[0]
+
+
+def request_of(source, entry):
+    """What is to be built of the file, as module_extension asks for it."""
+    if not _has_bindings(source):
+        source += ("\n#include <torch/extension.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) "
+                   f'{{ m.def("{entry}", &{entry}); }}\n')
+    return {"kind": "inline", "name": "extension", "cpp_sources": [], "cuda_sources": [source],
+            "functions": None, "with_cuda": True, "no_implicit_headers": False}
+
+
+def _without_comments(source):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
+
+
+def _closing(text, start):
+    """Index of the bracket that closes the one at `start`."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += text[i] in "(<[{"
+        depth -= text[i] in ")>]}"
+        if depth == 0:
+            return i
+    return len(text)
+
+
+def _split(text):
+    """The parts between commas that stand outside of all brackets."""
+    parts, depth, begin = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += letter in "(<[{"
+        depth -= letter in ")>]}"
+        if letter == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    parts.append(text[begin:])
+    return [part for part in parts if part.strip()]
+
+
+def argument_names(source, entry):
+    """Names of the parameters of the C++ function that is called so, as far as they can be read."""
+    text = _without_comments(source)
+    for found in re.finditer(rf"\b{re.escape(entry)}\s*\(", text):
+        end = _closing(text, found.end() - 1)
+        if not re.match(r"\s*\{", text[end + 1:]):
+            continue
+        names = []
+        for part in _split(text[found.end():end]):
+            words = re.findall(r"\w+", part.split("=")[0])
+            names.append(words[-1] if len(words) > 1 else "")
+        return names
+    return []
+
+
+class ExtensionModel:
+    """The function, with the parameters that each of its arguments gets."""
+
+    def __init__(self, function, names, input_names, state_names, state):
+        self._function = function
+        self._names = names
+        self._input_names = input_names
+        self._state = list(zip((name.replace(".", "_") for name in state_names), state))
+
+    def forward(self, *inputs):
+        left = list(zip(self._input_names, inputs)) + self._state
+        if len(self._names) != len(left):
+            return self._function(*(value for _, value in left))
+        arguments = [None] * len(left)
+        open_places = []
+        for place, name in enumerate(self._names):
+            match = next((i for i, (known, _) in enumerate(left) if known == name), None)
+            if match is None:
+                open_places.append(place)
+            else:
+                arguments[place] = left.pop(match)[1]
+        for place in open_places:
+            arguments[place] = left.pop(0)[1]
+        return self._function(*arguments)
+
+    __call__ = forward
+
+    @staticmethod
+    def buffers():
+        return []

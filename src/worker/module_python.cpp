@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "worker/module_python.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "worker/embedded_python.hpp"
+
+namespace py = pybind11;
+
+namespace kbench::worker {
+namespace {
+
+using nlohmann::json;
+
+struct CauseRow {
+  std::string_view cause;
+  Outcome outcome;
+};
+
+/// What the causes of module_host.py mean; others are crashes.
+constexpr CauseRow kCauses[] = {
+    {"import_failed", Outcome::kLoadFailure},
+    {"no_modelnew", Outcome::kLoadFailure},
+    {"init_raised", Outcome::kLoadFailure},
+    {"wrong_init_signature", Outcome::kLoadFailure},
+    {"missing_package", Outcome::kLoadFailure},
+    {"missing_file", Outcome::kLoadFailure},
+    {"exits", Outcome::kLoadFailure},
+    {"build_failed", Outcome::kCompileFailure},
+    {"unsupported", Outcome::kUnsupported},
+    {"out_of_memory", Outcome::kOutOfMemory},
+    {"not_a_tensor", Outcome::kWrongShape},
+    {"not_plain", Outcome::kWrongShape},
+    {"not_dense", Outcome::kWrongShape},
+    {"wrong_device", Outcome::kWrongDtype},
+    {"wrong_signature", Outcome::kCrash},
+    {"forward_raised", Outcome::kCrash},
+    {"cuda_error", Outcome::kCrash},
+    {"candidate_raised", Outcome::kCrash},
+};
+
+Outcome outcome_of(std::string_view cause) {
+  const auto row = std::ranges::find(kCauses, cause, &CauseRow::cause);
+  return row == std::end(kCauses) ? Outcome::kCrash : row->outcome;
+}
+
+json json_of(const py::object& value) {
+  const auto text = py::module_::import("json").attr("dumps")(value).cast<std::string>();
+  return json::parse(text);
+}
+
+/// A GPU of the size that the executor stands for.
+constexpr int kSms = 16;
+constexpr int kSharedBytes = 227 * 1024;
+
+}  // namespace
+
+py::object value_to_python(const Value& value) {
+  return std::visit([](const auto& plain) -> py::object { return py::cast(plain); }, value);
+}
+
+ModulePython::ModulePython(const CandidateJob& job, Fd compile,
+                           std::function<std::vector<ptx::Region>()> regions)
+    : job_(job), compiler_(std::move(compile), job.nonce) {
+  const bool on_cpu = job.device == "cpu";
+  if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
+  // Before anything of the candidate: what "cuda" means in this process.
+  problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
+                                           job.module.sizes);
+  py::dict known;
+  known["multi_processor_count"] = kSms;
+  known["shared_memory_per_block_optin"] = kSharedBytes;
+  host("prepare", on_cpu, known);
+}
+
+void ModulePython::fail(py::error_already_set& error) {
+  if (error.matches(PyExc_KeyboardInterrupt)) throw;
+  // A kernel's own failure says more than what the host code made of it.
+  if (runtime_) runtime_->check();
+  CandidateFailure failure{Outcome::kCrash, "candidate_raised", ""};
+  try {
+    const auto parts = embedded_module("module_host")
+                           .attr("failure_of")(error.value())
+                           .cast<std::tuple<std::string, std::string, std::string>>();
+    failure.cause = std::get<0>(parts);
+    failure.outcome = outcome_of(failure.cause);
+    failure.message = std::get<1>(parts);
+    const auto& log = std::get<2>(parts);
+    std::fwrite(log.data(), 1, log.size(), stderr);
+    std::fflush(stderr);
+  } catch (py::error_already_set& again) {
+    failure.message = again.what();
+  }
+  if (failure.cause == "build_failed" && build_failure_) {
+    failure.outcome = build_failure_->outcome;
+    failure.cause = build_failure_->cause;
+    failure.message = build_failure_->message;
+  }
+  throw failure;
+}
+
+template <typename... Args>
+py::object ModulePython::host(const char* name, Args&&... arguments) {
+  try {
+    return embedded_module("module_host").attr(name)(std::forward<Args>(arguments)...);
+  } catch (py::error_already_set& error) {
+    fail(error);
+  }
+}
+
+std::string ModulePython::entry() const {
+  return embedded_module("module_entry")
+      .attr("entry_of")(job_.module.source, job_.module.entry)
+      .cast<std::string>();
+}
+
+py::object ModulePython::extension_model(const py::list& input_names, const py::list& state_names,
+                                         const py::list& state) {
+  const auto entry_module = embedded_module("module_entry");
+  const std::string name = entry();
+  if (!py::hasattr(module_, name.c_str()))
+    throw CandidateFailure{Outcome::kLoadFailure, "no_entry",
+                           fmt::format("{} binds no function {}", job_.module.file_name, name)};
+  const auto names = entry_module.attr("argument_names")(job_.module.source, name);
+  return entry_module.attr("ExtensionModel")(module_.attr(name.c_str()), names, input_names,
+                                             state_names, state);
+}
+
+void ModulePython::load() {
+  if (job_.kind == CandidateKind::kExtension) {
+    try {
+      module_ = build_extension(
+          embedded_module("module_entry").attr("request_of")(job_.module.source, entry()));
+    } catch (const std::runtime_error&) {
+      if (!build_failure_) throw;
+      throw CandidateFailure{build_failure_->outcome, build_failure_->cause,
+                             build_failure_->message};
+    }
+    return;
+  }
+  const auto request =
+      py::cpp_function([this](const py::object& asked) { return build_extension(asked); });
+  module_ = host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
+                 job_.module.folder, request);
+}
+
+void ModulePython::scout() {
+  const auto order = py::cpp_function([this](const py::object& asked) {
+    compiler_.order(json_of(asked));
+    return py::none();
+  });
+  if (job_.kind == CandidateKind::kExtension) {
+    order(embedded_module("module_entry").attr("request_of")(job_.module.source, entry()));
+    compiler_.scouted({{"stage", "import"}, {"cause", ""}, {"message", ""}});
+    return;
+  }
+  py::object arguments = py::none();
+  try {
+    arguments = init_arguments(0);
+  } catch (const ProblemFailure&) {
+    // The judge will say so.
+  }
+  const auto ended = host("scout", job_.module.file_name, py::bytes(job_.module.source),
+                          job_.module.folder, order, arguments);
+  const auto parts = ended.cast<std::tuple<std::string, std::string, std::string>>();
+  compiler_.scouted({{"stage", std::get<0>(parts)},
+                     {"cause", std::get<1>(parts)},
+                     {"message", std::get<2>(parts)}});
+}
+
+py::object ModulePython::init_arguments(std::uint64_t seed) {
+  return problem_->init_arguments(job_.device, seed);
+}
+
+py::object ModulePython::build_model(std::uint64_t seed) {
+  return host("build_model", module_, init_arguments(seed), job_.device, job_.module.precision,
+              seed);
+}
+
+bool ModulePython::give_weights(const py::object& model, const py::list& names,
+                                const py::list& tensors) {
+  return py::len(host("give_weights", model, names, tensors)) == 0;
+}
+
+std::vector<at::Tensor> ModulePython::buffers_of(const py::object& model) {
+  std::vector<at::Tensor> buffers;
+  for (const auto& buffer : model.attr("buffers")())
+    if (THPVariable_Check(buffer.ptr())) buffers.push_back(THPVariable_Unpack(buffer.ptr()));
+  return buffers;
+}
+
+std::vector<at::Tensor> ModulePython::call(const py::object& model, const py::list& arguments) {
+  const auto pair = host("call", model, arguments, job_.device).cast<py::tuple>();
+  std::vector<at::Tensor> outputs;
+  for (const auto& output : pair[1].cast<py::list>()) {
+    if (!THPVariable_Check(output.ptr()))
+      throw CandidateFailure{Outcome::kWrongShape, "not_a_tensor", "an output is no tensor"};
+    outputs.push_back(THPVariable_Unpack(output.ptr()));
+  }
+  return outputs;
+}
+
+py::object ModulePython::build_extension(const py::object& asked) {
+  const json request = json_of(asked);
+  auto answer = compiler_.build(request);
+  if (auto* failure = std::get_if<BuildFailure>(&answer)) {
+    build_failure_ = *failure;
+    throw std::runtime_error(failure->log.empty() ? failure->message : failure->log);
+  }
+  auto& built = std::get<BuiltExtension>(answer);
+  if (request.value("kind", "") == "kernel")
+    return load_kernel(request.at("name"), std::move(built));
+  return load_extension(std::move(built));
+}
+
+/// By its descriptor's path: there is no file, and equal names of extensions do not meet.
+py::object ModulePython::load_extension(BuiltExtension built) {
+  const std::string path = fmt::format("/proc/self/fd/{}", built.shared_object.value());
+  // On the CPU, counterparts of torch's CUDA functions come with it: found before torch's own.
+  const int scope = job_.device == "cpu" ? RTLD_LOCAL | RTLD_DEEPBIND : RTLD_LOCAL;
+  void* library = dlopen(path.c_str(), RTLD_NOW | scope);
+  if (library == nullptr)
+    throw std::runtime_error(fmt::format("the extension cannot be loaded: {}", dlerror()));
+  void* start = dlsym(library, "kbench_split_start");
+  Dl_info info{};
+  if (start == nullptr || dladdr(start, &info) == 0)
+    throw std::runtime_error("the extension was not built by kbench");
+  try {
+    runtime_->add(static_cast<const std::byte*>(info.dli_fbase), std::move(built.device));
+  } catch (const CandidateFailure& failure) {
+    build_failure_ = BuildFailure{failure.outcome, failure.cause, failure.message, ""};
+    throw std::runtime_error(failure.message);
+  }
+  reinterpret_cast<void (*)(const kbench_split::Runtime*)>(start)(runtime_->table());
+  shared_objects_.push_back(std::move(built.shared_object));
+  // pybind11 keeps modules by their full name; what initialises them is found by its last part.
+  const std::string name = fmt::format("kbench_{}.kbench_extension", shared_objects_.size());
+  const auto machinery = py::module_::import("importlib.machinery");
+  const auto util = py::module_::import("importlib.util");
+  const auto loader = machinery.attr("ExtensionFileLoader")(name, path);
+  const auto spec = util.attr("spec_from_file_location")(name, path, py::arg("loader") = loader);
+  auto module = util.attr("module_from_spec")(spec);
+  loader.attr("exec_module")(module);
+  return module;
+}
+
+/// A kernel without host code: launched by a function of four arguments.
+py::object ModulePython::load_kernel(const std::string& name, BuiltExtension built) {
+  kernel_marks_.push_back(std::make_unique<std::byte>());
+  const std::byte* mark = kernel_marks_.back().get();
+  runtime_->add(mark, std::move(built.device));
+  return py::cpp_function(
+      [this, mark, name](const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                         const std::vector<std::pair<std::string, py::object>>& values,
+                         std::size_t shared_bytes) {
+        std::vector<std::array<std::byte, 8>> bytes(values.size());
+        std::vector<kbench_split::Argument> arguments;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto& [type, value] = values[i];
+          std::size_t size = 8;
+          const auto put = [&](auto plain) {
+            std::memcpy(bytes[i].data(), &plain, sizeof plain);
+            size = sizeof plain;
+          };
+          if (type == "pointer") put(value.cast<std::uint64_t>());
+          if (type == "int32") put(value.cast<std::int32_t>());
+          if (type == "float64") put(value.cast<double>());
+          arguments.push_back({bytes[i].data(), size});
+        }
+        const auto& table = *runtime_->table();
+        const int error = table.launch(table.context, mark, grid.data(), block.data(), shared_bytes,
+                                       nullptr, arguments.data(), arguments.size(), 0, nullptr);
+        if (error != 0)
+          throw std::runtime_error(fmt::format("CUDA error {} in a launch of {}", error, name));
+      });
+}
+
+}  // namespace kbench::worker

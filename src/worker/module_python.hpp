@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kbench/candidate_job.hpp"
+#include "worker/compile_client.hpp"
+#include "worker/extension_runtime.hpp"
+#include "worker/problem_host.hpp"
+
+namespace kbench::worker {
+
+/// A plain value as Python has it.
+pybind11::object value_to_python(const Value& value);
+
+/// The Python side of a module candidate: its import, its model, its calls, and the extensions that
+/// it has built. What candidate code raises is thrown as CandidateFailure.
+class ModulePython {
+ public:
+  /// `regions` tells which memory kernels on the CPU may touch.
+  ModulePython(const CandidateJob& job, Fd compile,
+               std::function<std::vector<ptx::Region>()> regions);
+
+  /// Imports the candidate.
+  void load();
+  /// Imports it as far as it goes without what is to be built, which is ordered on the way.
+  void scout();
+  /// What stands for the model of an extension: its function, with inputs and state by name.
+  pybind11::object extension_model(const pybind11::list& input_names,
+                                   const pybind11::list& state_names, const pybind11::list& state);
+  /// Its model, made with the reference's init arguments under a seed.
+  pybind11::object build_model(std::uint64_t seed);
+  /// Overwrites the model's state by names and tensors; false where parts kept what they were.
+  bool give_weights(const pybind11::object& model, const pybind11::list& names,
+                    const pybind11::list& tensors);
+  std::vector<at::Tensor> buffers_of(const pybind11::object& model);
+  /// The outputs of one call: plain dense tensors on the device.
+  std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
+
+  void watch(const Watch& watch) { runtime_->watch(watch); }
+  std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
+  /// Throws what a launch has failed with.
+  void check() { runtime_->check(); }
+
+ private:
+  pybind11::object build_extension(const pybind11::object& request);
+  pybind11::object load_extension(BuiltExtension built);
+  std::string entry() const;
+  pybind11::object load_kernel(const std::string& name, BuiltExtension built);
+  pybind11::object init_arguments(std::uint64_t seed);
+  template <typename... Args>
+  pybind11::object host(const char* name, Args&&... arguments);
+  [[noreturn]] void fail(pybind11::error_already_set& error);
+
+  const CandidateJob& job_;
+  std::unique_ptr<ExtensionRuntime> runtime_;
+  CompileClient compiler_;
+  std::unique_ptr<ProblemHost> problem_;
+  pybind11::object module_;
+  /// Kept open: an extension's file is found by its descriptor.
+  std::vector<Fd> shared_objects_;
+  std::vector<std::unique_ptr<std::byte>> kernel_marks_;
+  /// What the last failed build was, which the exception that Python made of it does not say.
+  std::optional<BuildFailure> build_failure_;
+};
+
+}  // namespace kbench::worker

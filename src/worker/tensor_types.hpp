@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <string_view>
+
+#include "kbench/dtype.hpp"
+
+namespace kbench::worker {
+
+/// torch's word for an element type, and the name of torch's own, kbench's where there is one.
+at::ScalarType scalar_type(DType dtype);
+std::string_view dtype_name(at::ScalarType scalar);
+
+/// "[16, 1024]".
+std::string shape_text(at::IntArrayRef sizes);
+
+}  // namespace kbench::worker

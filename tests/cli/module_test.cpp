@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Modules through the real binary, on the CPU: what is right is correct, and each way to be broken
+// has an outcome and a sentence of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+#include "cli/module_samples.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Expectation {
+  std::string source;
+  Outcome outcome;
+  std::string cause, message;  ///< message: a part of it
+};
+
+const std::map<std::string, Expectation>& samples() {
+  const std::string inline_module = module_with(kKernel + kLoad, kCall);
+  static const std::map<std::string, Expectation> kSamples{
+      {"inline", {inline_module, Outcome::kCorrect, "", ""}},
+      {"inline again",
+       {replaced(inline_module, "relu_scale\"", "relu_scale\""), Outcome::kCorrect, "", ""}},
+      {"plain", {module_with("", kPlainCall), Outcome::kCorrect, "", ""}},
+      {"in_init",
+       {replaced(module_with(kKernel, replaced(kCall, "extension.", "self.extension.")),
+                 "super().__init__()",
+                 "super().__init__()\n        self.extension = load_inline('late', 'torch::Tensor "
+                 "forward(torch::Tensor x, torch::Tensor scale, torch::Tensor bias);', "
+                 "cuda_source, functions={'forward': 'all of it'})"),
+        Outcome::kCorrect, "", ""}},
+      {"own_names",
+       {replaced(replaced(module_with("", replaced(replaced(kPlainCall, "scale", "gain"), "bias",
+                                                   "offset")),
+                          "self.scale", "self.gain"),
+                 "self.bias", "self.offset"),
+        Outcome::kCorrect, "", ""}},
+      {"falls_back",
+       {kModuleHead +
+            "try:\n    extension = load_inline('none', '', 'void f( {', functions=[])\n"
+            "except RuntimeError:\n    extension = None\n" +
+            module_with("", kPlainCall),
+        Outcome::kCorrect, "", ""}},
+      {"starts_threads",
+       {module_with("import subprocess, threading, time\n"
+                    "threading.Thread(target=time.sleep, args=(999,), daemon=True).start()\n"
+                    "subprocess.Popen(['sleep', '999'])\n",
+                    kPlainCall),
+        Outcome::kCorrect, "", ""}},
+      {"prints",
+       {module_with("for i in range(300000):\n    print('all work and no play')\n", kPlainCall),
+        Outcome::kCorrect, "", ""}},
+      {"wrong",
+       {module_with("", "        return torch.relu(x) * self.scale + 1\n"), Outcome::kMismatch, "",
+        ""}},
+      {"wrong_kernel",
+       {module_with(replaced(kKernel, "scalar_t(0) ? x[i]", "scalar_t(1) ? x[i]") + kLoad, kCall),
+        Outcome::kMismatch, "", ""}},
+      {"syntax",
+       {module_with(replaced(kKernel, "scalar_t v =", "scalar_t v = =") + kLoad, kCall),
+        Outcome::kCompileFailure, "syntax_error", "line 14"}},
+      {"host_syntax",
+       {module_with(
+            replaced(kKernel, "const int n = x.numel();", "const int n = x.numbers();") + kLoad,
+            kCall),
+        Outcome::kCompileFailure, "syntax_error", "line 22"}},
+      {"no_such_function",
+       {module_with(
+            kKernel + replaced(kLoad, "functions=[\"forward\"]", "functions=[\"backward\"]"),
+            kCall),
+        Outcome::kCompileFailure, "unknown_function", "backward"}},
+      {"past_end",
+       {module_with(replaced(kKernel, "if (i < n) {", "if (i <= n) {") + kLoad, kCall),
+        Outcome::kCrash, "illegal_address", "past_end.py:14"}},
+      {"too_many_threads",
+       {module_with(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0") + kLoad, kCall),
+        Outcome::kCrash, "invalid_launch", "2560"}},
+      {"raises",
+       {"import torch\nraise ValueError('not today')\n", Outcome::kLoadFailure, "import_failed",
+        "raises.py:2: ValueError: not today"}},
+      {"exits", {"import sys\nsys.exit(3)\n", Outcome::kLoadFailure, "exits", "code 3"}},
+      {"no_package",
+       {"import turbo_kernels\n", Outcome::kLoadFailure, "missing_package",
+        "turbo_kernels is not installed"}},
+      {"no_file",
+       {"weights = open('/nowhere/weights.bin').read()\n", Outcome::kLoadFailure, "missing_file",
+        "/nowhere/weights.bin"}},
+      {"no_model",
+       {"import torch\nclass Model(torch.nn.Module):\n    pass\n", Outcome::kLoadFailure,
+        "no_modelnew", "ModelNew"}},
+      {"other_init",
+       {replaced(module_with("", kPlainCall),
+                 "def __init__(self, slope):", "def __init__(self, slope, more):"),
+        Outcome::kLoadFailure, "wrong_init_signature", "more"}},
+      {"other_forward",
+       {replaced(module_with("", kPlainCall),
+                 "def forward(self, x):", "def forward(self, x, mask):"),
+        Outcome::kCrash, "wrong_signature", "mask"}},
+      {"forward_raises",
+       {module_with("", "        raise RuntimeError('not in the mood')\n"), Outcome::kCrash,
+        "forward_raised", "forward_raises.py:13: RuntimeError: not in the mood"}},
+      {"returns_words",
+       {module_with("", "        return 'done'\n"), Outcome::kWrongShape, "not_a_tensor", "str"}},
+      {"returns_two",
+       {module_with("", "        return x, x\n"), Outcome::kWrongShape, "output_count",
+        "2 outputs"}},
+      {"returns_host",
+       {module_with("", "        return (torch.relu(x) * self.scale + self.bias).cpu()\n"),
+        Outcome::kWrongDtype, "wrong_device", "cpu"}},
+      {"returns_half",
+       {module_with("", "        return x.half()\n"), Outcome::kWrongDtype, "dtype", "float16"}},
+      {"returns_part",
+       {module_with("", "        return x[:3].clone()\n"), Outcome::kWrongShape, "shape",
+        "[3, 40]"}},
+      {"never_ends", {"while True:\n    pass\n", Outcome::kTimeout, "loading_limit", "10 s"}},
+      {"no_words",
+       {std::string("import torch\nname = '\xff\xfe'\n"), Outcome::kRejected, "not_utf8", ""}},
+  };
+  return kSamples;
+}
+
+/// One run judges all of them.
+class Modules : public testing::TestWithParam<std::string> {
+ protected:
+  /// Once for all suites of this class.
+  static void SetUpTestSuite() {
+    if (!records_.empty()) return;
+    const TempFolder folder;
+    folder.write("set/level1/1_ReluScale.py", kModuleProblem);
+    for (const auto& [name, sample] : samples())
+      folder.write("candidates/me/1_ReluScale/" + name + ".py", sample.source);
+    const auto out = folder.path() / "run.jsonl";
+    const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                    (folder.path() / "candidates").string(), "--device", "cpu",
+                                    "--out", out.string(), "--load-timeout", "10"},
+                                   {}, std::chrono::seconds(280));
+    for (const auto& [id, record] : records_by_candidate(out))
+      records_.emplace(std::filesystem::path(id).stem().string(), record);
+    ASSERT_EQ(result.status.code, 0) << result.error;
+  }
+
+  static std::map<std::string, Record> records_;
+};
+
+std::map<std::string, Record> Modules::records_;
+
+TEST_P(Modules, GetTheirOutcome) {
+  ASSERT_THAT(records_, Contains(testing::Key(GetParam())));
+  const Record& record = records_.at(GetParam());
+  const Expectation& expected = samples().at(GetParam());
+  EXPECT_EQ(record.outcome, expected.outcome) << record.cause.str() << ": " << record.message;
+  if (!expected.cause.empty()) {
+    EXPECT_EQ(record.cause, expected.cause) << record.message;
+  }
+  EXPECT_THAT(record.message, HasSubstr(expected.message));
+  EXPECT_EQ(record.kind, CandidateKind::kModule);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const auto& [name, sample] : samples()) all.push_back(name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Modules, testing::ValuesIn(names()), [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, ' ', '_');
+  return name;
+});
+
+TEST_F(Modules, SayHowTheyWereBuilt) {
+  const Record& record = records_.at("inline");
+  ASSERT_TRUE(record.compile) << record.message;
+  ASSERT_TRUE(record.timing) << record.message;
+  EXPECT_THAT(record.compile->way.str(), HasSubstr("nvrtc + "));
+  EXPECT_EQ(record.timing->trust, "self_reported");
+  EXPECT_THAT(records_.at("own_names").flags, Not(Contains("weights_by_seed")));
+}
+
+}  // namespace
+}  // namespace kbench::test
