@@ -19,6 +19,7 @@ using protocol::MessageType;
 
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
+constexpr double kFirstCallLimit_s = 30;  // of a module
 constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
 constexpr double kSayWhere_s = 1;
@@ -141,6 +142,9 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
 }
 
 double Evaluation::call_limit_s() const {
+  // What a module compiles and tunes in its first call belongs to its loading.
+  if (!called_ && request_.kind != CandidateKind::kKernel)
+    return std::min(request_.load_limit_s, kFirstCallLimit_s);
   const double limit = std::max(kMinCallLimit_s, kCallLimitFactor * problem_.reference_ms() / 1000);
   return request_.call_limit_s > 0 ? std::min(request_.call_limit_s, limit) : limit;
 }
@@ -214,6 +218,7 @@ void Evaluation::call(std::size_t slot) {
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  called_ = true;
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;
   std::memcpy(&called, message.body.data(), sizeof called);

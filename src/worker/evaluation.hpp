@@ -92,6 +92,7 @@ class Evaluation {
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
   std::map<std::string, std::size_t> next_set_;  ///< by side: both rotate through the same sets
   bool frozen_ = false;
+  bool called_ = false;  ///< one call has come back
   Verdict verdict_;
 };
 
