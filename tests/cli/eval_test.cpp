@@ -301,7 +301,7 @@ TEST_F(Eval, BytesThatAreNoCodeAreRejected) {
   EXPECT_EQ(causes[0], "rejected:empty");
   EXPECT_EQ(causes[1], "rejected:not_utf8");
   EXPECT_EQ(causes[2], "rejected:oversized");
-  EXPECT_EQ(causes[3], "unsupported:candidate_kind");
+  EXPECT_EQ(causes[3], "load_failure:no_modelnew");
 }
 
 TEST_F(Eval, AFaultyPlanIsToldWithLineAndColumn) {

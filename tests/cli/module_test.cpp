@@ -10,10 +10,8 @@
 namespace kbench::test {
 namespace {
 
-using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 struct Expectation {
@@ -126,62 +124,39 @@ const std::map<std::string, Expectation>& samples() {
   return kSamples;
 }
 
-/// One run judges all of them.
-class Modules : public testing::TestWithParam<std::string> {
- protected:
-  /// Once for all suites of this class.
-  static void SetUpTestSuite() {
-    if (!records_.empty()) return;
-    const TempFolder folder;
-    folder.write("set/level1/1_ReluScale.py", kModuleProblem);
-    for (const auto& [name, sample] : samples())
-      folder.write("candidates/me/1_ReluScale/" + name + ".py", sample.source);
-    const auto out = folder.path() / "run.jsonl";
-    const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                    (folder.path() / "candidates").string(), "--device", "cpu",
-                                    "--out", out.string(), "--load-timeout", "10"},
-                                   {}, std::chrono::seconds(280));
-    for (const auto& [id, record] : records_by_candidate(out))
-      records_.emplace(std::filesystem::path(id).stem().string(), record);
-    ASSERT_EQ(result.status.code, 0) << result.error;
+// One test, because it is one run: each alone would cost as much as all.
+TEST(Modules, GetTheirOutcomes) {
+  const TempFolder folder;
+  folder.write("set/level1/1_ReluScale.py", kModuleProblem);
+  for (const auto& [name, sample] : samples())
+    folder.write("candidates/me/1_ReluScale/" + name + ".py", sample.source);
+  const auto out = folder.path() / "run.jsonl";
+  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                  (folder.path() / "candidates").string(), "--device", "cpu",
+                                  "--out", out.string(), "--load-timeout", "10"},
+                                 {}, std::chrono::seconds(280));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  std::map<std::string, Record> records;
+  for (const auto& [id, record] : records_by_candidate(out))
+    records.emplace(std::filesystem::path(id).stem().string(), record);
+  for (const auto& [name, expected] : samples()) {
+    SCOPED_TRACE(name);
+    ASSERT_THAT(records, Contains(testing::Key(name)));
+    const Record& record = records.at(name);
+    EXPECT_EQ(to_string(record.outcome), to_string(expected.outcome))
+        << record.cause.str() << ": " << record.message;
+    if (!expected.cause.empty()) {
+      EXPECT_EQ(record.cause, expected.cause) << record.message;
+    }
+    EXPECT_THAT(record.message, HasSubstr(expected.message));
+    EXPECT_EQ(record.kind, CandidateKind::kModule);
   }
-
-  static std::map<std::string, Record> records_;
-};
-
-std::map<std::string, Record> Modules::records_;
-
-TEST_P(Modules, GetTheirOutcome) {
-  ASSERT_THAT(records_, Contains(testing::Key(GetParam())));
-  const Record& record = records_.at(GetParam());
-  const Expectation& expected = samples().at(GetParam());
-  EXPECT_EQ(record.outcome, expected.outcome) << record.cause.str() << ": " << record.message;
-  if (!expected.cause.empty()) {
-    EXPECT_EQ(record.cause, expected.cause) << record.message;
-  }
-  EXPECT_THAT(record.message, HasSubstr(expected.message));
-  EXPECT_EQ(record.kind, CandidateKind::kModule);
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& [name, sample] : samples()) all.push_back(name);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Modules, testing::ValuesIn(names()), [](const auto& test) {
-  std::string name = test.param;
-  std::ranges::replace(name, ' ', '_');
-  return name;
-});
-
-TEST_F(Modules, SayHowTheyWereBuilt) {
-  const Record& record = records_.at("inline");
-  ASSERT_TRUE(record.compile) << record.message;
-  ASSERT_TRUE(record.timing) << record.message;
-  EXPECT_THAT(record.compile->way.str(), HasSubstr("nvrtc + "));
-  EXPECT_EQ(record.timing->trust, "self_reported");
-  EXPECT_THAT(records_.at("own_names").flags, Not(Contains("weights_by_seed")));
+  const Record& built = records.at("inline");
+  ASSERT_TRUE(built.compile) << built.message;
+  EXPECT_THAT(built.compile->way.str(), HasSubstr("nvrtc + "));
+  ASSERT_TRUE(built.timing) << built.message;
+  EXPECT_EQ(built.timing->trust, "self_reported");
+  EXPECT_THAT(records.at("own_names").flags, Not(Contains("weights_by_seed")));
 }
 
 }  // namespace

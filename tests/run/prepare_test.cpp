@@ -121,17 +121,77 @@ TEST_F(Prepare, ASyntaxErrorIsTheCompilersToTell) {
   EXPECT_TRUE(prepared.record.compile);
 }
 
-TEST_F(Prepare, KindsThatThisVersionCannotRunAreUnsupported) {
-  for (const auto kind : {CandidateKind::kExtension, CandidateKind::kModule}) {
-    candidate_.kind = kind;
-    const auto& prepared = prepare_source("class ModelNew: pass\n");
-    EXPECT_TRUE(prepared.decided);
-    EXPECT_EQ(prepared.record.outcome, Outcome::kUnsupported);
-    EXPECT_EQ(prepared.record.stage, Stage::kRoster);
-    EXPECT_EQ(prepared.record.cause, "candidate_kind");
-    EXPECT_THAT(prepared.record.message, HasSubstr(to_string(kind)));
-    EXPECT_FALSE(finish());
+/// A module of this source, prepared as far as it goes without a scout.
+struct ModuleOnItsWay {
+  explicit ModuleOnItsWay(const std::string& source, Signature with = signature()) {
+    candidate.kind = CandidateKind::kModule;
+    candidate.id = "me/a.py";
+    candidate.source = source;
+    prepared.candidate = &candidate;
+    prepared.problem = &problem;
+    prepare_module(prepared, with, {{"rows", "4"}}, 1.5);
   }
+  /// As if a scout had come back with these builds.
+  std::optional<ReadyCode> finish(BuildSummary builds) {
+    std::promise<Scouted> promise;
+    promise.set_value({std::move(builds)});
+    prepared.scouted = promise.get_future().share();
+    return finish_compile(prepared, -1);
+  }
+
+  Candidate candidate;
+  Problem problem;
+  Prepared prepared;
+};
+
+BuildSummary failed_build() {
+  BuildSummary builds;
+  builds.builds = 1;
+  builds.failure =
+      ExtensionError{Outcome::kCompileFailure, "syntax_error", "line 3", "log", 1, false};
+  return builds;
+}
+
+TEST(PrepareModule, SharesTheProblemsTensorsAndLaunchesNothing) {
+  Signature with = signature();
+  with.inputs.push_back({"alpha", Value(0.5)});
+  with.inputs.push_back({"mask", TensorInfo{"mask", DType::kBool, {8}}});
+  with.state.push_back({{"weight", DType::kFloat32, {64}}, false});
+  ModuleOnItsWay module("class ModelNew: pass\n", with);
+  ASSERT_TRUE(module.prepared.module);
+  EXPECT_FALSE(is_compiled(module.prepared));
+  const CandidateJob& job = *module.prepared.module;
+  ASSERT_EQ(job.plan.tensors.size(), 4u);
+  EXPECT_TRUE(job.plan.launches.empty());
+  EXPECT_EQ(job.plan.tensors[2].role, BoundTensor::Role::kState);
+  EXPECT_EQ(job.plan.tensors[3].role, BoundTensor::Role::kOutput);
+  ASSERT_EQ(job.module.arguments.size(), 3u);
+  EXPECT_EQ(std::get<std::size_t>(job.module.arguments[2]), 1u);
+  EXPECT_EQ(job.module.sizes.at("rows"), "4");
+  EXPECT_DOUBLE_EQ(module.prepared.call_limit_s, 1.5);
+}
+
+TEST(PrepareModule, WithoutBuildsIsReadyAtOnce) {
+  ModuleOnItsWay module("class ModelNew: pass\n");
+  const auto code = module.finish({});
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->kind, CandidateKind::kModule);
+  EXPECT_FALSE(module.prepared.record.compile);
+}
+
+TEST(PrepareModule, ABuildThatFailedDecides) {
+  ModuleOnItsWay module("extension = load_inline()\n");
+  EXPECT_FALSE(module.finish(failed_build()));
+  EXPECT_EQ(module.prepared.record.outcome, Outcome::kCompileFailure);
+  EXPECT_EQ(module.prepared.record.stage, Stage::kCompile);
+  EXPECT_EQ(module.prepared.record.cause, "syntax_error");
+  EXPECT_EQ(module.prepared.log, "");
+}
+
+TEST(PrepareModule, OneThatCatchesExceptionsGoesOn) {
+  ModuleOnItsWay module("try:\n  load_inline()\nexcept RuntimeError:\n  pass\n");
+  EXPECT_TRUE(module.finish(failed_build()));
+  EXPECT_FALSE(module.prepared.decided);
 }
 
 TEST_F(Prepare, WhatIsNoCodeIsRejectedOrMissing) {
