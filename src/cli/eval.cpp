@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -24,6 +26,20 @@
 
 namespace kbench::cli {
 namespace {
+
+/// A number above zero; CLI11's own check tells the largest double instead of what is wrong.
+CLI::Validator above_zero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool whole = !text.empty() && *end == '\0';
+        return whole && value > 0 && std::isfinite(value)
+                   ? std::string()
+                   : fmt::format("{} is not a number above zero", text);
+      },
+      "NUMBER > 0");
+}
 
 constexpr int kInterrupted = 130;
 constexpr int kUsage = 2;
@@ -243,15 +259,15 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->allow_extra_args(false);
   app.add_option("--timeout", a.options.call_limit_s,
                  "seconds per call (default: max of 2 s and 50 times the reference)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   app.add_option("--compile-timeout", a.options.compile_limit_s, "seconds per compile")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   app.add_option("--load-timeout", a.options.load_limit_s, "seconds to load a candidate")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
@@ -268,7 +284,7 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
       ->allow_extra_args(false);
   app.add_option("--max-instructions", a.options.max_instructions,
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   app.add_flag("--profile", a.options.profile,
                "count what the kernels do, in one more call of the CPU executor");
   app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")

@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
             ""},
         Mistake{"FaultyShard", {"eval", "--shard", "4/4", "--out", "DIR/o.jsonl"}, "4/4"},
         Mistake{"NegativeTrials", {"eval", "--trials", "-1"}, "trials"},
+        Mistake{"NoTime", {"eval", "--timeout", "soon"}, "--timeout: soon is not a number above"},
+        Mistake{"NegativeBudget", {"eval", "--max-instructions", "-3"}, "-3 is not a number above"},
         Mistake{"OutInNoFolder",
                 {"eval", "--device", "cpu", "--out", "DIR/no/folder/run.jsonl"},
                 "no/folder"},
