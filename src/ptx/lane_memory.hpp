@@ -226,7 +226,7 @@ struct LaneLoad {
   static void near(const Context& c, const Instr& in, const Shape& shape, std::uint32_t count) {
     for (unsigned k = 0; k < in.aux; ++k) {
       if (in.list[k] == kNone) continue;
-      wide::near(c.target<std::uint32_t>(in.list[k]), shape.host + 4 * k, count - k,
+      wide::near(c.target<std::uint32_t>(in.list[k]), shape.host + std::size_t{4} * k, count - k,
                  shape.offset.data(), c.mask);
     }
   }

@@ -11,7 +11,7 @@ namespace kbench::ptx {
 namespace {
 
 /// ptxas refuses more: only dynamic shared memory may be larger.
-constexpr std::uint64_t kMostStaticShared = 48 * 1024;
+constexpr std::uint64_t kMostStaticShared = std::uint64_t{48} * 1024;
 
 std::optional<Fault> check_shared(const Function& kernel, const Launch& launch,
                                   const DeviceModel& device) {

@@ -110,7 +110,7 @@ HostRequest host_request(const json& request, const SplitSources& sources,
   if (functions != request.end() && functions->is_object()) {
     host.functions.emplace();
     for (const auto& [name, docstring] : functions->items())
-      host.functions->emplace_back(name, docstring.is_string() ? docstring.get<std::string>() : "");
+      host.functions->push_back({name, docstring.is_string() ? docstring.get<std::string>() : ""});
   }
   host.error_handling = request.value("with_pytorch_error_handling", true);
   host.flags = strings(request, "extra_cflags");

@@ -28,8 +28,8 @@ std::string findings_body(const std::vector<LaunchReport>& reports) {
   std::vector<ptx::Finding> findings;
   for (const auto& report : reports)
     findings.insert(findings.end(), report.findings.begin(), report.findings.end());
-  // The fault ends the list, and is not to be left out.
-  std::ranges::stable_partition(findings, [](const ptx::Finding& finding) {
+  // A fault comes first: whatever is left out, it is not.
+  std::stable_partition(findings.begin(), findings.end(), [](const ptx::Finding& finding) {
     return finding.kind == ptx::FindingKind::kFault;
   });
   std::string text;
