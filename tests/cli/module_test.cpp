@@ -134,7 +134,7 @@ TEST(Modules, GetTheirOutcomes) {
   const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
                                   (folder.path() / "candidates").string(), "--device", "cpu",
                                   "--out", out.string(), "--load-timeout", "10"},
-                                 {}, std::chrono::seconds(280));
+                                 {}, std::chrono::seconds(580));
   ASSERT_EQ(result.status.code, 0) << result.error;
   std::map<std::string, Record> records;
   for (const auto& [id, record] : records_by_candidate(out))
