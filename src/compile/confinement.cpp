@@ -105,6 +105,7 @@ void confine_reads(const std::vector<std::filesystem::path>& folders) {
 void confine_program(const std::vector<std::filesystem::path>& read,
                      const std::vector<std::filesystem::path>& write) {
   std::vector<Permission> permissions;
+  permissions.reserve(read.size() + write.size());
   for (const auto& path : read) {
     permissions.push_back({path.string(), kLandlockReadFile | kLandlockReadDir | kLandlockExecute});
   }

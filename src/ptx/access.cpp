@@ -25,7 +25,7 @@ std::string verb(std::uint64_t bytes, bool write) {
 }
 
 [[gnu::noinline]] std::byte* outside_window(Context& c, const Instr& in, unsigned lane,
-                                            std::string name, std::uint64_t address,
+                                            const std::string& name, std::uint64_t address,
                                             std::uint64_t bytes, std::uint64_t size, bool write) {
   Extent extent;
   extent.begin = 0;

@@ -45,7 +45,7 @@ class Evaluator {
 
   Operand ternary() {
     const Nesting nesting(*this);
-    const Operand condition = binary(1);
+    Operand condition = binary(1);
     if (!cursor_.accept("?")) return condition;
     const Operand yes = ternary();
     cursor_.expect(":");
@@ -91,7 +91,7 @@ class Evaluator {
       cursor_.expect(")");
       return made(integer(unary()).bits, is_unsigned);
     }
-    const Operand value = ternary();
+    Operand value = ternary();
     cursor_.expect(")");
     return value;
   }

@@ -56,7 +56,7 @@ std::string readable_place(const std::vector<std::string>& files, const Position
     if (file <= 0 || line <= 0 || static_cast<std::size_t>(file) >= files.size()) return {};
     return fmt::format("{}:{}", files[static_cast<std::size_t>(file)], line);
   };
-  const std::string outer = place(position.file, position.line);
+  std::string outer = place(position.file, position.line);
   const std::string inner = place(position.inner_file, position.inner_line);
   if (inner.empty() || outer.empty()) return outer;
   return fmt::format("{}, inlined at {}", inner, outer);

@@ -70,7 +70,7 @@ inline void gather_accumulators(const Context& c, const Word* registers, unsigne
     const Word mask = half_type ? 0xffffU : ~Word{0};
     for (unsigned t = 0; t < 4; ++t) {
       for (unsigned g = 0; g < 8; ++g) {
-        out.at[2 * t][8 * half + g] = first[4 * g + t] & mask;
+        out.at[std::size_t{2} * t][8 * half + g] = first[4 * g + t] & mask;
         out.at[2 * t + 1][8 * half + g] = second[4 * g + t] >> shift;
       }
     }
@@ -87,7 +87,8 @@ inline void scatter_accumulators(const Context& c, const Word* registers, unsign
     Word* second = half_type ? first : c.target<Word>(registers[2 * half + 1]);
     for (unsigned t = 0; t < 4; ++t) {
       for (unsigned g = 0; g < 8; ++g) {
-        const Word low = in.at[2 * t][8 * half + g], high = in.at[2 * t + 1][8 * half + g];
+        const Word low = in.at[std::size_t{2} * t][8 * half + g],
+                   high = in.at[2 * t + 1][8 * half + g];
         first[4 * g + t] = half_type ? low | (high << 16) : low;
         if (!half_type) second[4 * g + t] = high;
       }
@@ -112,7 +113,7 @@ struct Integers {
     for (unsigned block = 0; block < blocks; ++block) {
       for (unsigned h = 0; h < kPerWord; ++h) {
         std::int32_t* value = side.value + (block * kPerWord + h) * stride;
-        const Word* word = words + block * stride;
+        const Word* word = words + std::size_t{block} * stride;
         for (unsigned i = 0; i < stride; ++i) {
           const Word high = word[i] << (32 - kBits * (h + 1));
           value[i] = other ? static_cast<std::int32_t>(high >> (32 - kBits))
@@ -156,7 +157,7 @@ struct Bits {
     alignas(64) Word value[kWordBlocks * 4 * kRows];
   };
   static void expand(const Word* words, unsigned stride, unsigned blocks, bool, Side& side) {
-    std::copy(words, words + blocks * stride, side.value);
+    std::copy(words, words + std::size_t{blocks} * stride, side.value);
   }
   static void multiply(const Side& a, const Side& b, const Geometry& g, unsigned /*fraction*/,
                        const Accumulators& in, Accumulators& out) {

@@ -124,7 +124,8 @@ struct Floats {
       for (unsigned h = 0; h < Decoder::kPerWord; ++h) {
         const unsigned at = (block * Decoder::kPerWord + h) * stride;
         for (unsigned i = 0; i < stride; i += V::kCount) {
-          const auto& word = *reinterpret_cast<const WordV*>(words + block * stride + i);
+          const auto& word =
+              *reinterpret_cast<const WordV*>(words + std::size_t{block} * stride + i);
           auto& value = *reinterpret_cast<FloatV*>(side.value + at + i);
           Decoder::values(word, h, other, value);
           IntV e;
@@ -228,14 +229,15 @@ struct Floats {
                         Block& block) {
     const float* values = a.value + row;
     const std::int32_t* exponents = a.exponent + row;
-    const float* factor = b.value + 4 * j;
-    const std::int32_t* shift = b.exponent + 4 * j;
+    const float* factor = b.value + std::size_t{4} * j;
+    const std::int32_t* shift = b.exponent + std::size_t{4} * j;
     IntV top = *reinterpret_cast<const IntV*>(block.exponent[j] + row);
     IntV products = IntV{} + 2 * kExponentOfZero;
     for (unsigned q = 0; q < quads; ++q) {
       for (unsigned t = 0; t < 4; ++t) {
         const IntV e =
-            *reinterpret_cast<const IntV*>(exponents + (4 * q + t) * kRows) + shift[q * kLanes + t];
+            *reinterpret_cast<const IntV*>(exponents + (std::size_t{4} * q + t) * kRows) +
+            shift[q * kLanes + t];
         products = e > products ? e : products;
       }
     }
@@ -247,8 +249,9 @@ struct Floats {
     for (unsigned q = 0; q < quads; ++q) {
       IntV sum = sums[q / 4];
       for (unsigned t = 0; t < 4; ++t) {
-        const FloatV product = *reinterpret_cast<const FloatV*>(values + (4 * q + t) * kRows) *
-                               factor[q * kLanes + t] * scale;
+        const FloatV product =
+            *reinterpret_cast<const FloatV*>(values + (std::size_t{4} * q + t) * kRows) *
+            factor[q * kLanes + t] * scale;
         sum += __builtin_convertvector(product, IntV);
       }
       sums[q / 4] = sum;

@@ -279,6 +279,7 @@ void decode_vector_move(Decode& d, Type type) {
                     : bytes == 4 ? Type::kB32
                                  : Type::kB64;
   std::vector<u32> list;
+  list.reserve(items.size());
   for (const Operand& item : items) list.push_back(part_of(d, item, part, packs));
   d.out.list = d.keep(list);
   d.out.aux = static_cast<std::uint8_t>(list.size());

@@ -46,7 +46,8 @@ struct BlockOutcome {
 /// Runs `body` on the input 0, 1, 2, …; fails the test where it is not supported.
 inline BlockOutcome run_block(const std::string& body, const BlockRun& how = {}) {
   BlockOutcome outcome;
-  Buffer<std::uint32_t> in("input", kInputWords), out("output", how.threads * how.blocks);
+  Buffer<std::uint32_t> in("input", kInputWords),
+      out("output", std::size_t{how.threads} * how.blocks);
   std::iota(in.data(), in.data() + kInputWords, 0U);
   auto loaded = load(block_text(body, how.directives));
   if (const auto* unsupported = std::get_if<Unsupported>(&loaded)) {

@@ -123,7 +123,7 @@ TEST_F(Prepare, ASyntaxErrorIsTheCompilersToTell) {
 
 /// A module of this source, prepared as far as it goes without a scout.
 struct ModuleOnItsWay {
-  explicit ModuleOnItsWay(const std::string& source, Signature with = signature()) {
+  explicit ModuleOnItsWay(const std::string& source, const Signature& with = signature()) {
     candidate.kind = CandidateKind::kModule;
     candidate.id = "me/a.py";
     candidate.source = source;

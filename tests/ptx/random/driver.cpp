@@ -11,8 +11,9 @@ namespace {
 
 using Pointer = unsigned long long;
 
-constexpr int kStackLimit = 0;                    // CU_LIMIT_STACK_SIZE
-constexpr std::size_t kStackBytes = 16 * 1024;    // recursion: its depth is not known to ptxas
+constexpr int kStackLimit = 0;  // CU_LIMIT_STACK_SIZE
+constexpr std::size_t kStackBytes =
+    std::size_t{16} * 1024;                       // recursion: its depth is not known to ptxas
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER, …_SIZE_BYTES
 constexpr int kLevel = 7;                         // CU_JIT_OPTIMIZATION_LEVEL
 constexpr std::size_t kLogBytes = 4096;

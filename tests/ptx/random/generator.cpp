@@ -85,7 +85,7 @@ Callee make_callee(Rng& rng, std::string name) {
 std::string bits_type(Kind kind) { return fmt::format("b{}", 8 * bytes_of(kind)); }
 
 /// The statements of a function between its first values and its result.
-void callee_body(Writer& w, Plan plan, const Callee& callee) {
+void callee_body(Writer& w, const Plan& plan, const Callee& callee) {
   Statements statements(w, plan);
   w.place.depth = 2;
   w.line("mov.u32 %linear, %tid.x");
