@@ -107,6 +107,18 @@ bool JudgeClient::healthy() {
          message.type == MessageType::kHealthy;
 }
 
+PrivateFolder::PrivateFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "kbench-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr)
+    throw Error(fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno)));
+  path_ = pattern;
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
                                    std::size_t memory_limit_bytes, ExtensionBuilder* builder)
     : host_(host), nonce_(protocol::random_nonce()) {
@@ -126,11 +138,8 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
 
 void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder,
                                     Fd& candidate_end) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "kbench-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw Error(fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno)));
-  folder_ = pattern;
-  job.module.folder = pattern;
+  folder_ = std::make_unique<PrivateFolder>();
+  job.module.folder = folder_->path().string();
   auto [ours, theirs] = socket_pair();
   candidate_end = std::move(theirs);
   service_ = std::make_unique<CompileService>(
@@ -157,10 +166,7 @@ ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {
   finished_ = true;
   if (grace.count() > 0) host_.wait_exit(pid_, protocol::Clock::now() + grace);
   over_memory_ = host_.over_memory(pid_);
-  const ExitStatus status = host_.kill_child(pid_);
-  std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  return status;
+  return host_.kill_child(pid_);
 }
 
 }  // namespace kbench::run

@@ -58,6 +58,19 @@ class JudgeClient {
   bool warming_ = false;
 };
 
+/// A folder that nobody else can look into, removed with all that is in it.
+class PrivateFolder {
+ public:
+  PrivateFolder();  ///< throws kbench::Error where none can be made
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// A candidate's process that has been started: code loading, channel waiting for a judge.
 class StartedCandidate {
  public:
@@ -87,7 +100,7 @@ class StartedCandidate {
   void open_service(CandidateJob& job, ExtensionBuilder& builder, Fd& candidate_end);
 
   ChildLog log_;
-  std::filesystem::path folder_;  ///< of a module's source; removed with it
+  std::unique_ptr<PrivateFolder> folder_;  ///< of a module's source
   std::unique_ptr<CompileService> service_;
   Fd judge_end_;
   std::uint64_t nonce_ = 0;

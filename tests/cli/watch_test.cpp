@@ -208,29 +208,23 @@ TEST_F(Watch, AProfileIsRejectedWhereItsEstimateIsForAnUnknownGpu) {
   EXPECT_THAT(result.error, HasSubstr("H9000"));
 }
 
-TEST_F(Watch, EndlessLoopsEndAtTheInstructionLimit) {
-  const auto result = eval(R"(//@ dims x[N]
+constexpr const char* kEndless = R"(//@ dims x[N]
 //@ out y like x
 //@ k<<<1, 32>>>(x, y)
 __global__ void k(const volatile float* x, float* y) {
   while (x[0] == x[0]) y[threadIdx.x] = 1;
 }
-)",
-                           {"--max-instructions", "100000"});
+)";
+
+TEST_F(Watch, EndlessLoopsEndAtTheInstructionLimit) {
+  const auto result = eval(kEndless, {"--max-instructions", "100000"});
   ASSERT_EQ(result.status.code, 0) << result.error;
   EXPECT_EQ(record().outcome, Outcome::kTimeout);
   EXPECT_EQ(record().cause, "instruction_limit");
 }
 
 TEST_F(Watch, EndlessLoopsThatTheClockEndsSayWhereTheyWere) {
-  const auto result = eval(R"(//@ dims x[N]
-//@ out y like x
-//@ k<<<1, 32>>>(x, y)
-__global__ void k(const volatile float* x, float* y) {
-  while (x[0] == x[0]) y[threadIdx.x] = 1;
-}
-)",
-                           {"--timeout", "0.5"});
+  const auto result = eval(kEndless, {"--timeout", "0.5"});
   ASSERT_EQ(result.status.code, 0) << result.error;
   EXPECT_EQ(record().outcome, Outcome::kTimeout);
   EXPECT_EQ(record().cause, "execution_limit");

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <memory>
 #include <thread>
 
@@ -119,6 +121,17 @@ TEST(JudgeClient, AWarmOneAnswersInTurn) {
   bench.judge->warm("cuda:0");
   EXPECT_TRUE(std::holds_alternative<Signature>(bench.judge->open(json::object())));
   EXPECT_TRUE(bench.judge->healthy());
+}
+
+TEST(PrivateFolder, IsGoneWithWhatWasPutIntoIt) {
+  std::filesystem::path path;
+  {
+    const PrivateFolder folder;
+    path = folder.path();
+    EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
+    std::filesystem::create_directories(path / "cache/deep");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace
