@@ -88,6 +88,11 @@ inline constexpr std::size_t kMaxFindings = 20;
 /// what `--require clean` does not let pass.
 std::span<const std::string_view> unclean_flags();
 
+/// Record::judge of kbench's own verdicts.
+inline constexpr const char* kOwnJudge = "kbench";
+/// Record::judge of verdicts that KernelBench gave and `kbench import` read.
+inline constexpr const char* kKernelBenchJudge = "kernelbench";
+
 /// What is written of one candidate. Only `correct` carries timing and speedups. Texts that recur
 /// in a run are interned, so that a hundred thousand records stay small.
 struct Record {
@@ -101,6 +106,9 @@ struct Record {
   Interned torch;   ///< version of torch
   Interned problem_hash, options_hash, judge_hash;
   std::string candidate_hash;
+  /// Whose verdict it is, by whose rules; verdicts of different judges are never taken for one
+  /// another.
+  Interned judge = kOwnJudge;
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kRoster;
   Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
@@ -122,7 +130,7 @@ struct Record {
 };
 
 /// The identity of a verdict, used by --resume: a digest of (model, problem, sample, precision,
-/// device model, torch, hashes of problem, candidate, options and judge).
+/// device model, torch, hashes of problem, candidate, options and judge, and the judge's name).
 std::string record_key(const Record& record);
 /// Whether both have the same key, without computing it.
 bool same_key(const Record& a, const Record& b);

@@ -24,9 +24,9 @@ struct ReportOptions {
 };
 
 /// One row of the summary: a model over all problems, or over one level. Models that were judged
-/// at several precisions or on several devices have a row for each.
+/// at several precisions, on several devices or by several judges have a row for each.
 struct SummaryRow {
-  Interned model, precision, device;
+  Interned model, precision, device, judge;
   int level = -1;  ///< −1: overall
   /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;

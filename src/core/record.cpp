@@ -205,7 +205,7 @@ std::string record_key(const Record& record) {
   hash.field(record.model).field(record.problem).field(std::to_string(record.sample));
   hash.field(record.precision).field(record.device).field(record.torch);
   hash.field(record.problem_hash).field(record.candidate_hash);
-  hash.field(record.options_hash).field(record.judge_hash);
+  hash.field(record.options_hash).field(record.judge_hash).field(record.judge);
   return hash.hex();
 }
 
@@ -213,7 +213,7 @@ bool same_key(const Record& a, const Record& b) {
   return a.model == b.model && a.problem == b.problem && a.sample == b.sample &&
          a.precision == b.precision && a.device == b.device && a.torch == b.torch &&
          a.problem_hash == b.problem_hash && a.candidate_hash == b.candidate_hash &&
-         a.options_hash == b.options_hash && a.judge_hash == b.judge_hash;
+         a.options_hash == b.options_hash && a.judge_hash == b.judge_hash && a.judge == b.judge;
 }
 
 json to_json(const Record& record) {
@@ -231,6 +231,7 @@ json to_json(const Record& record) {
                {"candidate_hash", record.candidate_hash},
                {"options_hash", record.options_hash.str()},
                {"judge_hash", record.judge_hash.str()},
+               {"judge", record.judge.str()},
                {"outcome", to_string(record.outcome)},
                {"stage", to_string(record.stage)},
                {"cause", record.cause.str()},
@@ -279,6 +280,7 @@ Record record_from_json(const json& line) {
   record.candidate_hash = fields.text("candidate_hash");
   record.options_hash = fields.text("options_hash");
   record.judge_hash = fields.text("judge_hash");
+  if (const json* judge = fields.maybe("judge")) record.judge = Fields::text_of(*judge, "judge");
   record.outcome = named<Outcome>(fields, "outcome", outcome_from_name);
   record.stage = named<Stage>(fields, "stage", stage_from_name);
   record.cause = fields.text("cause");

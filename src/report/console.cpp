@@ -114,7 +114,7 @@ class Console {
   void candidate(const Record& record, std::size_t outcome, std::size_t problem,
                  std::size_t model) {
     const bool correct = record.outcome == Outcome::kCorrect;
-    const auto time = median_ms(record, "candidate");
+    const auto time = time_ms(record, "candidate");
     std::string speedup;
     if (const Speedup* over = speedup_over(record, report_.baseline);
         over != nullptr && !report_.on_cpu) {

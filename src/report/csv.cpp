@@ -88,6 +88,7 @@ constexpr std::array kColumns = {
     Column{"kind", name_of<&Record::kind>},
     Column{"precision", text_of<&Record::precision>},
     Column{"device", text_of<&Record::device>},
+    Column{"judge", text_of<&Record::judge>},
     Column{"outcome", name_of<&Record::outcome>},
     Column{"stage", name_of<&Record::stage>},
     Column{"cause", text_of<&Record::cause>},
@@ -103,13 +104,13 @@ constexpr std::array kColumns = {
     Column{"max_rel_error", error_of<&TrialResult::max_rel_error>},
     Column{"time_ms",
            [](Buffer& row, const Report&, const Record& record) {
-             append_number(row, median_ms(record, "candidate"));
+             append_number(row, time_ms(record, "candidate"));
            }},
     Column{"baseline", [](Buffer& row, const Report& report,
                           const Record&) { append_text(row, report.baseline); }},
     Column{"baseline_ms",
            [](Buffer& row, const Report& report, const Record& record) {
-             append_number(row, median_ms(record, report.baseline));
+             append_number(row, time_ms(record, report.baseline));
            }},
     Column{"speedup", speedup_of<&Speedup::value>},
     Column{"speedup_lo", speedup_of<&Speedup::lo>},

@@ -111,6 +111,21 @@ std::string precision(const Report& report) {
                       : printable(fmt::format("{}", fmt::join(rows, ", ")));
 }
 
+/// Who judged, where it was not kbench alone.
+std::string judges(const Report& report) {
+  std::map<Interned, std::int64_t> counts;
+  for (const std::size_t index : report.candidates) ++counts[report.run.records[index].judge];
+  if (counts.empty() || (counts.size() == 1 && counts.begin()->first == kOwnJudge)) return {};
+  std::string text;
+  for (const auto& [judge, count] : counts) {
+    add_part(
+        text, "",
+        fmt::format("{} {}{}", printable(judge.str()), count,
+                    judge == kKernelBenchJudge ? " (imported: its verdicts and its times)" : ""));
+  }
+  return text;
+}
+
 std::string baseline(const Report& report) {
   std::string text = report.baseline.empty() ? "none" : report.baseline;
   std::vector<std::string> others;
@@ -162,6 +177,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"device", device(report)},
       {"problems", problems(report)},
       {"excluded", excluded(report)},
+      {"judge", judges(report)},
       {"precision", precision(report)},
       {"baseline", baseline(report)},
       {"timing", timing(report)},

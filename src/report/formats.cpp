@@ -134,11 +134,15 @@ std::vector<std::string> unmet_gates(const Report& report, std::span<const Gate>
       for (std::size_t i = 0; i < gates.size(); ++i) {
         const Estimate& estimate = row.estimates[i];
         if (estimate.value && *estimate.value >= gates[i].least) continue;
-        unmet.push_back(fmt::format(
-            "{}: {} is {}, below {}", report::printable(row.model.str()), gates[i].metric.name(),
-            estimate.value ? fmt::format("{:.4g}", *estimate.value)
-                           : fmt::format("undefined ({})", estimate.why_none),
-            gates[i].least));
+        unmet.push_back(fmt::format("{}{}: {} is {}, below {}", report::printable(row.model.str()),
+                                    row.judge.empty() || row.judge == kOwnJudge
+                                        ? ""
+                                        : " as judged by " + report::printable(row.judge.str()),
+                                    gates[i].metric.name(),
+                                    estimate.value
+                                        ? fmt::format("{:.4g}", *estimate.value)
+                                        : fmt::format("undefined ({})", estimate.why_none),
+                                    gates[i].least));
       }
     }
   }

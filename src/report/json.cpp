@@ -28,10 +28,15 @@ json summary_json(const Report& report, const SummaryRow& row) {
   for (std::size_t i = 0; i < report.metrics.size(); ++i) {
     metrics[report.metrics[i].name()] = estimate_json(row.estimates[i]);
   }
-  return {{"model", row.model.str()},     {"precision", row.precision.str()},
-          {"device", row.device.str()},   {"level", row.level < 0 ? json() : json(row.level)},
-          {"problems", row.problems},     {"samples", row.samples},
-          {"correct", row.correct},       {"timed", row.timed},
+  return {{"model", row.model.str()},
+          {"precision", row.precision.str()},
+          {"device", row.device.str()},
+          {"judge", row.judge.str()},
+          {"level", row.level < 0 ? json() : json(row.level)},
+          {"problems", row.problems},
+          {"samples", row.samples},
+          {"correct", row.correct},
+          {"timed", row.timed},
           {"metrics", std::move(metrics)}};
 }
 
@@ -73,6 +78,7 @@ json candidate_json(const Report& report, const Record& record) {
           {"candidate", record.candidate},
           {"precision", record.precision.str()},
           {"device", record.device.str()},
+          {"judge", record.judge.str()},
           {"outcome", to_string(record.outcome)},
           {"stage", to_string(record.stage)},
           {"cause", record.cause.str()},
@@ -80,8 +86,8 @@ json candidate_json(const Report& report, const Record& record) {
           {"max_abs_error", std::move(max_abs_error)},
           {"max_rel_error", std::move(max_rel_error)},
           {"first_wrong", std::move(first_wrong)},
-          {"time_ms", number(median_ms(record, "candidate"))},
-          {"baseline_ms", number(median_ms(record, report.baseline))},
+          {"time_ms", number(time_ms(record, "candidate"))},
+          {"baseline_ms", number(time_ms(record, report.baseline))},
           {"speedup", std::move(speedup)},
           {"trust", record.timing ? json(record.timing->trust.str()) : json()},
           {"class", record.kernel_class.str()},

@@ -37,7 +37,7 @@ void write_candidates(const Report& report, std::ostream& out) {
   out << "|---|---|---|--:|--:|--:|" << (gpu.empty() ? "" : "--:|") << "---|\n";
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
-    const auto time = median_ms(record, "candidate");
+    const auto time = time_ms(record, "candidate");
     std::string speedup(kNoValue);
     if (const Speedup* over = speedup_over(record, report.baseline);
         over != nullptr && !report.on_cpu) {

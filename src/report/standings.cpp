@@ -47,9 +47,9 @@ std::vector<std::size_t> ordered_roster(const std::vector<RosterEntry>& roster) 
   return order;
 }
 
-/// A sample at one precision on one device.
+/// A sample at one precision on one device by one judge.
 struct SampleKey {
-  Interned model, problem, precision, device;
+  Interned model, problem, precision, device, judge;
   int sample = 0;
   bool operator==(const SampleKey&) const = default;
 };
@@ -57,7 +57,7 @@ struct SampleKey {
 struct SampleKeyHash {
   std::size_t operator()(const SampleKey& key) const {
     std::size_t seed = static_cast<std::size_t>(key.sample);
-    for (const Interned& text : {key.model, key.problem, key.precision, key.device}) {
+    for (const Interned& text : {key.model, key.problem, key.precision, key.device, key.judge}) {
       seed = seed * 0x9e3779b97f4a7c15ull + (std::hash<Interned>()(text) >> 4);
     }
     return seed;
@@ -71,8 +71,10 @@ LatestRecords latest_records(const std::vector<Record>& records) {
   latest.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = records[i];
-    const auto [found, inserted] = latest.try_emplace(
-        {record.model, record.problem, record.precision, record.device, record.sample}, i);
+    const auto [found, inserted] =
+        latest.try_emplace({record.model, record.problem, record.precision, record.device,
+                            record.judge, record.sample},
+                           i);
     // A fault of the harness says nothing about the candidate, so it displaces no verdict.
     if (!inserted && record.outcome != Outcome::kHarnessFault) found->second = i;
   }
@@ -121,20 +123,23 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
 }  // namespace
 
 std::vector<StandingGroup> standing_groups(const RunFile& run) {
-  std::set<std::pair<Interned, Interned>> kinds;
-  for (const Record& record : run.records) kinds.emplace(record.device, record.precision);
+  std::set<std::tuple<Interned, Interned, Interned>> kinds;
+  for (const Record& record : run.records)
+    kinds.emplace(record.device, record.precision, record.judge);
   if (kinds.empty()) kinds.emplace();
   const std::vector<std::size_t> order = ordered_roster(run.roster);
   const LatestRecords latest = latest_records(run.records);
   std::vector<StandingGroup> groups;
-  for (const auto& [device, precision] : kinds) {
+  for (const auto& [device, precision, judge] : kinds) {
     StandingGroup& group = groups.emplace_back();
     group.device = device;
     group.precision = precision;
+    group.judge = judge;
     group.standings.reserve(order.size());
     for (const std::size_t index : order) {
       const RosterEntry& entry = run.roster[index];
-      const auto found = latest.find({entry.model, entry.problem, precision, device, entry.sample});
+      const auto found =
+          latest.find({entry.model, entry.problem, precision, device, judge, entry.sample});
       group.standings.push_back(
           {.entry = index, .record = found == latest.end() ? Standing::kNoRecord : found->second});
     }
@@ -182,6 +187,7 @@ std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& 
       row.model = model;
       row.precision = group.precision;
       row.device = group.device;
+      row.judge = group.judge;
       row.level = level;
     };
     add(-1, all);

@@ -8,21 +8,22 @@
 
 namespace kbench::report {
 
-/// One planned sample at one precision on one device: a roster entry, and its verdict.
+/// One planned sample at one precision on one device by one judge: a roster entry, and its verdict.
 struct Standing {
   static constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
   std::size_t entry = 0;           ///< index into RunFile::roster
   std::size_t record = kNoRecord;  ///< index into RunFile::records
 };
 
-/// The standings of one precision on one device, by model, problem and sample.
+/// The standings of one precision on one device by one judge, by model, problem and sample.
 struct StandingGroup {
-  Interned precision, device;
+  Interned precision, device, judge;
   std::vector<Standing> standings;
 };
 
-/// Joins the roster with the records, once for each precision and device that occurs. Of several
-/// verdicts for one sample (its code was changed and it was run again) the last counts.
+/// Joins the roster with the records, once for each precision, device and judge that occur
+/// together. Of several verdicts for one sample (its code was changed and it was run again) the
+/// last counts.
 std::vector<StandingGroup> standing_groups(const RunFile& run);
 
 /// Whether the sample is left out of all denominators: not its candidate's fault.

@@ -12,7 +12,8 @@ namespace kbench::report {
 /// is verbose, else the headline ones.
 std::vector<std::size_t> shown_metrics(const Report& report);
 
-/// The name of a summary row: the model, with precision or device where several occur; or a level.
+/// The name of a summary row: the model, with precision, device or judge where several occur; or a
+/// level.
 std::string row_name(const Report& report, const SummaryRow& row);
 
 /// A row's value of the metric at that place; a geometric mean with the count of its speedups.

@@ -101,10 +101,12 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::optional<double> median_ms(const Record& record, std::string_view side) {
+std::optional<double> time_ms(const Record& record, std::string_view side) {
   if (!record.timing) return std::nullopt;
   for (const auto& [name, timing] : record.timing->sides) {
-    if (name == side && std::isfinite(timing.median_ms)) return timing.median_ms;
+    if (name != side) continue;
+    if (std::isfinite(timing.median_ms)) return timing.median_ms;
+    if (std::isfinite(timing.mean_ms)) return timing.mean_ms;
   }
   return std::nullopt;
 }

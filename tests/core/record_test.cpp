@@ -101,6 +101,15 @@ TEST(Record, LinesOfTheFirstMinorVersionHaveNoFindingsAndNoProfile) {
   EXPECT_FALSE(record.estimate);
 }
 
+TEST(Record, LinesFromBeforeThereWereOtherJudgesAreKbenchs) {
+  Record imported = samples::correct();
+  imported.judge = kKernelBenchJudge;
+  json line = to_json(imported);
+  EXPECT_EQ(record_from_json(line).judge, kKernelBenchJudge);
+  line.erase("judge");
+  EXPECT_EQ(record_from_json(line).judge, kOwnJudge);
+}
+
 TEST(Record, FaultyFindingsAndProfilesAreNamed) {
   const auto with = [](const char* field, const char* inner, const json& value) {
     json line = to_json(samples::observed());
@@ -157,7 +166,7 @@ TEST(Record, AMissingFieldIsNamedEachTime) {
   for (const auto& [field, value] : whole.items()) {
     if (field == "type" || field == "correct_at" || field == "compile" || field == "timing" ||
         field == "details" || field == "findings" || field == "findings_count" ||
-        field == "profile" || field == "estimate") {
+        field == "profile" || field == "estimate" || field == "judge") {
       continue;  // optional ones, and the line's type, which its reader looks at
     }
     json line = whole;
@@ -198,6 +207,7 @@ TEST(Record, TheKeyChangesWithEachOfItsFieldsAndNoOther) {
       [](Record& r) { r.candidate_hash = "other"; },
       [](Record& r) { r.options_hash = "other"; },
       [](Record& r) { r.judge_hash = "other"; },
+      [](Record& r) { r.judge = kKernelBenchJudge; },
   };
   for (const auto& change : in_key) {
     Record record = base;

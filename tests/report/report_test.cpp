@@ -175,6 +175,31 @@ TEST(Report, PrecisionsHaveRowsOfTheirOwn) {
               AllOf(HasSubstr("alpha, native"), HasSubstr("alpha, fp16")));
 }
 
+TEST(Report, JudgesHaveRowsOfTheirOwn) {
+  RunFile run = samples::gpu_run();
+  const std::vector<Record> own = run.records;
+  for (Record record : own) {
+    record.judge = kKernelBenchJudge;
+    record.outcome = Outcome::kCorrect;  // more lenient than kbench, and read last
+    run.records.push_back(record);
+  }
+  const Report report = build_report(run, {});
+  EXPECT_EQ(report.planned, 24);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);  // kbench's row is first
+  EXPECT_THAT(written(report, "console"),
+              AllOf(HasSubstr("beta, judged by kbench"), HasSubstr("beta, judged by kernelbench"),
+                    HasSubstr("judge=kernelbench")));
+  EXPECT_THAT(report.facts, Contains(Pair("judge", HasSubstr("kernelbench 11 (imported"))));
+  EXPECT_THAT(build_report(samples::gpu_run(), {}).facts, Not(Contains(Pair("judge", testing::_))));
+}
+
+TEST(Report, ATimeWithoutMedianIsShownByItsMean) {
+  RunFile run = samples::gpu_run();
+  run.records[0].timing->sides["candidate"].median_ms = std::nan("");
+  run.records[0].timing->sides["candidate"].mean_ms = 0.0777;
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("77.7 µs"));
+}
+
 TEST(Report, ChangedCodeReplacesTheEarlierVerdictAndAFaultDoesNot) {
   RunFile run;
   run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
