@@ -3,8 +3,11 @@
 
 import random
 import sys
+from contextlib import nullcontext
 
 import torch
+
+from kbench_worker.model_constants import redrawn
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -43,30 +46,18 @@ def state_of(model):
             for name, tensor in model.state_dict(keep_vars=True).items()]
 
 
-def redraw_constants(model):
-    """Parameters and buffers that a constructor left constant would let a candidate ignore them."""
-    buffers = {id(buffer) for buffer in model.buffers()}
-    for tensor in list(model.parameters()) + list(model.buffers()):
-        if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
-            continue
-        value = tensor.detach().reshape(-1)[0].item()
-        if not bool((tensor.detach() == value).all()):
-            continue
-        if value != 0:
-            drawn = (torch.rand_like(tensor) + 0.5) * value
-        else:
-            drawn = torch.randn_like(tensor) * (0.5 if id(tensor) in buffers else 0.1)
-        with torch.no_grad():
-            tensor.copy_(drawn)
-
-
-def finish_model(model, device, precision, redraw=True):
-    """A model as its constructor left it, made ready for calls on the device in the row's types."""
+def build(construct, device, precision, seed, redraw=True):
+    """What `construct()` makes under an init seed, a model ready for calls on the device in the
+    row's types. With `redraw`, no parameter or buffer is left constant: see model_constants.
+    """
+    seed_all(seed)
+    with torch.device(device), redrawn(seed) if redraw else nullcontext() as redraws:
+        model = construct()
+        if redraw:
+            redraws.finish(model)
     dtype = dtype_of(precision)
     model = model.to(device)
     if dtype is not None:
         model = model.to(dtype)
-    if redraw:
-        redraw_constants(model)
     model.requires_grad_(False)
     return model

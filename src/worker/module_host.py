@@ -17,7 +17,7 @@ import types
 import torch
 
 from kbench_worker import module_cpu, module_extension
-from kbench_worker.model_setup import finish_model, seed_all, short, state_of
+from kbench_worker.model_setup import build, short, state_of
 from kbench_worker.module_cpu_cuda import Unsupported
 from kbench_worker.module_extension import BuildError, ScoutStop
 
@@ -215,15 +215,16 @@ def _device(device):
 
 def build_model(module, init_arguments, device, precision, seed):
     """A new ModelNew, as problem_host.build_model makes the reference's Model."""
-    device = _device(device)
-    try:
-        seed_all(seed)
-        with torch.device(device):
-            model = module.ModelNew(*init_arguments)
+
+    def construct():
+        model = module.ModelNew(*init_arguments)
         if not isinstance(model, torch.nn.Module):
             raise CandidateFailure("no_modelnew",
                                    f"{_Source.name}: ModelNew is no torch.nn.Module")
-        return finish_model(model, device, precision)
+        return model
+
+    try:
+        return build(construct, _device(device), precision, seed)
     except ScoutStop:
         raise
     except BaseException as error:

@@ -16,8 +16,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from kbench_worker.model_setup import (dtype_of, finish_model, seed_all, set_precision, short,
-                                       state_of)
+from kbench_worker.model_setup import (build, dtype_of, seed_all, set_precision, short, state_of)
 
 
 class ProblemFailure(Exception):
@@ -95,11 +94,7 @@ def _init_arguments(module):
 
 def build_model(module, device, precision, seed, redraw=True):
     """A new Model under an init seed, on the device, in the precision row's types."""
-    seed_all(seed)
-    with torch.device(device):
-        arguments = _init_arguments(module)
-        model = module.Model(*arguments)
-    return finish_model(model, device, precision, redraw)
+    return build(lambda: module.Model(*_init_arguments(module)), device, precision, seed, redraw)
 
 
 def draw_inputs(module, device, precision, seed):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Parameters that a constructor leaves constant get values of their own while it still runs.
+
+A scale of 1 or a bias of 0 would let a candidate leave it out. Whoever reads such a parameter in a
+constructor, to pack it with others, has to find what it will have later: so it is redrawn as soon as
+it is registered, or filled with a constant afterwards. A value depends on the init seed, the shape,
+the constant, and how many of these came before, but not on names and not on torch's own generators:
+two models that differ in names, or in what else they draw, agree.
+"""
+
+import contextlib
+import hashlib
+import weakref
+
+import torch
+from torch.nn.modules import module as torch_module
+from torch.nn.modules.batchnorm import _NormBase
+from torch.utils.weak import WeakIdKeyDictionary
+
+# Elements that show most tensors to be no constant.
+_FEW = 64
+# Larger tensors are drawn where they lie; for others it must not matter where that is.
+_DRAWN_ON_HOST = 1 << 20
+_PARAMETER, _BUFFER = "parameter", "buffer"
+
+
+def _plain(tensor):
+    """Whether it is a tensor with elements of their own that can be looked at."""
+    return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_floating_point()
+            and tensor.layout is torch.strided and not tensor.is_meta and tensor.numel() > 0
+            and torch._debug_has_internal_overlap(tensor) != 1)
+
+
+def _few(tensor):
+    return tensor.detach().reshape(-1)[:_FEW]
+
+
+def _constant(tensor):
+    """The value of all elements, or None where they differ."""
+    value = tensor.detach().reshape(-1)[0].item()
+    same = bool((_few(tensor) == value).all()) and bool((tensor.detach() == value).all())
+    return value + 0.0 if same else None  # -0 is 0
+
+
+class _Draw:
+    """What a tensor holds now: the draw's key and number, and how to know it again."""
+
+    def __init__(self, tensor, key, number):
+        self.tensor = weakref.ref(tensor)
+        self.key = key
+        self.number = number
+        self.few = _few(tensor).clone()
+
+    def is_held(self, tensor):
+        few = _few(tensor)
+        return (few.dtype == self.few.dtype and few.device == self.few.device
+                and torch.equal(few, self.few))
+
+
+class Redraws:
+    """The redraws of one model. Between `start` and `stop` in effect for all modules."""
+
+    def __init__(self, seed):
+        self._seed = seed
+        self._draws = WeakIdKeyDictionary()  # tensor -> its latest _Draw
+        self._by_key = {}                    # key -> [_Draw], by number
+        self._places = {}                    # address -> (reference to the tensor there, its kind)
+
+    def register_parameter(self, module, name, parameter):
+        """A hook of torch's."""
+        self._register(parameter, _PARAMETER)
+
+    def register_buffer(self, module, name, buffer):
+        """A hook of torch's. Of buffers, running statistics mean the same in every model; another
+        may be half of what its constructor is to make of it."""
+        if isinstance(module, _NormBase):
+            self._register(buffer, _BUFFER)
+
+    def _register(self, tensor, kind):
+        with torch._C.DisableTorchFunction():
+            if not _plain(tensor):
+                return
+            self._places[tensor.data_ptr()] = weakref.ref(tensor), kind
+            self._look_at(tensor, kind)
+
+    def filled(self, tensor):
+        """All of a tensor, which may be another's data, has been given one value."""
+        with torch._C.DisableTorchFunction():
+            if not _plain(tensor):
+                return
+            try:
+                reference, kind = self._places.get(tensor.data_ptr(), (lambda: None, _PARAMETER))
+            except RuntimeError:  # of a transformation of functions: it has no address
+                return
+            owner = reference()
+            if owner is not None and owner.numel() == tensor.numel() and (
+                    owner.data_ptr() == tensor.data_ptr()):
+                self._look_at(owner, kind, again=True)
+            elif isinstance(tensor, torch.nn.Parameter):
+                self._look_at(tensor, _PARAMETER, again=True)
+
+    def finish(self, model):
+        """What the constructor made constant in other ways, and all other buffers."""
+        with torch._C.DisableTorchFunction():
+            for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
+                for tensor in tensors:
+                    if _plain(tensor):
+                        self._look_at(tensor, kind)
+
+    def _look_at(self, tensor, kind, again=False):
+        draw = self._draws.get(tensor)
+        # A single element is always constant.
+        if draw is not None and not again and draw.is_held(tensor):
+            return
+        value = _constant(tensor)
+        if value is not None:
+            self._redraw(tensor, (kind, tuple(tensor.shape), value))
+
+    def _redraw(self, tensor, key):
+        draw = self._draws.get(tensor)
+        known = (draw is not None and draw.key == key
+                 and self._by_key[key][draw.number] is draw)
+        number = draw.number if known else self._free_number(key)
+        with torch.no_grad():
+            tensor.copy_(self._values(tensor, key, number))
+        if not known:
+            draw = _Draw(tensor, key, number)
+            self._by_key[key][number:number + 1] = [draw]
+            self._draws[tensor] = draw
+
+    def _free_number(self, key):
+        """Memory that was only constant until its constructor wrote to it does not count."""
+        draws = self._by_key.setdefault(key, [])
+        return next((i for i, draw in enumerate(draws) if self._is_lost(draw)), len(draws))
+
+    def _is_lost(self, draw):
+        tensor = draw.tensor()
+        return tensor is not None and (self._draws.get(tensor) is not draw
+                                       or not draw.is_held(tensor))
+
+    def _values(self, tensor, key, number):
+        kind, shape, value = key
+        name = f"{self._seed} {kind} {shape} {value!r} {number}"
+        seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
+        device = torch.device("cpu") if tensor.numel() <= _DRAWN_ON_HOST else tensor.device
+        how = {"generator": torch.Generator(device).manual_seed(seed), "device": device,
+               "dtype": torch.float32}
+        if value != 0:
+            return (torch.rand(shape, **how) + 0.5) * value
+        return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+
+
+def _noticing(plain, redraws):
+    def fill(self, *args, **kwargs):
+        result = plain(self, *args, **kwargs)
+        redraws.filled(self)
+        return result
+
+    fill.__name__ = plain.__name__
+    return fill
+
+
+@contextlib.contextmanager
+def redrawn(seed):
+    """Constructors that run inside find their constants redrawn; gives the Redraws, for the model.
+    """
+    redraws = Redraws(seed)
+    names = ("fill_", "zero_")
+    own = {name: vars(torch.Tensor)[name] for name in names if name in vars(torch.Tensor)}
+    hooks = [torch_module.register_module_parameter_registration_hook(redraws.register_parameter),
+             torch_module.register_module_buffer_registration_hook(redraws.register_buffer)]
+    for name in names:
+        setattr(torch.Tensor, name, _noticing(getattr(torch.Tensor, name), redraws))
+    try:
+        yield redraws
+    finally:
+        for name in names:
+            if name in own:
+                setattr(torch.Tensor, name, own[name])
+            else:
+                delattr(torch.Tensor, name)
+        for hook in hooks:
+            hook.remove()
