@@ -22,7 +22,8 @@ struct Estimate {
 /// What became of one planned sample, as far as metrics look at it.
 struct SampleResult {
   bool correct = false;  ///< false where there is no record
-  bool own = false;      ///< class own: only its own kernels ran
+  /// Class own: only its own kernels ran; nothing where nobody looked (KernelBench does not).
+  std::optional<bool> own = false;
   std::optional<double> speedup,
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
 };
@@ -37,9 +38,10 @@ struct ProblemSamples {
 /// fast_p: share of problems whose first sample is correct and has a speedup > p; p = 0 is
 /// correctness. A problem whose first sample is excluded is left out, never replaced by the second.
 Estimate fast_p(std::span<const ProblemSamples> problems, double p);
-/// fast_p@ci: fast_p where the lower end of the speedup's interval has to exceed p.
+/// fast_p@ci: fast_p where the lower end of the speedup's interval has to exceed p. No value where
+/// there are speedups and none has an interval.
 Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p);
-/// fast_p own: fast_p where only class own counts.
+/// fast_p own: fast_p where only class own counts. No value where nobody looked at any class.
 Estimate fast_p_own(std::span<const ProblemSamples> problems, double p);
 /// pass@k, unbiased (Chen et al. 2021, arXiv:2107.03374): mean over problems of
 /// 1 − C(n−c, k)/C(n, k). No value where some problem has k > n.

@@ -93,6 +93,9 @@ inline constexpr const char* kOwnJudge = "kbench";
 /// Record::judge of verdicts that KernelBench gave and `kbench import` read.
 inline constexpr const char* kKernelBenchJudge = "kernelbench";
 
+/// Record::kernel_class where nobody looked whose kernels ran.
+inline constexpr const char* kUnknownClass = "unknown";
+
 /// What is written of one candidate. Only `correct` carries timing and speedups. Texts that recur
 /// in a run are interned, so that a hundred thousand records stay small.
 struct Record {
@@ -120,7 +123,7 @@ struct Record {
   std::vector<Speedup> speedup;
   std::int64_t launches = 0;       ///< kernel launches per call
   std::vector<std::string> flags;  ///< "nondeterministic_bits", "public_seed", …
-  Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none
+  Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none, unknown
   double seconds = 0;              ///< this candidate's whole way through kbench, queueing excluded
   std::optional<DetailsRef> details;
   std::vector<Finding> findings;         ///< the first few

@@ -100,6 +100,18 @@ Estimate share_of_firsts(std::span<const ProblemSamples> problems,
   return estimate(terms, std::identity());
 }
 
+/// Whether there are first samples that `counts` holds for, and `known` holds for none of them.
+bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(const SampleResult&),
+                    bool (*known)(const SampleResult&)) {
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty() || !counts(problem.samples[0])) continue;
+    if (known(problem.samples[0])) return false;
+    any = true;
+  }
+  return any;
+}
+
 bool exceeds(const std::optional<double>& speedup, double p) { return speedup && *speedup > p; }
 
 bool fast(const SampleResult& sample, double p) {
@@ -198,14 +210,23 @@ Estimate fast_p(std::span<const ProblemSamples> problems, double p) {
 }
 
 Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p) {
+  if (p > 0 && none_of_firsts(
+                   problems, [](const SampleResult& sample) { return sample.speedup.has_value(); },
+                   [](const SampleResult& sample) { return sample.speedup_lo.has_value(); }))
+    return none("the speedups have no intervals");
   return share_of_firsts(problems, [p](const SampleResult& sample) {
     return sample.correct && (p <= 0 || exceeds(sample.speedup_lo, p));
   });
 }
 
 Estimate fast_p_own(std::span<const ProblemSamples> problems, double p) {
-  return share_of_firsts(problems,
-                         [p](const SampleResult& sample) { return sample.own && fast(sample, p); });
+  if (none_of_firsts(
+          problems, [](const SampleResult& sample) { return sample.correct; },
+          [](const SampleResult& sample) { return sample.own.has_value(); }))
+    return none("nobody looked whose kernels ran");
+  return share_of_firsts(problems, [p](const SampleResult& sample) {
+    return sample.own.value_or(false) && fast(sample, p);
+  });
 }
 
 Estimate pass_at_k(std::span<const ProblemSamples> problems, int k) {

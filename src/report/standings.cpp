@@ -84,7 +84,8 @@ LatestRecords latest_records(const std::vector<Record>& records) {
 SampleResult sample_result(const Record& record, const std::string& baseline) {
   SampleResult result;
   result.correct = record.outcome == Outcome::kCorrect;
-  result.own = record.kernel_class == "own";
+  result.own = record.kernel_class == kUnknownClass ? std::nullopt
+                                                    : std::optional(record.kernel_class == "own");
   if (const Speedup* speedup = speedup_over(record, baseline); speedup != nullptr) {
     result.speedup = speedup->value;
     if (std::isfinite(speedup->lo)) result.speedup_lo = speedup->lo;

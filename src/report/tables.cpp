@@ -31,7 +31,7 @@ std::string row_name(const Report& report, const SummaryRow& row) {
   std::string name = row.model.empty() ? "(no model)" : row.model.str();
   if (differ(report, &SummaryRow::precision)) name += ", " + row.precision.str();
   if (differ(report, &SummaryRow::device)) name += ", " + row.device.str();
-  if (differ(report, &SummaryRow::judge)) name += ", judged by " + row.judge.str();
+  if (differ(report, &SummaryRow::judge)) name += ", by " + row.judge.str();
   return printable(name);
 }
 
@@ -72,7 +72,7 @@ std::string remarks(const Record& record) {
   };
   if (record.judge != kOwnJudge) add("judge=" + record.judge.str());
   if (record.outcome == Outcome::kCorrect && record.kernel_class != "own" &&
-      record.kernel_class != "none") {
+      record.kernel_class != "none" && record.kernel_class != kUnknownClass) {
     add(record.kernel_class);
   }
   if (record.timing && record.timing->trust == "self_reported") add("self_reported");

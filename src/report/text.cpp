@@ -94,6 +94,7 @@ std::string value_text(const Metric& metric, const Estimate& estimate) {
 
 std::string interval_text(const Estimate& estimate) {
   if (!estimate.lo || !estimate.hi) return {};
+  if (!std::isfinite(*estimate.lo) || !std::isfinite(*estimate.hi)) return {};
   return fmt::format("{:.2f}–{:.2f}", *estimate.lo, *estimate.hi);
 }
 

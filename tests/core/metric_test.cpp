@@ -180,6 +180,20 @@ TEST(MetricTable, KnowsWhatNeedsAGpu) {
   }
 }
 
+TEST(FastP, WhatNobodyMeasuredHasNoValue) {
+  std::vector<ProblemSamples> problems = {problem("a", {right(2.0)}), problem("b", {wrong()})};
+  problems[0].samples[0].own.reset();
+  EXPECT_FALSE(fast_p_own(problems, 0).value);
+  EXPECT_EQ(fast_p_own(problems, 1).why_none, "nobody looked whose kernels ran");
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 1).value, 0.5);
+  problems[0].samples[0].speedup_lo.reset();
+  EXPECT_FALSE(fast_p_ci(problems, 1).value);
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 0).value, 0.5) << "correctness needs no interval";
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 1).value, 0.5);
+  problems.push_back(problem("c", {right(0.5, 0.1)}));
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 1).value, 0.0) << "one that is known makes the others miss";
+}
+
 TEST(MetricTable, UnknownNamesAreAUsageErrorThatNamesTheKnown) {
   for (const char* name : {"", "fast", "fast_", "fast_x", "fast_-1", "pass@0", "pass@1x", "geo",
                            "fast_nan", "fast_inf", "speed"}) {
