@@ -8,6 +8,7 @@
 #include "core/candidate_file.hpp"
 #include "core/candidate_place.hpp"
 #include "core/file_tree.hpp"
+#include "core/generation_config.hpp"
 #include "core/text.hpp"
 #include "kbench/candidate.hpp"
 #include "kbench/error.hpp"
@@ -15,25 +16,6 @@
 namespace kbench {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::size_t kMaxConfigBytes = 1u << 20;
-
-/// The `model_name:` of a run folder's generation_config.yaml; "" where there is none.
-std::string configured_model(const fs::path& folder) {
-  const FileBytes file = read_file(folder / "generation_config.yaml", kMaxConfigBytes);
-  Lines lines(file.bytes);
-  for (std::string_view line; lines.next(line);) {
-    constexpr std::string_view kName = "model_name:";
-    if (!line.starts_with(kName)) continue;
-    std::string_view value = trimmed(line.substr(kName.size()));
-    if (!value.empty() && (value[0] == '"' || value[0] == '\'')) {
-      return std::string(value.substr(1, value.find(value[0], 1) - 1));
-    }
-    value = trimmed(value.substr(0, value.find(" #")));
-    return value == "null" || value == "~" ? "" : std::string(value);
-  }
-  return "";
-}
 
 /// A candidate on its way to its sample number.
 struct Entry {
@@ -160,7 +142,7 @@ class Finder {
     if (model_) return *model_;
     const auto [known, is_new] = models_.emplace(place.model_folder, "");
     if (is_new) {
-      known->second = configured_model(place.model_folder);
+      known->second = read_generation_config(place.model_folder).model;
       if (known->second.empty()) known->second = place.model_folder.filename().string();
     }
     if (known->second.empty()) {

@@ -82,6 +82,18 @@ std::optional<std::string> problem_line(std::string_view source) {
   return std::nullopt;
 }
 
+std::optional<RunFileName> run_file_name(std::string_view stem) {
+  std::string_view rest = stem;
+  if (!take(rest, "level_")) return std::nullopt;
+  const auto level = take_number(rest);
+  if (!level || !take(rest, "_problem_")) return std::nullopt;
+  const auto problem = take_number(rest);
+  if (!problem || !take(rest, "_sample_")) return std::nullopt;
+  const auto sample = take_number(rest);
+  if (!sample || rest != "_kernel") return std::nullopt;
+  return RunFileName{.level = *level, .problem = *problem, .sample = *sample};
+}
+
 Places::Places(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) {
     by_key_[lowercase(problem.key)] = &problem;
@@ -112,18 +124,11 @@ Place Places::of_path(const fs::path& path, const fs::path& root) const {
 }
 
 std::optional<Place> Places::of_run_file(const fs::path& path) const {
-  const std::string stem = path.stem().string();
-  std::string_view rest = stem;
-  if (!take(rest, "level_")) return std::nullopt;
-  const auto level = take_number(rest);
-  if (!level || !take(rest, "_problem_")) return std::nullopt;
-  const auto id = take_number(rest);
-  if (!id || !take(rest, "_sample_")) return std::nullopt;
-  const auto sample = take_number(rest);
-  if (!sample || rest != "_kernel") return std::nullopt;
-  const auto found = by_level_and_id_.find({*level, std::to_string(*id)});
-  if (found == by_level_and_id_.end()) return Place{{}, true, path.parent_path(), sample};
-  return Place{found->second, false, path.parent_path(), sample};
+  const auto name = run_file_name(path.stem().native());
+  if (!name) return std::nullopt;
+  const auto found = by_level_and_id_.find({name->level, std::to_string(name->problem)});
+  if (found == by_level_and_id_.end()) return Place{{}, true, path.parent_path(), name->sample};
+  return Place{found->second, false, path.parent_path(), name->sample};
 }
 
 }  // namespace kbench

@@ -24,6 +24,13 @@ struct Place {
   std::optional<int> sample;           ///< where the file name says it
 };
 
+/// What the name of a KernelBench run folder's kernel file says.
+struct RunFileName {
+  int level = 0, problem = 0, sample = 0;
+};
+/// Reads the stem "level_1_problem_19_sample_0_kernel"; nothing for another.
+std::optional<RunFileName> run_file_name(std::string_view stem);
+
 /// Finds the place of candidates among the problems of a run.
 class Places {
  public:
