@@ -20,6 +20,8 @@ struct Subcommand {
 Subcommand add_eval(CLI::App& app);
 Subcommand add_list(CLI::App& app);
 Subcommand add_report(CLI::App& app);
+Subcommand add_import(CLI::App& app);
+Subcommand add_export(CLI::App& app);
 Subcommand add_doctor(CLI::App& app);
 
 }  // namespace kbench::cli

@@ -134,6 +134,18 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
         device.name);
 }
 
+/// CPU and GPU records share no report: told before hours are spent.
+void check_resumed(const RunFile& before, const std::filesystem::path& out, const EvalRun& run) {
+  const LaneDevice& device = run.devices().front();
+  for (const Record& record : before.records) {
+    if ((record.device == "cpu") == !device.gpu) continue;
+    throw UsageError(fmt::format(
+        "{} holds records of {}, which share no report with those of {}: name another file with "
+        "--out",
+        out.string(), record.device, device.model));
+  }
+}
+
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   if (run.devices().front().gpu) return;
@@ -158,7 +170,11 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   check_watching(options, arguments.sanitize_given, run);
   check_gates(arguments, run);
   std::unordered_set<std::string> known;
-  if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
+  if (arguments.resume && std::filesystem::exists(out)) {
+    const RunFile before = read_run(out);
+    check_resumed(before, out, run);
+    known = resumable_keys(before);
+  }
   RunWriter writer(out, arguments.resume);
   writer.write(run.header(arguments.command_line, problem_set_hash(input.problems)));
   writer.write(roster_of(input.candidates, input.problems));

@@ -79,11 +79,22 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"StreamMixed", {"eval", "--candidates", "-", "--candidates", "DIR"}, "alone"},
         Mistake{"ReportMissing", {"report", "DIR/none.jsonl"}, "none.jsonl"},
         Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
+        Mistake{"ImportOfNothing", {"import", "DIR/none"}, "there is no run folder"},
+        Mistake{
+            "ImportOfNoRun", {"import", "DIR/level1", "--out", "DIR/o.jsonl"}, "holds no eval_"},
+        Mistake{"ImportAtNoPrecision", {"import", "DIR", "--precision", "fp4"}, "fp4"},
+        Mistake{"ExportOfNoRun",
+                {"export", "DIR/none.jsonl", "--to", "kernelbench", "--out", "DIR/out"},
+                "none.jsonl"},
+        Mistake{"ExportToUnknown",
+                {"export", "DIR/none.jsonl", "--to", "excel", "--out", "DIR/out"},
+                "there is no export to \"excel\""},
+        Mistake{"ExportToNowhere", {"export", "DIR/none.jsonl", "--to", "kernelbench"}, "--out"},
         Mistake{"ListUnknown", {"list", "DIR/level9"}, "level9"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Help, IsThereForEveryCommand) {
-  for (const std::string command : {"eval", "list", "report", "doctor"}) {
+  for (const std::string command : {"eval", "list", "report", "import", "export", "doctor"}) {
     const auto result = run_kbench({command, "--help"});
     EXPECT_EQ(result.status.code, 0);
     EXPECT_THAT(result.output, HasSubstr("--help")) << command;

@@ -10,12 +10,15 @@
 
 #include "core/scratch_folder.hpp"
 #include "kbench/error.hpp"
+#include "report/approved.hpp"
 #include "report/report_samples.hpp"
 #include "report/text.hpp"
 
 namespace kbench {
 namespace {
 
+using test::contents;
+using test::expect_approved;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
@@ -30,22 +33,6 @@ std::string written(const Report& report, std::string_view format) {
   std::ostringstream out;
   report_format(format).write(report, out);
   return out.str();
-}
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// Compares with an approved text; KBENCH_APPROVE=1 in the environment approves what there is now.
-void expect_approved(const std::string& text, const std::string& name) {
-  const std::filesystem::path path =
-      std::filesystem::path(KBENCH_SOURCE_DIR) / "tests/report/golden" / name;
-  if (std::getenv("KBENCH_APPROVE") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  ASSERT_TRUE(std::filesystem::exists(path)) << path;
-  EXPECT_EQ(text, contents(path)) << "differs from " << path;
 }
 
 TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAGpusRun) {
@@ -187,7 +174,7 @@ TEST(Report, JudgesHaveRowsOfTheirOwn) {
   EXPECT_EQ(report.planned, 24);
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);  // kbench's row is first
   EXPECT_THAT(written(report, "console"),
-              AllOf(HasSubstr("beta, judged by kbench"), HasSubstr("beta, judged by kernelbench"),
+              AllOf(HasSubstr("beta, by kbench"), HasSubstr("beta, by kernelbench"),
                     HasSubstr("judge=kernelbench")));
   EXPECT_THAT(report.facts, Contains(Pair("judge", HasSubstr("kernelbench 11 (imported"))));
   EXPECT_THAT(build_report(samples::gpu_run(), {}).facts, Not(Contains(Pair("judge", testing::_))));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/export.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+
+namespace kbench::cli {
+namespace {
+
+struct ExportArguments {
+  std::vector<std::filesystem::path> runs;
+  std::string format;
+  ExportOptions options;
+};
+
+int export_to(const ExportArguments& arguments) {
+  const Export made =
+      export_format(arguments.format).make(read_runs(arguments.runs), arguments.options);
+  write_export(made, arguments.options);
+  for (const std::string& note : made.notes) fmt::print(stderr, "kbench: {}\n", note);
+  for (const std::string& line : made.summary) fmt::print("{}\n", line);
+  return 0;
+}
+
+std::string formats_help() {
+  std::string text = "format:";
+  for (const ExportFormat& format : export_formats())
+    text += fmt::format(" {} ({})", format.name, format.meaning);
+  return text;
+}
+
+}  // namespace
+
+Subcommand add_export(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("export", "Write what run files hold as the files of another program");
+  auto arguments = std::make_shared<ExportArguments>();
+  command->add_option("run", arguments->runs, "run files; several are merged")->required();
+  command->add_option("--to", arguments->format, formats_help())->required();
+  command->add_option("--out", arguments->options.out, "folder to write into; no file is replaced")
+      ->required();
+  command->add_option("--k", arguments->options.k, "k of pass@k")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  return {command, [arguments] { return export_to(*arguments); }};
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/import.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/eval_input.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run.hpp"
+#include "kbench/version.hpp"
+
+namespace kbench::cli {
+namespace {
+
+struct ImportArguments {
+  std::filesystem::path folder, out = "run.jsonl";
+  std::vector<std::string> problems;
+  int level = 0;
+  ImportOptions options;
+};
+
+/// The names in the table of precisions.
+std::vector<std::string> precision_names() {
+  std::vector<std::string> names;
+  for (const Precision& row : precisions()) names.emplace_back(row.name);
+  return names;
+}
+
+int import(const ImportArguments& arguments) {
+  ImportOptions options = arguments.options;
+  if (arguments.level > 0) options.level = arguments.level;
+  if (!arguments.problems.empty()) options.problems = find_problems(arguments.problems, {});
+  if (std::filesystem::exists(arguments.out)) {
+    throw UsageError(
+        fmt::format("{} exists: name another file with --out", arguments.out.string()));
+  }
+  ImportedRun run = import_kernelbench(arguments.folder, options);
+  run.header.kbench_version = kVersion;
+  run.header.arguments = own_command_line();
+  if (!options.problems.empty()) run.header.problem_set_hash = problem_set_hash(options.problems);
+  for (const std::string& note : run.notes) fmt::print(stderr, "kbench: {}\n", note);
+  RunWriter writer(arguments.out, false);
+  writer.write(run.header);
+  writer.write(run.roster);
+  std::size_t correct = 0;
+  for (auto& [record, details] : run.records) {
+    correct += record.outcome == Outcome::kCorrect ? 1 : 0;
+    writer.write(std::move(record), details);
+  }
+  writer.write_end("", run.complete);
+  fmt::print("{} of {} samples imported, {} correct; kbench report {} tells more\n",
+             run.records.size(), run.roster.size(), correct, arguments.out.string());
+  return 0;
+}
+
+}  // namespace
+
+Subcommand add_import(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "import", "Read a KernelBench run folder into a run file, with KernelBench's own verdicts");
+  auto arguments = std::make_shared<ImportArguments>();
+  ImportOptions& options = arguments->options;
+  command->add_option("RUNFOLDER", arguments->folder, "the folder with eval_results.json")
+      ->required();
+  command->add_option("--out", arguments->out, "run file to write")->capture_default_str();
+  command
+      ->add_option("--timing", options.timing,
+                   "baseline times that speedups are over: results/timing/HARDWARE, or its files; "
+                   "may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--problems", arguments->problems,
+                   "the problem files or folder (KernelBench/level1): names for the results, and "
+                   "the denominators; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--model", options.model,
+                      "who wrote the kernels (default: generation_config.yaml, else the folder)");
+  command->add_option("--level", arguments->level, "of the problems (default: as the folder says)")
+      ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--precision", options.precision,
+                   "that KernelBench ran at (default: generation_config.yaml, else native)")
+      ->check(CLI::IsMember(precision_names()));
+  command->add_option("--hardware", options.hardware,
+                      "the GPU that results and baseline times are of, whatever they say");
+  return {command, [arguments] { return import(*arguments); }};
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace kbench::test {
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Compares with an approved text; KBENCH_APPROVE=1 in the environment approves what there is now.
+inline void expect_approved(const std::string& text, const std::string& name) {
+  const std::filesystem::path path =
+      std::filesystem::path(KBENCH_SOURCE_DIR) / "tests/report/golden" / name;
+  if (std::getenv("KBENCH_APPROVE") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  ASSERT_TRUE(std::filesystem::exists(path)) << path;
+  EXPECT_EQ(text, contents(path)) << "differs from " << path;
+}
+
+}  // namespace kbench::test
