@@ -20,15 +20,14 @@ std::string unquoted(std::string_view text) {
   const char quote = text[0];
   std::string value;
   for (std::size_t i = 1; i < text.size(); ++i) {
-    if (quote == '"' && text[i] == '\\' && i + 1 < text.size()) {
-      value += text[++i];
-    } else if (text[i] != quote) {
-      value += text[i];
-    } else if (quote == '\'' && i + 1 < text.size() && text[i + 1] == '\'') {
-      value += text[++i];
-    } else {
+    const bool escapes = quote == '"' ? text[i] == '\\' : text[i] == quote;
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (escapes && (quote == '"' ? next != '\0' : next == quote)) {
+      ++i;
+    } else if (text[i] == quote) {
       break;
     }
+    value += text[i];
   }
   return value;
 }
