@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kbench/candidate_job.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/memory_file.hpp"
 
 namespace kbench {
 namespace {
@@ -57,10 +56,6 @@ ModuleJob module_from_json(const json& object) {
   return job;
 }
 
-[[noreturn]] void fail(const char* what) {
-  throw Error(fmt::format("{} a candidate's job: {}", what, std::strerror(errno)));
-}
-
 }  // namespace
 
 Fd pack_job(const CandidateJob& job) {
@@ -75,30 +70,11 @@ Fd pack_job(const CandidateJob& job) {
                             {"image_bytes", job.image.size()}};
   // One line of JSON, then the image as it is.
   const std::string text = head.dump() + "\n" + job.image;
-  Fd fd(memfd_create("kbench-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) fail("cannot create");
-  for (std::size_t written = 0; written < text.size();) {
-    const ssize_t n = write(fd.value(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("cannot write");
-    written += static_cast<std::size_t>(n);
-  }
-  if (fcntl(fd.value(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-    fail("cannot seal");
-  return fd;
+  return sealed_memory_file(text);
 }
 
 CandidateJob unpack_job(int fd) {
-  const off_t size = lseek(fd, 0, SEEK_END);
-  if (size <= 0) fail("cannot read");
-  std::string text(static_cast<std::size_t>(size), '\0');
-  for (std::size_t read_bytes = 0; read_bytes < text.size();) {
-    const ssize_t n = pread(fd, text.data() + read_bytes, text.size() - read_bytes,
-                            static_cast<off_t>(read_bytes));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("cannot read");
-    read_bytes += static_cast<std::size_t>(n);
-  }
+  const std::string text = read_whole(fd);
   const std::size_t end = text.find('\n');
   if (end == std::string::npos) throw Error("a candidate's job has no image");
   try {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/compile_service.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/memory_file.hpp"
 
 namespace kbench::run {
 namespace {
@@ -22,20 +21,6 @@ using protocol::MessageType;
 constexpr auto kForever = std::chrono::hours(24 * 365);
 /// Extensions that one process may ask for.
 constexpr std::size_t kMostBuilds = 64;
-
-Fd sealed(const std::string& bytes) {
-  Fd fd(memfd_create("kbench-extension", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  for (std::size_t done = 0; fd && done < bytes.size();) {
-    const ssize_t n = write(fd.value(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw Error("no memory for an extension");
-    done += static_cast<std::size_t>(n);
-  }
-  if (!fd ||
-      fcntl(fd.value(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-    throw Error("no memory for an extension");
-  return fd;
-}
 
 std::string dumped(const json& body) {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -102,8 +87,8 @@ void CompileService::answer(const ExtensionResult& result) {
   for (const auto& variable : extension.variables)
     body["variables"].push_back(
         {{"offset", variable.offset}, {"bytes", variable.bytes}, {"symbol", variable.symbol}});
-  const Fd object = sealed(extension.object);
-  const Fd image = sealed(extension.image);
+  const Fd object = sealed_memory_file(extension.object);
+  const Fd image = sealed_memory_file(extension.image);
   channel_.send(MessageType::kCompiled, dumped(body), {object.value(), image.value()});
 }
 

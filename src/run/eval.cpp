@@ -22,6 +22,7 @@
 #include "kbench/version.hpp"
 #include "run/environment.hpp"
 #include "run/judge_hash.hpp"
+#include "run/judge_kernels.hpp"
 #include "run/lane.hpp"
 #include "run/scout.hpp"
 
@@ -124,6 +125,8 @@ struct EvalRun::Impl {
     host_half.jobs = jobs;
     host_half.limit = std::max(limit, host_half.limit);
     builder.emplace(*pool, std::move(host_half), arch_of(devices.front()));
+    if (devices.front().gpu)
+      judge_kernels = pool->compile(run::judge_kernels_request(arch_of(devices.front())));
     const auto load_limit =
         std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
     scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
@@ -194,6 +197,7 @@ struct EvalRun::Impl {
     setup.options = &options;
     setup.secret = secret;
     setup.kept_judges = judges;
+    setup.judge_kernels = judge_kernels;
     setup.builder = &*builder;
     setup.memory_limit_bytes = candidate_memory_bytes();
     setup.cancel_fd = cancel_fd;
@@ -248,6 +252,7 @@ struct EvalRun::Impl {
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
+  std::shared_future<CompileResult> judge_kernels;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::map<std::string, std::variant<Signature, std::string>> signatures;

@@ -56,10 +56,12 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
   }
 }
 
-std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem) {
+std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem,
+                                                       int fd) {
   wait_warm(host_.limits().health);
   if (warming_) throw_dead("did not open its device");
-  channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace));
+  const std::vector<int> fds(fd >= 0 ? 1 : 0, fd);
+  channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace), fds);
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
     throw_dead("took too long over a problem");
@@ -81,8 +83,8 @@ std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem)
   return ask(MessageType::kDescribe, problem);
 }
 
-std::variant<Signature, ProblemFault> JudgeClient::open(const json& problem) {
-  return ask(MessageType::kOpenProblem, problem);
+std::variant<Signature, ProblemFault> JudgeClient::open(const json& problem, int kernels) {
+  return ask(MessageType::kOpenProblem, problem, kernels);
 }
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {

@@ -31,8 +31,9 @@ class JudgeClient {
 
   /// The signature of a problem, without its data.
   std::variant<Signature, ProblemFault> describe(const nlohmann::json& problem);
-  /// Opens a problem for judging; gives the signature as found on real data.
-  std::variant<Signature, ProblemFault> open(const nlohmann::json& problem);
+  /// Opens a problem for judging; gives the signature as found on real data. `kernels` is a file
+  /// with the image of the judge's own kernels, or -1.
+  std::variant<Signature, ProblemFault> open(const nlohmann::json& problem, int kernels = -1);
   /// Hands over a candidate's channel and what it is to do.
   void start_evaluation(const nlohmann::json& request, int channel_fd);
   /// The next kPhase or kVerdict of a running evaluation; false where none came by `deadline`.
@@ -47,7 +48,7 @@ class JudgeClient {
 
  private:
   std::variant<Signature, ProblemFault> ask(protocol::MessageType type,
-                                            const nlohmann::json& problem);
+                                            const nlohmann::json& problem, int fd = -1);
   [[noreturn]] void throw_dead(const char* what);
 
   WorkerHost& host_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kbench/error.hpp"
+#include "kbench/memory_file.hpp"
 
 namespace kbench::run {
 namespace {
@@ -20,6 +21,7 @@ constexpr int kJudgeAttempts = 2;
 struct Verdict {
   Record record;
   json raw_ms, findings, operators;
+  Phases phases_s;
 };
 
 /// Operators of the reference that the details list.
@@ -47,7 +49,7 @@ Verdict read_verdict(const protocol::Message& message) {
   try {
     const json body = json::parse(message.body);
     return {record_from_json(body.at("record")), body.at("raw_ms"), body.at("findings"),
-            body.at("operators")};
+            body.at("operators"), body.at("phases_s").get<Phases>()};
   } catch (const json::exception& error) {
     throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
   }
@@ -69,18 +71,27 @@ Lane::~Lane() = default;
 void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
   if (!prepared.decided) wait_for_worker();
   const auto start = std::chrono::steady_clock::now();
+  Phases phases;
+  Stopwatch watch(phases);
+  // The reference has time to be drawn while the compilers are at work.
+  if (!prepared.decided && ahead_for_ != &prepared && !is_compiled(prepared)) {
+    open_early(prepared);
+    watch.lap("open");
+  }
   std::optional<ReadyCode> code;
   if (ahead_for_ == &prepared)
     code = std::move(ahead_code_);
   else
     code = ready_code(prepared);
-  if (code) evaluate(prepared, *code, next, details);
+  watch.lap("compile");
+  if (code) evaluate(prepared, *code, next, details, phases);
   if (ahead_for_ == &prepared) {
     ahead_for_ = nullptr;
     ahead_.reset();
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   prepared.record.seconds = elapsed.count();
+  details["phases_s"] = phases;
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
 }
 
@@ -148,13 +159,30 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   OpenProblem opened{key, std::move(spare_), {}};
   if (!opened.judge) opened.judge = std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
   prepare_spare();
-  auto answer = opened.judge->open(request);
+  auto answer = opened.judge->open(request, kernels_fd());
   if (auto* fault = std::get_if<ProblemFault>(&answer)) {
     opened.failure = std::move(*fault);
     opened.judge.reset();
   }
   open_.push_front(std::move(opened));
   return open_.front();
+}
+
+int Lane::kernels_fd() {
+  if (kernels_ || !setup_.judge_kernels.valid()) return kernels_.value();
+  // Where they do not compile, torch's operators do the same work more slowly.
+  const CompileResult& result = setup_.judge_kernels.get();
+  if (const auto* artifact = std::get_if<Artifact>(&result))
+    kernels_ = sealed_memory_file(artifact->image);
+  return kernels_.value();
+}
+
+void Lane::open_early(const Prepared& prepared) {
+  try {
+    open(prepared);
+  } catch (const Error&) {
+    drop(prepared.record.problem_hash);  // judging will meet it again, and write it down
+  }
 }
 
 /// Opening a GPU takes as long as judging a candidate: a judge for the next problem does it while
@@ -181,18 +209,24 @@ void Lane::drop(const std::string& key) {
   open_.remove_if([&](const OpenProblem& opened) { return opened.key == key; });
 }
 
-void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, json& details) {
+void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, json& details,
+                    Phases& phases) {
   for (int attempt = 1;; ++attempt) {
     try {
+      Stopwatch watch(phases);
       auto candidate = ahead_for_ == &prepared && ahead_ ? std::move(ahead_) : start(code, false);
+      watch.lap("start");
       OpenProblem& opened = open(prepared);
+      watch.lap("open");
       if (opened.failure) {
         details["problem_log"] = opened.failure->log;
         return decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness,
                       opened.failure->cause, opened.failure->message);
       }
       if (attempt == 1 && ahead_for_ != next) start_ahead(next);
+      watch.lap("start_next");
       run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
+      for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
       candidate.reset();
       const bool healthy = prepared.record.outcome == Outcome::kCorrect ||
                            look_closer(prepared, code, *opened.judge, details);
@@ -274,7 +308,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
 
 void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                         StartedCandidate& candidate, json& details) {
-  auto [verdict, raw_ms, findings, operators] = read_verdict(message);
+  auto [verdict, raw_ms, findings, operators, phases] = read_verdict(message);
+  verdict_phases_ = std::move(phases);
   Record& record = prepared.record;
   record.outcome = verdict.outcome;
   record.stage = verdict.stage;

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "worker/judge_kernels.hpp"
+
 namespace kbench::worker {
 namespace {
 
@@ -17,8 +19,50 @@ constexpr std::int64_t kChunk = 1 << 20;
 
 constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
 
-/// Root mean square of the finite elements, their squares summed in units of `unit` squared.
-double finite_rms(const at::Tensor& flat, double unit = 1) {
+/// The suffix by which the judge's own kernels know an element type; empty for one they lack.
+std::string_view kernel_type(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return "f32";
+    case at::kDouble:
+      return "f64";
+    case at::kHalf:
+      return "f16";
+    case at::kBFloat16:
+      return "bf16";
+    case at::kLong:
+      return "i64";
+    case at::kInt:
+      return "i32";
+    case at::kShort:
+      return "i16";
+    case at::kChar:
+      return "i8";
+    case at::kByte:
+    case at::kBool:
+      return "u8";
+    default:
+      return {};
+  }
+}
+
+/// The judge's own kernels, where they can take these elements.
+JudgeKernels* kernels_for(const at::Tensor& tensor) {
+  JudgeKernels* kernels = JudgeKernels::active();
+  return tensor.numel() > 0 && !kernel_type(tensor.scalar_type()).empty() ? kernels : nullptr;
+}
+
+JudgeKernels::Data data_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr(), tensor.nbytes()};
+}
+
+/// Sum of the squares of the finite elements in units of `unit` squared, and their number.
+std::pair<double, std::int64_t> finite_squares(const at::Tensor& flat, double unit) {
+  if (JudgeKernels* kernels = kernels_for(flat)) {
+    const auto squares = kernels->squares(kernel_type(flat.scalar_type()), data_of(flat),
+                                          static_cast<std::uint64_t>(flat.numel()), unit);
+    return {squares.sum, static_cast<std::int64_t>(squares.count)};
+  }
   double sum = 0;
   std::int64_t count = 0;
   for (std::int64_t begin = 0; begin < flat.numel(); begin += kChunk) {
@@ -28,6 +72,12 @@ double finite_rms(const at::Tensor& flat, double unit = 1) {
     sum += at::where(finite, part * part, at::zeros({}, part.options())).sum().item<double>();
     count += finite.sum().item<std::int64_t>();
   }
+  return {sum, count};
+}
+
+/// Root mean square of the finite elements, their squares summed in units of `unit` squared.
+double finite_rms(const at::Tensor& flat, double unit = 1) {
+  const auto [sum, count] = finite_squares(flat, unit);
   // A scale of infinity would forgive everything: the squares of huge doubles need smaller units.
   constexpr double kHugeUnit = 0x1p600;
   if (std::isinf(sum) && unit < kHugeUnit) return finite_rms(flat, kHugeUnit);
@@ -94,6 +144,19 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   const auto e = expected.contiguous().view(-1);
   const auto g = got.contiguous().view(-1);
   const double scale = e.is_floating_point() ? finite_rms(e) : 0;
+  const auto first_wrong = [&](std::int64_t at) {
+    return WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
+                        print_element(g, at)};
+  };
+  if (JudgeKernels* kernels = kernels_for(e)) {
+    const auto errors = kernels->compare(kernel_type(e.scalar_type()), data_of(e), data_of(g),
+                                         static_cast<std::uint64_t>(e.numel()), scale, tolerance);
+    result.max_abs_error = errors.max_abs;
+    result.max_rel_error = errors.max_rel;
+    result.wrong_elements = static_cast<std::int64_t>(errors.wrong);
+    if (errors.wrong > 0) result.first_wrong = first_wrong(static_cast<std::int64_t>(errors.first));
+    return result;
+  }
   for (std::int64_t begin = 0; begin < e.numel(); begin += kChunk) {
     const auto end = std::min(begin + kChunk, e.numel());
     const auto errors = errors_of(e.slice(0, begin, end), g.slice(0, begin, end), scale);
@@ -102,9 +165,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
     const auto wrong = errors.relative.gt(tolerance);
     const auto count = wrong.sum().item<std::int64_t>();
     if (count > 0 && !result.first_wrong) {
-      const auto at = begin + wrong.to(at::kByte).argmax().item<std::int64_t>();
-      result.first_wrong = WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
-                                        print_element(g, at)};
+      result.first_wrong = first_wrong(begin + wrong.to(at::kByte).argmax().item<std::int64_t>());
     }
     result.wrong_elements += count;
   }
@@ -112,6 +173,11 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  if (JudgeKernels* kernels = JudgeKernels::active(); kernels != nullptr && a.numel() > 0) {
+    const auto x = a.contiguous();
+    const auto y = b.contiguous();
+    return kernels->equal(data_of(x), data_of(y));
+  }
   const auto bytes = [](const at::Tensor& t) { return t.contiguous().view(-1).view(at::kByte); };
   return a.numel() == 0 || bytes(a).equal(bytes(b));
 }

@@ -59,20 +59,26 @@ Evaluation::~Evaluation() { freeze(false); }
 
 Verdict Evaluation::run() {
   Record& record = verdict_.record;
+  Stopwatch watch(verdict_.phases_s);
   record.stage = Stage::kLoad;
   try {
     check_structure();
     protocol::Message message;
     wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
+    watch.lap("load");
     record.stage = Stage::kCorrectness;
     run_trials();
     if (request_.find_written_source) return verdict_;
     check_clean();
     run_profile();
+    watch.lap("correctness");
     record.stage = Stage::kTiming;
     wait_for_quiet_();
+    watch.lap("quiet");
     run_timing();
+    watch.lap("timing");
     check_timed_outputs();
+    watch.lap("timed_outputs");
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
   } catch (const CandidateFailure& failure) {
@@ -80,6 +86,7 @@ Verdict Evaluation::run() {
     record.cause = failure.cause;
     record.message = failure.message;
     verdict_.raw_ms.clear();
+    watch.lap("failure");
   }
   record.findings = verdict_.findings;
   record.findings_count = verdict_.findings.size();
@@ -214,6 +221,9 @@ void Evaluation::share(std::size_t slot) {
 }
 
 void Evaluation::call(std::size_t slot) {
+  // Nothing orders the other process's work behind ours on what we share: copies of the last
+  // outputs must be complete before they are written anew.
+  problem_.device().synchronize();
   const protocol::CallBody body{static_cast<std::uint32_t>(slot), 0, call_limit_s()};
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;

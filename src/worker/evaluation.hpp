@@ -12,6 +12,7 @@
 #include "kbench/plan.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/record.hpp"
+#include "kbench/stopwatch.hpp"
 #include "worker/judged_problem.hpp"
 
 namespace kbench::worker {
@@ -33,6 +34,7 @@ struct Verdict {
   Record record;
   std::map<std::string, std::vector<double>> raw_ms;  ///< measurements by side
   std::vector<Finding> findings;                      ///< all that were kept
+  Phases phases_s;                                    ///< where the judge's time went
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.

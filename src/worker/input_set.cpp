@@ -6,6 +6,7 @@
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "worker/compare.hpp"
+#include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -25,6 +26,8 @@ at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::Sca
 }
 
 std::int64_t content_digest(const at::Tensor& tensor) {
+  if (JudgeKernels* kernels = JudgeKernels::active(); kernels != nullptr && tensor.numel() > 0)
+    return static_cast<std::int64_t>(kernels->digest({tensor.data_ptr(), tensor.nbytes()}));
   const auto bytes = tensor.view(-1).view(at::kByte);
   const std::int64_t whole = bytes.numel() / 8 * 8;
   auto sum = at::zeros({}, bytes.options().dtype(at::kLong));

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kbench/error.hpp"
+#include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/evaluation.hpp"
 
@@ -50,7 +51,7 @@ class Judge {
       case MessageType::kDescribe:
         return describe(json::parse(message.body));
       case MessageType::kOpenProblem:
-        return open_problem(json::parse(message.body));
+        return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
         return evaluate(json::parse(message.body), std::move(message.fds));
       case MessageType::kProbe:
@@ -69,9 +70,11 @@ class Judge {
     send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
   }
 
-  void open_problem(const json& request) {
+  void open_problem(const json& request, const std::vector<Fd>& fds) {
     problem_.reset();
-    problem_.emplace(judge_options_from_json(request));
+    JudgeOptions options = judge_options_from_json(request);
+    if (!fds.empty()) options.kernels = read_whole(fds.front().value());
+    problem_.emplace(std::move(options));
     send(MessageType::kProblemReady, {{"signature", to_json(problem_->signature())},
                                       {"reference_ms", problem_->reference_ms()},
                                       {"sets", problem_->resident()}});
@@ -100,7 +103,9 @@ class Judge {
       verdict = running.run();
     }
     if (request.at("find_written_source").get<bool>()) name_written_source(verdict.record);
-    json answer{{"record", to_json(verdict.record)}, {"raw_ms", verdict.raw_ms}};
+    json answer{{"record", to_json(verdict.record)},
+                {"raw_ms", verdict.raw_ms},
+                {"phases_s", verdict.phases_s}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
     answer["operators"] = json::array();

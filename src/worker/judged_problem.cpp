@@ -53,6 +53,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
       device_(open_for_judge(options_.device)),
       host_(options_.path, options_.source, options_.sizes) {
   set_precision(options_.precision);
+  load_kernels();
   const DrawOptions draw{options_.key, options_.secret, options_.precision};
   const auto free_before = static_cast<double>(device_->free_bytes());
   auto first = std::make_unique<InputSet>(host_, *device_, draw, 0);
@@ -68,6 +69,15 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
                                sets_[0]->arguments(), sets_[0]->expected());
   check_random_reference(*sets_[0]);
   measure_reference(*sets_[0]);
+}
+
+void JudgedProblem::load_kernels() {
+  if (options_.kernels.empty()) return;
+  try {
+    kernels_.emplace(*device_, options_.kernels);
+  } catch (const CandidateFailure& failure) {
+    throw Error(fmt::format("the judge's own kernels cannot be loaded: {}", failure.message));
+  }
 }
 
 void JudgedProblem::check_random_reference(InputSet& set) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/input_set.hpp"
+#include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {
 
@@ -22,6 +23,7 @@ struct JudgeOptions {
   std::vector<std::string> baselines{"eager"};
   bool cold_cache = true;
   double timing_budget_s = 0.5;
+  std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
 };
 
 /// Throws kbench::Error where a field is missing.
@@ -62,11 +64,13 @@ class JudgedProblem {
   pybind11::object baseline_model(const std::string& baseline, InputSet& set);
 
  private:
+  void load_kernels();
   void check_random_reference(InputSet& set);
   void measure_reference(InputSet& set);
 
   JudgeOptions options_;
   std::unique_ptr<Device> device_;
+  std::optional<JudgeKernels> kernels_;
   ProblemHost host_;
   Signature signature_;
   double reference_ms_ = 0;

@@ -113,7 +113,8 @@ class FakeJudge {
     json body{{"record", to_json(record)},
               {"raw_ms", {{"candidate", {1.0, 2.0}}}},
               {"findings", json::array()},
-              {"operators", json::array()}};
+              {"operators", json::array()},
+              {"phases_s", {{"timing", 0.25}}}};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";
     if (mode_ == "verdict_without_times") body.erase("raw_ms");
     if (mode_ == "verdict_mismatch_with_times") {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <future>
+#include <string>
+
+#include "kbench/compile.hpp"
+
+namespace kbench::run {
+
+/// What to compile for the judge's own kernels on that architecture.
+CompileRequest judge_kernels_request(const std::string& arch);
+
+}  // namespace kbench::run

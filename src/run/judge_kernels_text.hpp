@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace kbench::run {
+
+/// The judge's own device code: comparing, hashing and scaling outputs at the memory's speed. Each
+/// kernel leaves one partial result a block, which the judge adds up in order, so that equal
+/// tensors give equal numbers. Called by src/worker/judge_kernels.cpp.
+inline constexpr std::string_view kJudgeKernelsText = R"cuda(
+using u64 = unsigned long long;
+constexpr int kThreads = 256;
+
+struct Errors { u64 wrong, first; double max_abs, max_rel; };
+struct Squares { double sum; u64 count; };
+
+struct half_bits { unsigned short bits; };
+struct bfloat16_bits { unsigned short bits; };
+template <typename T> struct is_floating { static constexpr bool value = false; };
+template <> struct is_floating<float> { static constexpr bool value = true; };
+template <> struct is_floating<double> { static constexpr bool value = true; };
+template <> struct is_floating<half_bits> { static constexpr bool value = true; };
+template <> struct is_floating<bfloat16_bits> { static constexpr bool value = true; };
+
+template <typename T> __device__ double number(T x) { return static_cast<double>(x); }
+__device__ double number(half_bits x) {
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));
+  return f;
+}
+__device__ double number(bfloat16_bits x) {
+  return __uint_as_float(static_cast<unsigned>(x.bits) << 16);
+}
+
+__device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
+__device__ bool finite(double x) { return fabs(x) < infinity(); }
+
+template <typename T>
+__device__ void add_error(Errors& errors, T expected, T got, u64 index, double scale,
+                          double tolerance) {
+  const double e = number(expected);
+  const double g = number(got);
+  double distance;
+  double relative;
+  if constexpr (is_floating<T>::value) {
+    if (e == g || (e != e && g != g)) return;
+    const bool odd = !(finite(e) && finite(g));
+    distance = odd ? infinity() : fabs(g - e);
+    // Halves, so that the sum stays finite.
+    const double bound = fabs(e) * 0.5 + scale * 0.5;
+    // Dividing is for those that matter.
+    const double half = distance * 0.5;
+    if (half < 0.999 * bound * fmin(errors.max_rel, tolerance)) {
+      errors.max_abs = fmax(errors.max_abs, distance);
+      return;
+    }
+    relative = odd ? infinity() : half / bound;
+  } else {
+    if (expected == got) return;
+    distance = fabs(e - g);
+    relative = infinity();
+  }
+  errors.max_abs = fmax(errors.max_abs, distance);
+  errors.max_rel = fmax(errors.max_rel, relative);
+  if (relative > tolerance) {
+    ++errors.wrong;
+    if (index < errors.first) errors.first = index;
+  }
+}
+
+/// Calls `visit(i)` for every i below n that falls to this thread.
+template <typename Visit> __device__ void for_each(u64 n, Visit visit) {
+  const u64 stride = static_cast<u64>(gridDim.x) * kThreads;
+  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += stride) visit(i);
+}
+
+/// Adds the threads' values up in a fixed order; thread 0 gets the whole.
+template <typename T, typename Merge> __device__ T merged(T value, Merge merge) {
+  __shared__ alignas(16) unsigned char storage[kThreads * sizeof(T)];
+  T* values = reinterpret_cast<T*>(storage);
+  values[threadIdx.x] = value;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) merge(values[threadIdx.x], values[threadIdx.x + half]);
+  }
+  return values[threadIdx.x];
+}
+
+template <typename T> union Pack {
+  uint4 bits;
+  T values[16 / sizeof(T)];
+};
+
+__device__ bool aligned(const void* p) { return reinterpret_cast<u64>(p) % 16 == 0; }
+
+template <typename T>
+__device__ void compare(const T* expected, const T* got, u64 n, double scale, double tolerance,
+                        Errors* out) {
+  constexpr u64 kPer = 16 / sizeof(T);
+  Errors errors{0, ~0ull, 0, 0};
+  const u64 packs = aligned(expected) && aligned(got) ? n / kPer : 0;
+  for_each(packs, [&](u64 i) {
+    Pack<T> e, g;
+    e.bits = __ldcs(reinterpret_cast<const uint4*>(expected) + i);
+    g.bits = __ldcs(reinterpret_cast<const uint4*>(got) + i);
+    for (u64 k = 0; k < kPer; ++k)
+      add_error(errors, e.values[k], g.values[k], i * kPer + k, scale, tolerance);
+  });
+  for_each(n - packs * kPer, [&](u64 i) {
+    const u64 at = packs * kPer + i;
+    add_error(errors, expected[at], got[at], at, scale, tolerance);
+  });
+  errors = merged(errors, [](Errors& a, const Errors& b) {
+    a.wrong += b.wrong;
+    a.first = b.first < a.first ? b.first : a.first;
+    a.max_abs = fmax(a.max_abs, b.max_abs);
+    a.max_rel = fmax(a.max_rel, b.max_rel);
+  });
+  if (threadIdx.x == 0) out[blockIdx.x] = errors;
+}
+
+template <typename T>
+__device__ void squares(const T* x, u64 n, double inverse_unit, Squares* out) {
+  constexpr u64 kPer = 16 / sizeof(T);
+  Squares total{0, 0};
+  const auto add = [&](T value) {
+    const double v = number(value) * inverse_unit;
+    if (!finite(v)) return;
+    total.sum += v * v;
+    ++total.count;
+  };
+  const u64 packs = aligned(x) ? n / kPer : 0;
+  for_each(packs, [&](u64 i) {
+    Pack<T> pack;
+    pack.bits = __ldcs(reinterpret_cast<const uint4*>(x) + i);
+    for (u64 k = 0; k < kPer; ++k) add(pack.values[k]);
+  });
+  for_each(n - packs * kPer, [&](u64 i) { add(x[packs * kPer + i]); });
+  total = merged(total, [](Squares& a, const Squares& b) {
+    a.sum += b.sum;
+    a.count += b.count;
+  });
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
+}
+
+#define KBENCH_NUMBERS(T, name)                                                               \
+  extern "C" __global__ void compare_##name(const T* expected, const T* got, u64 n,           \
+                                            double scale, double tolerance, Errors* out) {    \
+    compare<T>(expected, got, n, scale, tolerance, out);                                      \
+  }
+#define KBENCH_FLOATS(T, name)                                                                \
+  KBENCH_NUMBERS(T, name)                                                                     \
+  extern "C" __global__ void squares_##name(const T* x, u64 n, double inverse_unit,           \
+                                            Squares* out) {                                   \
+    squares<T>(x, n, inverse_unit, out);                                                      \
+  }
+KBENCH_FLOATS(float, f32)
+KBENCH_FLOATS(double, f64)
+KBENCH_FLOATS(half_bits, f16)
+KBENCH_FLOATS(bfloat16_bits, bf16)
+KBENCH_NUMBERS(long long, i64)
+KBENCH_NUMBERS(int, i32)
+KBENCH_NUMBERS(short, i16)
+KBENCH_NUMBERS(signed char, i8)
+KBENCH_NUMBERS(unsigned char, u8)
+
+/// Word i of x, and of what lies behind the last whole word the bytes that there are.
+__device__ u64 word_of(const unsigned char* x, u64 bytes, u64 i) {
+  if (8 * i + 8 <= bytes && reinterpret_cast<u64>(x) % 8 == 0)
+    return reinterpret_cast<const u64*>(x)[i];
+  u64 word = 0;
+  for (u64 k = 8 * i; k < 8 * i + 8 && k < bytes; ++k)
+    word |= static_cast<u64>(x[k]) << (8 * (k - 8 * i));
+  return word;
+}
+
+extern "C" __global__ void digest(const unsigned char* x, u64 bytes, u64* out) {
+  u64 sum = 0;
+  // Odd multipliers that differ by place: swapped and shifted words change the sum.
+  for_each((bytes + 7) / 8,
+           [&](u64 i) { sum += word_of(x, bytes, i) * ((i * 0x9e3779b97f4a7c1ull + 1) | 1); });
+  sum = merged(sum, [](u64& a, u64 b) { a += b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+extern "C" __global__ void different_words(const unsigned char* x, const unsigned char* y,
+                                           u64 bytes, u64* out) {
+  u64 count = 0;
+  for_each((bytes + 7) / 8,
+           [&](u64 i) { count += word_of(x, bytes, i) != word_of(y, bytes, i); });
+  count = merged(count, [](u64& a, u64 b) { a += b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = count;
+}
+)cuda";
+
+}  // namespace kbench::run

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+
+/// The judge's own kernels on one device: what compares outputs as fast as they can be read. The
+/// text is src/run/judge_kernels_text.hpp; element types go by suffixes (f32, f64, f16, bf16, i64,
+/// i32, i16, i8, u8). All calls return when their work is done.
+class JudgeKernels {
+ public:
+  /// Takes over the device's module; `device` must outlive this. From now on compare() and its like
+  /// use these. Throws CandidateFailure where the image cannot be loaded.
+  JudgeKernels(Device& device, std::string_view image);
+  ~JudgeKernels();
+  JudgeKernels(const JudgeKernels&) = delete;
+  JudgeKernels& operator=(const JudgeKernels&) = delete;
+  /// Those of this process; nullptr where there are none.
+  static JudgeKernels* active();
+
+  /// Some memory of the device, as the kernels read it.
+  struct Data {
+    const void* pointer = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  struct Errors {
+    std::uint64_t wrong, first;  ///< elements beyond the tolerance; the first of them
+    double max_abs, max_rel;     ///< as Comparison has them
+  };
+  /// `count` elements against each other; scale and tolerance as compare() has them.
+  Errors compare(std::string_view type, Data expected, Data got, std::uint64_t count, double scale,
+                 double tolerance);
+
+  struct Squares {
+    double sum;           ///< of the squares of the finite elements, in units of unit²
+    std::uint64_t count;  ///< of finite elements
+  };
+  Squares squares(std::string_view type, Data x, std::uint64_t count, double unit);
+
+  /// A sum over all words that another content hardly shares.
+  std::uint64_t digest(Data x);
+  bool equal(Data x, Data y);
+
+ private:
+  template <typename Partial, typename... Scalars>
+  std::vector<Partial> run(std::string symbol, std::initializer_list<Data> data,
+                           std::uint64_t work_bytes, Scalars... scalars);
+
+  Device& device_;
+  SharedBuffer partials_;
+};
+
+}  // namespace kbench::worker

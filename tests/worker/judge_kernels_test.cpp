@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judge_kernels.hpp"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ptx/nvrtc_helper.hpp"
+#include "run/judge_kernels_text.hpp"
+#include "worker/compare.hpp"
+#include "worker/input_set.hpp"
+
+namespace kbench::worker {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kLong,
+                                     at::kInt,   at::kShort,  at::kChar, at::kByte,     at::kBool};
+
+/// What the kernels say, on the CPU executor, next to what torch's operators say.
+class Kernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    KBENCH_NEEDS_NVRTC();
+    image_ = ptx::testing::compile(std::string(run::kJudgeKernelsText));
+    at::manual_seed(7);
+  }
+
+  template <typename Work>
+  auto with_kernels(Work&& work) {
+    const auto device = open_cpu_device();
+    const JudgeKernels kernels(*device, image_);
+    return work();
+  }
+
+  void expect_same_comparison(const at::Tensor& expected, const at::Tensor& got, double tolerance) {
+    const auto torch = compare(expected, got, tolerance);
+    const auto ours = with_kernels([&] { return compare(expected, got, tolerance); });
+    EXPECT_EQ(ours.wrong_elements, torch.wrong_elements);
+    EXPECT_EQ(ours.max_abs_error, torch.max_abs_error);
+    if (std::isinf(torch.max_rel_error))
+      EXPECT_EQ(ours.max_rel_error, torch.max_rel_error);
+    else
+      EXPECT_NEAR(ours.max_rel_error, torch.max_rel_error, 1e-12 * (1 + torch.max_rel_error));
+    ASSERT_EQ(ours.first_wrong.has_value(), torch.first_wrong.has_value());
+    if (!torch.first_wrong) return;
+    EXPECT_EQ(ours.first_wrong->index, torch.first_wrong->index);
+    EXPECT_EQ(ours.first_wrong->expected, torch.first_wrong->expected);
+    EXPECT_EQ(ours.first_wrong->got, torch.first_wrong->got);
+  }
+
+  std::string image_;
+};
+
+at::Tensor draw(std::int64_t count, at::ScalarType type) {
+  return (at::randn({count}) * 40).to(type);
+}
+
+TEST_F(Kernels, CompareAsTorchDoesForEveryTypeAndSize) {
+  for (const auto type : kTypes)
+    for (const std::int64_t count : {1, 3, 16, 4095, 70'001}) {
+      SCOPED_TRACE(testing::Message() << type << " × " << count);
+      const auto expected = draw(count, type);
+      expect_same_comparison(expected, expected.clone(), 1e-4);
+      auto got = expected.clone();
+      got[count / 2] = at::isFloatingType(type) ? expected[count / 2] * 1.5 + 1
+                                                : expected[count / 2].logical_not().to(type);
+      got[count - 1] = got[count / 2];
+      expect_same_comparison(expected, got, 1e-4);
+    }
+}
+
+TEST_F(Kernels, CountErrorsOnBothSidesOfTheTolerance) {
+  const auto expected = draw(50'000, at::kFloat);
+  for (const double noise : {1e-6, 1e-5, 1e-4, 1e-3}) {
+    SCOPED_TRACE(noise);
+    const auto got = expected * (1 + noise * at::randn({50'000}));
+    expect_same_comparison(expected, got, 1e-5);
+  }
+}
+
+TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
+  const std::vector<double> values{0, -0.0, 1, -2.5, kInf, -kInf, kNan, 1e30, 1e-40};
+  for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16})
+    for (const double e : values)
+      for (const double g : values) {
+        SCOPED_TRACE(testing::Message() << type << ": " << e << " against " << g);
+        auto expected = at::ones({40}).to(type);
+        auto got = expected.clone();
+        expected[17] = e;
+        got[17] = g;
+        expect_same_comparison(expected, got, 1e-4);
+      }
+}
+
+TEST_F(Kernels, ScaleHugeDoublesWithoutOverflow) {
+  const auto expected = at::randn({1000}, at::kDouble) * 1e200;
+  expect_same_comparison(expected, expected * (1 + 1e-6), 1e-7);
+}
+
+TEST_F(Kernels, TakeTensorsThatAreNotAligned) {
+  const auto expected = draw(5001, at::kFloat);
+  auto got = expected.clone();
+  got[4000] += 50;
+  expect_same_comparison(expected.slice(0, 1), got.slice(0, 1), 1e-4);
+  expect_same_comparison(expected.slice(0, 2), got.slice(0, 1, 5000), 1e-4);
+  expect_same_comparison(expected.view({3, -1}).t(), got.view({3, -1}).t(), 1e-4);
+}
+
+TEST_F(Kernels, SeeEveryChangedBit) {
+  for (const std::int64_t count : {1, 7, 8, 9, 4099}) {
+    const auto bytes = at::randint(256, {count}, at::kByte);
+    const auto before = with_kernels([&] { return content_digest(bytes); });
+    EXPECT_TRUE(with_kernels([&] { return same_bits(bytes, bytes.clone()); }));
+    for (const std::int64_t at : {std::int64_t{0}, count / 2, count - 1}) {
+      auto changed = bytes.clone();
+      changed[at] = changed[at].bitwise_xor(16);
+      EXPECT_FALSE(with_kernels([&] { return same_bits(bytes, changed); }));
+      EXPECT_NE(with_kernels([&] { return content_digest(changed); }), before);
+    }
+  }
+}
+
+TEST_F(Kernels, DigestSeesSwappedWords) {
+  const auto words = at::arange(100, at::kLong);
+  auto swapped = words.clone();
+  swapped[3] = 90;
+  swapped[90] = 3;
+  EXPECT_NE(with_kernels([&] { return content_digest(words); }),
+            with_kernels([&] { return content_digest(swapped); }));
+}
+
+}  // namespace
+}  // namespace kbench::worker
