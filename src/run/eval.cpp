@@ -34,6 +34,8 @@ using run::Prepared;
 
 /// Judges that a stream of candidates keeps open per lane.
 constexpr std::size_t kStreamJudges = 4;
+/// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
+constexpr std::size_t kGpuWindow = 4;
 /// Share of the machine's memory that one candidate's process may hold.
 constexpr double kCandidateMemoryShare = 0.7;
 
@@ -175,7 +177,8 @@ struct EvalRun::Impl {
     const auto& found = std::get<Signature>(signature);
     const auto& device = devices.front();
     const std::size_t memory = device.gpu ? device.gpu->memory_bytes : run::total_memory_bytes();
-    if (needed_bytes(found) > memory)
+    prepared.needed_bytes = needed_bytes(found);
+    if (prepared.needed_bytes > memory)
       return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "does_not_fit",
                          fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose "
                                      "smaller sizes with --set",
@@ -205,9 +208,9 @@ struct EvalRun::Impl {
   }
 
   /// Judges one candidate on a lane and hands its record on.
-  void finish(run::Lane& lane, Prepared& prepared, Prepared* next, const Sink& sink) {
+  void finish(run::Lane& lane, Prepared& prepared, run::Following following, const Sink& sink) {
     json details = json::object();
-    lane.judge(prepared, next, details);
+    lane.judge(prepared, following, details);
     deliver(prepared, std::move(details), sink);
   }
 
@@ -340,17 +343,17 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     }
     return group;
   };
+  const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
   return impl_->on_all_lanes(1, [&](run::Lane& lane) {
-    auto group = take_problem();
-    while (!group.empty()) {
-      auto following = take_problem();
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        Prepared* next = i + 1 < group.size() ? group[i + 1]
-                         : !following.empty() ? following.front()
-                                              : nullptr;
-        impl_->finish(lane, *group[i], next, sink);
+    std::vector<Prepared*> taken;
+    for (std::size_t at = 0;; ++at) {
+      while (taken.size() < at + window) {
+        const auto group = take_problem();
+        if (group.empty()) break;
+        taken.insert(taken.end(), group.begin(), group.end());
       }
-      group = std::move(following);
+      if (at == taken.size()) return;
+      impl_->finish(lane, *taken[at], run::Following(taken).subspan(at + 1), sink);
     }
   });
 }
@@ -373,7 +376,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
         prepared.record = blank_record(*candidate, *prepared.problem);
         impl_->prepare(prepared);
       }
-      impl_->finish(lane, prepared, nullptr, sink);
+      impl_->finish(lane, prepared, {}, sink);
     }
   });
 }

@@ -56,23 +56,24 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
   }
 }
 
-std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const json& problem,
-                                                       int fd) {
+void JudgeClient::ask(MessageType type, const json& problem, int fd) {
   wait_warm(host_.limits().health);
   if (warming_) throw_dead("did not open its device");
   const std::vector<int> fds(fd >= 0 ? 1 : 0, fd);
   channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace), fds);
+}
+
+std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) {
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
     throw_dead("took too long over a problem");
-  const bool describing = type == MessageType::kDescribe;
-  const auto expected = describing ? MessageType::kDescribed : MessageType::kProblemReady;
   try {
     const json body = json::parse(message.body);
     if (message.type == MessageType::kProblemFailure)
       return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
     if (message.type == expected)
-      return signature_from_json(describing ? body : body.at("signature"));
+      return signature_from_json(expected == MessageType::kDescribed ? body
+                                                                     : body.at("signature"));
   } catch (const json::exception&) {
     throw_dead("sent an answer that is none");
   }
@@ -80,11 +81,16 @@ std::variant<Signature, ProblemFault> JudgeClient::ask(MessageType type, const j
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem) {
-  return ask(MessageType::kDescribe, problem);
+  ask(MessageType::kDescribe, problem);
+  return answer(MessageType::kDescribed);
 }
 
-std::variant<Signature, ProblemFault> JudgeClient::open(const json& problem, int kernels) {
-  return ask(MessageType::kOpenProblem, problem, kernels);
+void JudgeClient::start_open(const json& problem, int kernels) {
+  ask(MessageType::kOpenProblem, problem, kernels);
+}
+
+std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
+  return answer(MessageType::kProblemReady);
 }
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {

@@ -31,9 +31,11 @@ class JudgeClient {
 
   /// The signature of a problem, without its data.
   std::variant<Signature, ProblemFault> describe(const nlohmann::json& problem);
-  /// Opens a problem for judging; gives the signature as found on real data. `kernels` is a file
-  /// with the image of the judge's own kernels, or -1.
-  std::variant<Signature, ProblemFault> open(const nlohmann::json& problem, int kernels = -1);
+  /// Has it open a problem for judging. `kernels` is a file with the image of the judge's own
+  /// kernels, or -1.
+  void start_open(const nlohmann::json& problem, int kernels = -1);
+  /// Waits for that; gives the signature as found on real data.
+  std::variant<Signature, ProblemFault> finish_open();
   /// Hands over a candidate's channel and what it is to do.
   void start_evaluation(const nlohmann::json& request, int channel_fd);
   /// The next kPhase or kVerdict of a running evaluation; false where none came by `deadline`.
@@ -47,8 +49,8 @@ class JudgeClient {
   bool healthy();
 
  private:
-  std::variant<Signature, ProblemFault> ask(protocol::MessageType type,
-                                            const nlohmann::json& problem, int fd = -1);
+  void ask(protocol::MessageType type, const nlohmann::json& problem, int fd = -1);
+  std::variant<Signature, ProblemFault> answer(protocol::MessageType expected);
   [[noreturn]] void throw_dead(const char* what);
 
   WorkerHost& host_;

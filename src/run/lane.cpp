@@ -65,30 +65,39 @@ json describe_request(const Problem& problem, const Sizes& sizes, const std::str
           {"precision", precision}};
 }
 
-Lane::Lane(LaneSetup setup) : setup_(std::move(setup)) {}
+json open_request(const LaneSetup& setup, const Prepared& prepared) {
+  const EvalOptions& options = *setup.options;
+  json request = describe_request(
+      *prepared.problem,
+      sizes_for(*prepared.problem, setup.device.gpu ? "gpu" : "cpu", options.overrides),
+      options.precision);
+  request["device"] = setup.device.name;
+  request["secret"] = setup.secret;
+  request["trials"] = options.trials;
+  request["baselines"] = options.baselines;
+  request["cold_cache"] = options.cold_cache;
+  request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;
+  return request;
+}
+
+Lane::Lane(LaneSetup setup) : setup_(std::move(setup)), ahead_(setup_) {}
 Lane::~Lane() = default;
 
-void Lane::judge(Prepared& prepared, Prepared* next, json& details) {
+void Lane::judge(Prepared& prepared, Following following, json& details) {
   if (!prepared.decided) wait_for_worker();
   const auto start = std::chrono::steady_clock::now();
   Phases phases;
   Stopwatch watch(phases);
+  auto started = ahead_.take(prepared);
   // The reference has time to be drawn while the compilers are at work.
-  if (!prepared.decided && ahead_for_ != &prepared && !is_compiled(prepared)) {
+  if (!prepared.decided && !started && !is_compiled(prepared)) {
     open_early(prepared);
     watch.lap("open");
   }
-  std::optional<ReadyCode> code;
-  if (ahead_for_ == &prepared)
-    code = std::move(ahead_code_);
-  else
-    code = ready_code(prepared);
+  if (!started) started = Ahead::Candidate{&prepared, ready_code(prepared, setup_.cancel_fd), {}};
   watch.lap("compile");
-  if (code) evaluate(prepared, *code, next, details, phases);
-  if (ahead_for_ == &prepared) {
-    ahead_for_ = nullptr;
-    ahead_.reset();
-  }
+  if (started->code)
+    evaluate(prepared, *started->code, std::move(started->process), following, details, phases);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   prepared.record.seconds = elapsed.count();
   details["phases_s"] = phases;
@@ -104,39 +113,6 @@ void Lane::wait_for_worker() {
   }
 }
 
-/// The candidate's code; a compiler that cannot run is a fault on this candidate's record, no
-/// other.
-std::optional<ReadyCode> Lane::ready_code(Prepared& prepared) const {
-  try {
-    return finish_compile(prepared, setup_.cancel_fd);
-  } catch (const Error& error) {
-    decide(prepared, Outcome::kHarnessFault, Stage::kCompile, "compiler_failed", error.what());
-    return std::nullopt;
-  }
-}
-
-std::unique_ptr<StartedCandidate> Lane::start(const ReadyCode& code, bool sources_writable) {
-  CandidateJob job;
-  job.kind = code.kind;
-  job.module = code.module;
-  job.device = setup_.device.name;
-  job.plan = code.plan;
-  job.image = code.image;
-  job.sources_writable = sources_writable;
-  if (!setup_.device.gpu) job.sanitize = setup_.options->sanitize;
-  job.max_instructions = setup_.options->max_instructions;
-  return std::make_unique<StartedCandidate>(*setup_.host, std::move(job), setup_.memory_limit_bytes,
-                                            setup_.builder);
-}
-
-void Lane::start_ahead(Prepared* next) {
-  const bool ready = next != nullptr && !next->decided && is_compiled(*next);
-  if (!ready || !setup_.device.gpu) return;
-  ahead_for_ = next;
-  ahead_code_ = ready_code(*next);
-  if (ahead_code_) ahead_ = start(*ahead_code_, false);
-}
-
 Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   const std::string key = prepared.record.problem_hash;
   for (auto it = open_.begin(); it != open_.end(); ++it) {
@@ -145,21 +121,15 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
     return open_.front();
   }
   while (open_.size() >= std::max<std::size_t>(setup_.kept_judges, 1)) open_.pop_back();
-  const Problem& problem = *prepared.problem;
-  const EvalOptions& options = *setup_.options;
-  json request = describe_request(
-      problem, sizes_for(problem, setup_.device.gpu ? "gpu" : "cpu", options.overrides),
-      options.precision);
-  request["device"] = setup_.device.name;
-  request["secret"] = setup_.secret;
-  request["trials"] = options.trials;
-  request["baselines"] = options.baselines;
-  request["cold_cache"] = options.cold_cache;
-  request["timing_budget_s"] = setup_.device.gpu ? options.timing_budget_s : 0;
-  OpenProblem opened{key, std::move(spare_), {}};
-  if (!opened.judge) opened.judge = std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
-  prepare_spare();
-  auto answer = opened.judge->open(request, kernels_fd());
+  if (auto opened = ahead_.take_problem(key)) {
+    open_.push_front(std::move(*opened));
+    return open_.front();
+  }
+  OpenProblem opened{key, ahead_.take_judge(), {}};
+  // A judge for the next problem opens the device while this one draws its inputs.
+  ahead_.start_judges({});
+  opened.judge->start_open(open_request(setup_, prepared), kernels_fd());
+  auto answer = opened.judge->finish_open();
   if (auto* fault = std::get_if<ProblemFault>(&answer)) {
     opened.failure = std::move(*fault);
     opened.judge.reset();
@@ -185,36 +155,17 @@ void Lane::open_early(const Prepared& prepared) {
   }
 }
 
-/// Opening a GPU takes as long as judging a candidate: a judge for the next problem does it while
-/// this one draws its inputs.
-void Lane::prepare_spare() {
-  if (!setup_.device.gpu) return;
-  spare_ = std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
-  spare_->warm(setup_.device.name);
-}
-
-/// Nothing starts or initialises on the device while a time is taken.
-void Lane::wait_until_quiet() {
-  const auto limit = setup_.host->limits().settle;
-  if (ahead_) ahead_->wait_settled(limit, setup_.cancel_fd);
-  if (!spare_) return;
-  try {
-    spare_->wait_warm(limit);
-  } catch (const Error&) {
-    spare_.reset();  // the next problem starts one of its own
-  }
-}
-
 void Lane::drop(const std::string& key) {
   open_.remove_if([&](const OpenProblem& opened) { return opened.key == key; });
 }
 
-void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, json& details,
+void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
+                    std::unique_ptr<StartedCandidate> process, Following following, json& details,
                     Phases& phases) {
   for (int attempt = 1;; ++attempt) {
     try {
       Stopwatch watch(phases);
-      auto candidate = ahead_for_ == &prepared && ahead_ ? std::move(ahead_) : start(code, false);
+      auto candidate = process ? std::move(process) : start_candidate(setup_, code, false);
       watch.lap("start");
       OpenProblem& opened = open(prepared);
       watch.lap("open");
@@ -223,7 +174,9 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code, Prepared* next, j
         return decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness,
                       opened.failure->cause, opened.failure->message);
       }
-      if (attempt == 1 && ahead_for_ != next) start_ahead(next);
+      ahead_.start_candidates(following);
+      ahead_.start_judges(following);
+      ahead_.open_problem(prepared, following, kernels_fd());
       watch.lap("start_next");
       run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
       for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
@@ -253,7 +206,7 @@ bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& j
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
     if (wild) {
-      auto again = start(code, true);
+      auto again = start_candidate(setup_, code, true);
       run_evaluation(prepared, code, judge, *again, true, details);
     }
     return judge.healthy();
@@ -288,7 +241,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       continue;
     }
     if (message.type == MessageType::kPhase) {
-      wait_until_quiet();
+      ahead_.wait_until_quiet();
       judge.go();
       continue;
     }

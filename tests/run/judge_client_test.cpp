@@ -14,6 +14,11 @@
 namespace kbench::run {
 namespace {
 
+auto opened(JudgeClient& judge, const nlohmann::json& problem) {
+  judge.start_open(problem);
+  return judge.finish_open();
+}
+
 using nlohmann::json;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -30,13 +35,13 @@ struct Bench {
 TEST(JudgeClient, DescribesAndOpens) {
   Bench bench("ok");
   EXPECT_EQ(std::get<Signature>(bench.judge->describe(json::object())).problem, "level1/1_Fake");
-  EXPECT_EQ(std::get<Signature>(bench.judge->open(json::object())).inputs.size(), 1u);
+  EXPECT_EQ(std::get<Signature>(opened(*bench.judge, json::object())).inputs.size(), 1u);
   EXPECT_TRUE(bench.judge->healthy());
 }
 
 TEST(JudgeClient, AProblemsOwnFailureIsAnAnswer) {
   Bench bench("fails_problem");
-  const auto answer = bench.judge->open(json::object());
+  const auto answer = opened(*bench.judge, json::object());
   const auto& fault = std::get<ProblemFault>(answer);
   EXPECT_EQ(fault.cause, "import_failed");
   EXPECT_EQ(fault.message, "no module");
@@ -45,7 +50,7 @@ TEST(JudgeClient, AProblemsOwnFailureIsAnAnswer) {
 
 TEST(JudgeClient, ASourceThatIsNoUtf8IsSentAllTheSame) {
   Bench bench("ok");
-  EXPECT_TRUE(std::holds_alternative<Signature>(bench.judge->open({{"source", "\xff\xfe"}})));
+  EXPECT_TRUE(std::holds_alternative<Signature>(opened(*bench.judge, {{"source", "\xff\xfe"}})));
 }
 
 class BadAnswer : public testing::TestWithParam<const char*> {};
@@ -58,7 +63,7 @@ TEST_P(BadAnswer, IsAnErrorForBothQuestions) {
       if (describing)
         bench.judge->describe(json::object());
       else
-        bench.judge->open(json::object());
+        opened(*bench.judge, json::object());
     });
   }
 }
@@ -72,17 +77,17 @@ INSTANTIATE_TEST_SUITE_P(Judges, BadAnswer,
 
 TEST(JudgeClient, ADeadJudgesErrorHoldsItsEndAndItsLastWords) {
   Bench bench("dies_on_problem");
-  const auto said = error_of([&] { bench.judge->open(json::object()); });
+  const auto said = error_of([&] { opened(*bench.judge, json::object()); });
   EXPECT_THAT(said, HasSubstr("signal 6"));
   EXPECT_THAT(said, HasSubstr("the reference went up in smoke"));
   // And it stays dead.
   EXPECT_THROW(bench.judge->healthy(), Error);
-  EXPECT_THROW(bench.judge->open(json::object()), Error);
+  EXPECT_THROW(opened(*bench.judge, json::object()), Error);
 }
 
 TEST(JudgeClient, ASilentJudgesErrorSaysThatItStillRuns) {
   Bench bench("never_answers");
-  EXPECT_THAT(error_of([&] { bench.judge->open(json::object()); }), HasSubstr("still running"));
+  EXPECT_THAT(error_of([&] { opened(*bench.judge, json::object()); }), HasSubstr("still running"));
 }
 
 TEST(JudgeClient, OneThatDoesNotAnswerAProbeIsNotHealthy) {
@@ -102,7 +107,7 @@ TEST(JudgeClient, CancellingEndsTheWaitForAnAnswer) {
     std::this_thread::sleep_for(milliseconds(200));
     cancel.pull();
   });
-  EXPECT_THROW(bench.judge->open(json::object()), Cancelled);
+  EXPECT_THROW(opened(*bench.judge, json::object()), Cancelled);
   later.join();
 }
 
@@ -118,7 +123,7 @@ TEST(JudgeClient, OutlivesItsZygote) {
 TEST(JudgeClient, AWarmOneAnswersInTurn) {
   Bench bench("ok");
   bench.judge->warm("cuda:0");
-  EXPECT_TRUE(std::holds_alternative<Signature>(bench.judge->open(json::object())));
+  EXPECT_TRUE(std::holds_alternative<Signature>(opened(*bench.judge, json::object())));
   EXPECT_TRUE(bench.judge->healthy());
 }
 

@@ -54,10 +54,10 @@ class LaneBench {
     return prepared;
   }
   /// Judges one candidate within limits of time.
-  Record judge(Prepared& item, Prepared* next = nullptr) {
+  Record judge(Prepared& item, std::vector<Prepared*> following = {}) {
     const Stopwatch watch;
     details = json::object();
-    lane_->judge(item, next, details);
+    lane_->judge(item, following, details);
     return item.record;
   }
   Record judge() {
@@ -238,19 +238,21 @@ TEST(Lane, WhatIsDecidedIsNotRun) {
   EXPECT_EQ(bench.judge(item).outcome, Outcome::kRejected);
 }
 
-TEST(GpuLane, StartsTheNextCandidateAhead) {
+TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
   LaneBench bench("ok", "ok", "ok", true);
   std::vector<Prepared> items;
   for (const char* hash : {"1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
+  std::vector<Prepared*> order;
+  for (auto& item : items) order.push_back(&item);
   for (std::size_t i = 0; i < items.size(); ++i)
-    expect_correct(bench.judge(items[i], i + 1 < items.size() ? &items[i + 1] : nullptr));
+    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
 }
 
 TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
   LaneBench bench("ok", "ok", "ok", true);
   Prepared current = bench.prepared();
   Prepared next = without_compiler(bench);
-  expect_correct(bench.judge(current, &next));
+  expect_correct(bench.judge(current, {&next}));
   EXPECT_EQ(bench.judge(next).cause, "compiler_failed");
   expect_correct(bench.judge());
 }

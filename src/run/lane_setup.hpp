@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <future>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "kbench/compile.hpp"
+#include "kbench/problem.hpp"
+#include "kbench/run.hpp"
+
+namespace kbench::run {
+
+class ExtensionBuilder;
+class WorkerHost;
+struct Prepared;
+
+/// What a lane needs to know of its run.
+struct LaneSetup {
+  WorkerHost* host = nullptr;
+  ExtensionBuilder* builder = nullptr;  ///< for what modules ask for while they run
+  LaneDevice device;
+  const EvalOptions* options = nullptr;
+  std::string secret;
+  /// The judge's own kernels for this device; invalid where it works without.
+  std::shared_future<CompileResult> judge_kernels;
+  std::size_t kept_judges = 1;         ///< references kept warm at once
+  std::size_t memory_limit_bytes = 0;  ///< resident memory of a candidate
+  int cancel_fd = -1;
+};
+
+/// The problem as the judge is told of it, for describing alone and for judging.
+nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,
+                                const std::string& precision);
+/// All that a judge has to know to open the problem of that candidate.
+nlohmann::json open_request(const LaneSetup& setup, const Prepared& prepared);
+
+}  // namespace kbench::run
