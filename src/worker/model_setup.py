@@ -46,15 +46,26 @@ def state_of(model):
             for name, tensor in model.state_dict(keep_vars=True).items()]
 
 
+def _made(construct, device, seed, redraw):
+    seed_all(seed)
+    with device, redrawn(seed) if redraw else nullcontext() as redraws:
+        model = construct()
+        if redraw:
+            redraws.finish(model)
+    return model
+
+
 def build(construct, device, precision, seed, redraw=True):
     """What `construct()` makes under an init seed, a model ready for calls on the device in the
     row's types. With `redraw`, no parameter or buffer is left constant: see model_constants.
     """
-    seed_all(seed)
-    with torch.device(device), redrawn(seed) if redraw else nullcontext() as redraws:
-        model = construct()
-        if redraw:
-            redraws.finish(model)
+    try:
+        model = _made(construct, torch.device(device), seed, redraw)
+    except ValueError as error:
+        # Models of transformers refuse to be loaded onto a device by whoever calls them.
+        if "torch.device" not in str(error):
+            raise
+        model = _made(construct, nullcontext(), seed, redraw)
     dtype = dtype_of(precision)
     model = model.to(device)
     if dtype is not None:

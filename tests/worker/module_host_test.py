@@ -110,6 +110,17 @@ class Build(CandidateCase):
         self.assertEqual(states[0], states[1])
         self.assertNotEqual(states[0], states[2])
 
+    def test_a_constructor_that_wants_no_device_from_outside(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                modes = torch.overrides._get_current_function_mode_stack()
+                if any(type(mode).__name__ == "DeviceContext" for mode in modes):
+                    raise ValueError("Using a `torch.device` context manager requires accelerate")
+                self.linear = nn.Linear(2, 2)
+            """)
+        self.assertEqual(model.linear.weight.shape, (2, 2))
+
 
 _LINEAR = """
 def __init__(self):
