@@ -72,8 +72,7 @@ std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) 
     if (message.type == MessageType::kProblemFailure)
       return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
     if (message.type == expected)
-      return signature_from_json(expected == MessageType::kDescribed ? body
-                                                                     : body.at("signature"));
+      return signature_from_json(expected == MessageType::kDescribed ? body : body.at("signature"));
   } catch (const json::exception&) {
     throw_dead("sent an answer that is none");
   }
