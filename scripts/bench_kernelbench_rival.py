@@ -41,7 +41,7 @@ def stand_in(name, **names):
     if importlib.util.find_spec(name) is not None:
         return
     module = types.ModuleType(name)
-    module.__getattr__ = lambda attribute: Anything()
+    module.__getattr__ = Anything().__getattr__  # it has no dunder names but its own
     for key, value in names.items():
         setattr(module, key, value)
     sys.modules[name] = module
