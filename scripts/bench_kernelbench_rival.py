@@ -9,6 +9,7 @@ parallel precompilation; 0 leaves it off, as it does), `arch`, and `evaluate` (e
 Its processes are spawned, so everything but the definitions stands under the last `if`.
 """
 
+import copy
 import importlib.util
 import json
 import os
@@ -28,6 +29,18 @@ class Anything:
         if name.startswith("__"):
             raise AttributeError(name)
         return self
+
+
+class Record:
+    """pydantic's BaseModel, as far as the script needs it: fields with their defaults."""
+
+    def __init__(self, **fields):
+        for name in type(self).__annotations__:
+            default = getattr(type(self), name, None)
+            setattr(self, name, fields.get(name, copy.deepcopy(default)))
+
+    def __str__(self):
+        return " ".join("%s=%r" % pair for pair in vars(self).items())
 
 
 class Config:
@@ -50,6 +63,7 @@ def stand_in(name, **names):
 def prepare():
     for name in ("modal", "openai", "litellm", "dotenv", "datasets"):
         stand_in(name)
+    stand_in("pydantic", BaseModel=Record)
     stand_in("pydra", Config=Config, REQUIRED=None, main=lambda base: lambda function: function)
 
 

@@ -57,13 +57,14 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
 }
 
 void JudgeClient::ask(MessageType type, const json& problem, int fd) {
-  wait_warm(host_.limits().health);
-  if (warming_) throw_dead("did not open its device");
   const std::vector<int> fds(fd >= 0 ? 1 : 0, fd);
   channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace), fds);
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) {
+  // What it was asked before comes first.
+  wait_warm(host_.limits().health);
+  if (warming_) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
     throw_dead("took too long over a problem");
