@@ -26,8 +26,8 @@ struct Problem {
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
 };
 
-/// The file's module-level `NAME = …` lines in order, name and text on the right: the constants
-/// that sizes and `--set` may override.
+/// The file's module-level `NAME = …` lines in order, name and text on the right, and those of
+/// `A, B = (…, …)`: the constants that sizes and `--set` may override.
 std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem);
 
 /// Parses the values of `--set`, each "NAME=VALUE". Throws UsageError for another form, and for a

@@ -139,6 +139,44 @@ std::pair<std::vector<std::string_view>, std::string_view> assignment(std::strin
   }
 }
 
+/// The parts of "a, (b, c), d", with one pair of brackets around all of them taken off.
+std::vector<std::string_view> tuple_elements(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() >= 2 && (text.front() == '(' || text.front() == '[')) {
+    text = text.substr(1, text.size() - 2);
+  }
+  std::vector<std::string_view> elements;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c != ',' || depth != 0) continue;
+    elements.push_back(trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  if (const auto last = trimmed(text.substr(begin)); !last.empty()) elements.push_back(last);
+  return elements;
+}
+
+/// The constants of a line "depth, height, width = (16, 32, 32)"; none where it is no such line.
+std::vector<std::pair<std::string, std::string>> unpacked(std::string_view line) {
+  const std::string_view left = trimmed(line.substr(0, line.find('=')));
+  if (left.size() == line.size() || left.find(',') == std::string_view::npos) return {};
+  const std::vector<std::string_view> names = tuple_elements(left);
+  const std::string_view right = line.substr(line.find('=') + 1);
+  const std::vector<std::string_view> literals =
+      tuple_elements(trimmed(right.substr(0, right.find('#'))));
+  if (names.size() != literals.size()) return {};
+  std::vector<std::pair<std::string, std::string>> constants;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || leading_name(names[i]) != names[i]) return {};
+    constants.emplace_back(names[i], literals[i]);
+  }
+  return constants;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem) {
@@ -148,6 +186,8 @@ std::vector<std::pair<std::string, std::string>> problem_constants(const Problem
     const auto [names, text] = assignment(line);
     const std::string_view literal = trimmed(text.substr(0, text.find('#')));
     for (const std::string_view name : names) constants.emplace_back(name, literal);
+    if (!names.empty()) continue;
+    for (auto& constant : unpacked(line)) constants.push_back(std::move(constant));
   }
   return constants;
 }

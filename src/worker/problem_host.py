@@ -6,6 +6,7 @@ values.
 """
 
 import ast
+import functools
 import inspect
 import json
 import math
@@ -27,26 +28,44 @@ class ProblemFailure(Exception):
         self.cause = cause
 
 
-def _assigned_names(node):
-    """Names that a module-level statement assigns."""
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def load(path, source, sizes):
-    """The problem's module, with the constants in `sizes` (name -> Python literal) replaced."""
-    try:
-        tree = ast.parse(source, filename=path)
-    except (SyntaxError, ValueError) as error:
-        raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
-    missing = dict(sizes)
+def constants(tree):
+    """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each of
+    `a, b = (3, 4)`; `replace` gives it another value."""
     for node in tree.body:
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             continue
-        for name in _assigned_names(node):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if names:
+            yield names, node.value, functools.partial(setattr, node, "value")
+        for target in targets:
+            if not isinstance(target, ast.Tuple) or not isinstance(node.value, (ast.Tuple, ast.List)):
+                continue
+            elements = node.value.elts
+            if len(target.elts) != len(elements) or any(
+                    isinstance(element, ast.Starred) for element in target.elts + elements):
+                continue
+            for i, element in enumerate(target.elts):
+                if isinstance(element, ast.Name):
+                    yield [element.id], elements[i], functools.partial(elements.__setitem__, i)
+
+
+def parse(path, source):
+    try:
+        return ast.parse(source, filename=path)
+    except (SyntaxError, ValueError) as error:
+        raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
+
+
+def load(path, source, sizes):
+    """The problem's module, with the constants in `sizes` (name -> Python expression) replaced."""
+    tree = parse(path, source)
+    missing = dict(sizes)
+    for names, _, replace in list(constants(tree)):
+        for name in names:
             if name in sizes:
                 try:
-                    node.value = ast.parse(sizes[name], mode="eval").body
+                    replace(ast.parse(sizes[name], mode="eval").body)
                 except SyntaxError:
                     raise ProblemFailure(
                         "bad_size", f"the size {name}={sizes[name]} is no Python literal") from None
@@ -131,14 +150,14 @@ def _bytes_of(tensor):
     return elements * tensor.element_size()
 
 
-def _tensors_in(value):
+def tensors_in(value):
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _tensors_in(item)
+            yield from tensors_in(item)
     elif isinstance(value, dict):
-        yield from _tensors_in(list(value.values()))
+        yield from tensors_in(list(value.values()))
 
 
 # What tensor cores compute, and in which type; fp32 takes them in the row tf32 alone.
@@ -148,8 +167,8 @@ _NO_DATA = ("aten.empty", "aten.new_empty")
 
 def _cost_of(func, args, kwargs, result):
     """(bytes, flops, type, tensor cores) of one operator."""
-    inputs = {(t.data_ptr(), tuple(t.shape)): t for t in _tensors_in([args, kwargs])}
-    outputs = list(_tensors_in(result))
+    inputs = {(t.data_ptr(), tuple(t.shape)): t for t in tensors_in([args, kwargs])}
+    outputs = list(tensors_in(result))
     view = any(r.alias_info is not None and not r.alias_info.is_write
                for r in func._schema.returns)
     if view or str(func).startswith(_NO_DATA):

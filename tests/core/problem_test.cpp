@@ -258,6 +258,12 @@ TEST(ProblemConstants, AreTheModuleLevelAssignments) {
   problem.source = "a = b = 3\nn: int = 4\nm: int\nx == 2\nx.y = 1\nx[0] = 1\n1 = 2\nif a: b = 1\n";
   EXPECT_THAT(problem_constants(problem),
               ElementsAre(Pair("a", "3"), Pair("b", "3"), Pair("n", "4")));
+  problem.source =
+      "d, h, w = (16, (3, 5), [1, 2])  # sizes\nm, n = 1, 2\nf(a, b=3)\np, q = r\n"
+      "s, t.u = 1, 2\nk, l = 3, 4,\n";
+  EXPECT_THAT(problem_constants(problem),
+              ElementsAre(Pair("d", "16"), Pair("h", "(3, 5)"), Pair("w", "[1, 2]"), Pair("m", "1"),
+                          Pair("n", "2"), Pair("k", "3"), Pair("l", "4")));
 }
 
 TEST(ParseOverrides, TakesConstantsOfTheProblemsOnly) {
