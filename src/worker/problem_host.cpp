@@ -16,11 +16,11 @@ namespace {
 
 py::module_& host_module() { return embedded_module("problem_host"); }
 
-/// Calls a function of problem_host.py; what it raises becomes a ProblemFailure.
+/// Calls a function of a module; what it raises becomes a ProblemFailure.
 template <typename... Args>
-py::object call(const char* name, Args&&... arguments) {
+py::object call_in(py::module_& module, const char* name, Args&&... arguments) {
   try {
-    return host_module().attr(name)(std::forward<Args>(arguments)...);
+    return module.attr(name)(std::forward<Args>(arguments)...);
   } catch (py::error_already_set& error) {
     if (error.matches(PyExc_KeyboardInterrupt)) throw;
     ProblemFailure failure{"reference_raised", "", error.what()};
@@ -33,6 +33,23 @@ py::object call(const char* name, Args&&... arguments) {
     }
     throw failure;
   }
+}
+
+template <typename... Args>
+py::object call(const char* name, Args&&... arguments) {
+  return call_in(host_module(), name, std::forward<Args>(arguments)...);
+}
+
+py::dict python_sizes(const Sizes& sizes) {
+  py::dict dict;
+  for (const auto& [name, value] : sizes) dict[py::str(name)] = value;
+  return dict;
+}
+
+/// Whatever bytes a file holds; the parser will tell.
+py::object python_text(const std::string& text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 void check(const PyStatus& status) {
@@ -80,12 +97,14 @@ void warm_up(const std::string& device) {
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
 ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
-  py::dict python_sizes;
-  for (const auto& [name, value] : sizes) python_sizes[py::str(name)] = value;
-  module_ = call("load", path,
-                 py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
-                     source.data(), static_cast<Py_ssize_t>(source.size()), "replace")),
-                 python_sizes);
+  module_ = call("load", path, python_text(source), python_sizes(sizes));
+}
+
+std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,
+                           double max_bytes, double max_flops) {
+  return call_in(embedded_module("problem_shrink"), "shrink", path, python_text(source),
+                 python_sizes(sizes), max_bytes, max_flops)
+      .cast<std::string>();
 }
 
 Signature ProblemHost::describe(const std::string& key, const std::string& precision) {

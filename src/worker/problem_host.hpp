@@ -76,6 +76,11 @@ class ProblemHost {
   pybind11::object module_;
 };
 
+/// Sizes at which a problem is within the limits, or as near as it comes: {"sizes", "shrunk"} as
+/// JSON. Throws ProblemFailure.
+std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,
+                           double max_bytes, double max_flops);
+
 /// Global state that decides what fp32 means, for this process.
 void set_precision(const std::string& precision);
 

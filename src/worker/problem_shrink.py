@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""Smaller sizes for a problem that is too large for a CPU, found without computing anything.
+
+Halves the integers of the problem file's module-level constants, the largest first, and looks on
+the meta device whether reference and inputs still build, and what they cost. Called from
+problem_host.cpp.
+"""
+
+import ast
+import copy
+import functools
+import json
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from kbench_worker.model_setup import state_of
+from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse,
+                                        tensors_in)
+
+# A halving has to take this much off a cost that is above its limit: a size that hardly matters
+# stays as the problem has it.
+_GAIN = 0.95
+# Sizes are the same in all precision rows, so that the rows can be compared.
+_PRECISION = "native"
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+
+
+class _Work(TorchDispatchMode):
+    """Adds up operations: torch's own counts, else one for each element of the largest tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.flops = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        counter = flop_registry.get(func.overloadpacket)
+        if counter is not None:
+            self.flops += int(counter(*args, **kwargs, out_val=result))
+        elif not any(r.alias_info is not None and not r.alias_info.is_write
+                     for r in func._schema.returns):
+            self.flops += max((t.numel() for t in tensors_in([args, kwargs, result])), default=0)
+        return result
+
+
+class _OneStep(TorchFunctionMode):
+    """Runs one step of a recurrent layer for all: thousands of them take seconds even on meta."""
+
+    def __init__(self, work):
+        super().__init__()
+        self.work = work
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        # A packed sequence has its batch sizes where others have their state.
+        if (getattr(func, "__name__", "") not in _RECURRENT or len(args) != 9 or kwargs
+                or not isinstance(args[2], (list, tuple))):
+            return func(*args, **kwargs)
+        dim = 1 if args[8] and args[0].dim() == 3 else 0
+        steps = args[0].size(dim)
+        before = self.work.flops
+        output, *state = func(args[0].narrow(dim, 0, 1), *args[1:])
+        self.work.flops += (steps - 1) * (self.work.flops - before)
+        shape = list(output.shape)
+        shape[dim] = steps
+        return (output.new_empty(shape), *state)
+
+
+def _bytes(tensors):
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def _cost(search, sizes, device, run=True):
+    """(bytes of inputs, state and outputs; operations of a call) at these sizes; the constructor
+    runs on `device`. What does not run has neither outputs nor operations."""
+    module = load(search.path, search.source, sizes)
+    model = build_model(module, device, _PRECISION, 0, redraw=False).to("meta")
+    inputs = draw_inputs(module, "meta", _PRECISION, 0)
+    outputs = []
+    work = _Work()
+    if run:
+        with work, _OneStep(work):
+            outputs = forward(model, inputs)
+    state = [tensor for _, tensor, _ in state_of(model)]
+    return _bytes(tensors_in(inputs)) + _bytes(state) + _bytes(outputs), work.flops
+
+
+# How to look at a problem, the best way first: constructors may look at values, which meta lacks;
+# so may a reference, and then bytes have to do.
+_WAYS = (functools.partial(_cost, device="meta"), functools.partial(_cost, device="cpu"),
+         functools.partial(_cost, device="meta", run=False))
+
+_OPERATORS = {ast.Mult: int.__mul__, ast.Add: int.__add__, ast.Sub: int.__sub__}
+
+
+def _integer(node):
+    """The value of an expression of integers alone ("2048 * 2"), else None."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
+        return None
+    left, right = _integer(node.left), _integer(node.right)
+    return None if left is None or right is None else _OPERATORS[type(node.op)](left, right)
+
+
+class _Number:
+    """An integer of a constant: all of it, or an element of its list or tuple."""
+
+    def __init__(self, name, value, replace):
+        self.name, self.value, self._replace = name, value, replace
+
+    def set(self, value):
+        self.value = value
+        self._replace(ast.Constant(value))
+
+
+def _numbers(name, node, replace):
+    value = _integer(node)
+    if value is not None:
+        yield _Number(name, value, replace)
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        for i, element in enumerate(node.elts):
+            yield from _numbers(name, element, functools.partial(node.elts.__setitem__, i))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):  # [1024] * 16
+        if isinstance(node.left, (ast.List, ast.Tuple)):
+            yield from _numbers(name, node.left, None)
+
+
+class _Search:
+    """One problem; what is in `given` was chosen by somebody and stays."""
+
+    def __init__(self, path, source, given, limits):
+        self.path, self.source, self.given, self.limits = path, source, given, limits
+        self.expressions = {}
+        for names, value, _ in constants(parse(path, source)):
+            if value is not None and given.keys().isdisjoint(names):
+                self.expressions[names[0]] = copy.deepcopy(value)
+        self.numbers = []
+        for name, value in self.expressions.items():
+            self.numbers += _numbers(name, value,
+                                     functools.partial(self.expressions.__setitem__, name))
+        self.changed = set()
+
+    def sizes(self):
+        """Every constant that differs from the file's."""
+        return self.given | {name: ast.unparse(self.expressions[name]) for name in self.changed}
+
+    def over(self, cost):
+        return any(got > limit for got, limit in zip(cost, self.limits))
+
+    def helps(self, cost):
+        """Whether a cost is worth its halving: less of what is too much, and more of nothing."""
+        return all(got <= old for got, old in zip(cost, self.cost)) and any(
+            old > limit and got <= _GAIN * old
+            for got, old, limit in zip(cost, self.cost, self.limits))
+
+    def halve(self, numbers):
+        """Halves these together; undoes it where nothing is gained or the problem breaks."""
+        before = [number.value for number in numbers]
+        changed = set(self.changed)
+        for number in numbers:
+            number.set(number.value // 2)
+            self.changed.add(number.name)
+        try:
+            cost = self.way(self, self.sizes())
+        except Exception:  # whatever a problem raises at sizes that do not fit together
+            cost = None
+        if cost is not None and self.helps(cost):
+            self.cost = cost
+            return True
+        for number, value in zip(numbers, before):
+            number.set(value)
+        self.changed = changed
+        return False
+
+    def round(self):
+        """Halves each number as often as it helps; whether any did."""
+        any_helped = False
+        free = [number for number in self.numbers if number.value > 1]
+        while free and self.over(self.cost):
+            number = max(free, key=lambda number: number.value)
+            # Sizes that have to agree are often two constants of one value.
+            alike = [other for other in self.numbers if other.value == number.value]
+            helped = self.halve([number]) or (len(alike) > 1 and self.halve(alike))
+            any_helped = any_helped or helped
+            free = [other for other in free
+                    if other.value > 1 and (helped or other is not number)]
+        return any_helped
+
+    def run(self):
+        for way in _WAYS:
+            try:
+                self.full = self.cost = way(self, self.given)
+                self.way = way
+                break
+            except Exception as error:  # the last one's is told
+                if way is _WAYS[-1]:
+                    raise
+        # What did not help at first may do so when the rest is smaller.
+        while self.over(self.cost) and self.round():
+            pass
+
+
+def _verify(search):
+    """Runs the reference for real where meta could not."""
+    module = load(search.path, search.source, search.sizes())
+    model = build_model(module, "cpu", _PRECISION, 0, redraw=False)
+    forward(model, draw_inputs(module, "cpu", _PRECISION, 0))
+
+
+def shrink(path, source, sizes, max_bytes, max_flops):
+    """Sizes at which the problem is within the limits, or as near as halving comes, as JSON."""
+    search = _Search(path, source, dict(sizes), (max_bytes, max_flops))
+    search.run()
+    if search.way is _WAYS[-1] and search.changed:
+        _verify(search)
+    shrunk = None
+    if search.over(search.full):
+        shrunk = {"bytes": search.cost[0], "flops": search.cost[1], "full_bytes": search.full[0],
+                  "full_flops": search.full[1], "within": not search.over(search.cost)}
+    return json.dumps({"sizes": search.sizes(), "shrunk": shrunk})
