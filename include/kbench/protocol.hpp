@@ -32,6 +32,7 @@ enum class MessageType : std::uint16_t {
   kGo,             ///< the device is quiet: timing may start
   kProbe,          ///< is the device still usable?
   kWarm,           ///< JSON {device}: open it, so that the problem to come need not; then kHealthy
+  kShrink,         ///< JSON problem, max_bytes, max_flops; answered with kShrunk or kProblemFailure
   // judge → driver
   kDescribed = 48,  ///< JSON signature
   kProblemReady,    ///< JSON {signature, reference_ms, …}
@@ -39,6 +40,7 @@ enum class MessageType : std::uint16_t {
   kPhase,           ///< JSON {phase}: "timing" waits for kGo
   kVerdict,         ///< JSON: outcome, correctness, timing
   kHealthy,         ///< answer to kProbe
+  kShrunk,          ///< JSON {sizes, shrunk}
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; one descriptor each
   kCall,          ///< CallBody

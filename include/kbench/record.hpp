@@ -15,6 +15,7 @@
 #include "kbench/interned.hpp"
 #include "kbench/outcome.hpp"
 #include "kbench/profile.hpp"
+#include "kbench/shrink.hpp"
 
 namespace kbench {
 
@@ -108,6 +109,8 @@ struct Record {
   Interned device;  ///< model of the device ("NVIDIA H200", "cpu")
   Interned torch;   ///< version of torch
   Interned problem_hash, options_hash, judge_hash;
+  Interned sizes;  ///< constants that were not the file's, as a JSON object in one line
+  std::optional<Shrunk> shrunk;  ///< where `--shrink` found the problem above its limits
   std::string candidate_hash;
   /// Whose verdict it is, by whose rules; verdicts of different judges are never taken for one
   /// another.

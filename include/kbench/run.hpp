@@ -16,6 +16,7 @@
 #include "kbench/installation.hpp"
 #include "kbench/problem.hpp"
 #include "kbench/run_log.hpp"
+#include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
 
 namespace kbench {
@@ -47,6 +48,7 @@ struct EvalOptions {
   bool cold_cache = true;
   std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run
   Sizes overrides;                    ///< --set
+  ShrinkOptions shrink;
   double compile_limit_s = 30;
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference)
@@ -87,6 +89,11 @@ class SignatureSource {
   /// `host`: a worker that runs anyway and is to be used; it has to outlive this.
   SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
   ~SignatureSource();
+  /// The sizes that a problem is to run with on a device class: its sizes.json's, with `overrides`
+  /// over them, else its file's, reduced where `shrink` says so. Throws kbench::Error where the
+  /// worker cannot run; a problem that fails keeps its sizes, and get() tells why.
+  ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
+                           const Sizes& overrides, const ShrinkOptions& shrink);
   /// For each problem its signature, or the sentence of its failure. Throws kbench::Error where the
   /// worker cannot run.
   std::vector<std::variant<Signature, std::string>> get(
@@ -110,7 +117,8 @@ class EvalRun {
   const std::vector<LaneDevice>& devices() const;
   /// The secret that inputs are drawn from.
   const std::string& secret() const;
-  /// The record of a candidate before anything is known of it; its key decides what --resume skips.
+  /// The record of a candidate before anything is known of it but its problem's sizes, which may
+  /// have to be found first; its key decides what --resume skips. Throws run::Cancelled.
   Record blank_record(const Candidate& candidate, const Problem& problem) const;
 
   /// Receives each record with its details (log, raw measurements); called by one thread at a time.

@@ -37,12 +37,17 @@ class SignatureCache {
   /// again: neither a worker that died nor a lack of memory.
   void put(const std::string& key, const SignatureResult& result);
 
+  /// The same for a text that belongs to a problem, under a key of another kind.
+  std::optional<std::string> find_text(std::string_view key);
+  void put_text(const std::string& key, std::string text);
+
   /// Writes what was put, together with what other processes have written meanwhile; the oldest
   /// entries go where the file would exceed 64 MB. Throws kbench::Error where it cannot be written.
   void flush();
 
  private:
   void load();
+  std::optional<std::string_view> find_bytes(std::string_view key);
 
   std::filesystem::path file_;
   std::string torch_version_;

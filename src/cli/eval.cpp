@@ -17,6 +17,7 @@
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
 #include "cli/progress.hpp"
+#include "cli/shrink_option.hpp"
 #include "cli/stream.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
@@ -57,7 +58,7 @@ struct EvalArguments {
   EvalInputArguments input;
   EvalOptions options;
   std::vector<std::string> settings;  ///< --set
-  std::string out, l2 = "cold";
+  std::string out, l2 = "cold", shrink = "auto";
   bool resume = false, quiet = false, verbose = false;
   bool sanitize_given = false;
   std::vector<std::string> reports, gates, requirements;
@@ -273,6 +274,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
   app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant")
       ->allow_extra_args(false);
+  add_shrink_option(app, a.shrink);
   app.add_option("--timeout", a.options.call_limit_s,
                  "seconds per call (default: max of 2 s and 50 times the reference)")
       ->check(above_zero());
@@ -340,6 +342,7 @@ Subcommand add_eval(CLI::App& app) {
   add_report_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
+    arguments->options.shrink = parse_shrink(arguments->shrink);
     arguments->options.require_clean = !arguments->requirements.empty();
     arguments->sanitize_given = command->count("--sanitize") > 0;
     arguments->command_line = own_command_line();

@@ -17,6 +17,7 @@
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
+#include "cli/shrink_option.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/installation.hpp"
 #include "kbench/ptx.hpp"
@@ -30,7 +31,7 @@ constexpr int kInterrupted = 130;
 
 struct Options {
   std::vector<std::string> problems, settings;
-  std::string device = "auto";
+  std::string device = "auto", shrink = "auto";
   bool names = false, json = false;
 };
 
@@ -69,36 +70,39 @@ class Ticker {
   bool shown_ = false;
 };
 
-std::vector<ListedProblem> described(std::vector<std::pair<Problem, Sizes>> asked,
-                                     const Installation& installation) {
+/// Fills in what was found out about each problem.
+void describe(std::vector<ListedProblem>& listed, std::string_view device_class,
+              const Sizes& overrides, const ShrinkOptions& shrink,
+              const Installation& installation) {
   // What one group found is kept when the next is interrupted.
   constexpr std::size_t kGroup = 10;
   SignatureSource source(installation, install_cancel());
   Ticker ticker;
-  std::vector<ListedProblem> listed;
-  while (listed.size() < asked.size()) {
-    const auto first = asked.begin() + static_cast<std::ptrdiff_t>(listed.size());
-    const auto count = std::min<std::ptrdiff_t>(kGroup, asked.end() - first);
-    auto found = source.get({first, first + count}, "native");
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      listed.push_back({std::move(first[i].first), std::move(first[i].second),
-                        std::move(found[static_cast<std::size_t>(i)])});
+  for (std::size_t begin = 0; begin < listed.size(); begin += kGroup) {
+    const std::span group =
+        std::span(listed).subspan(begin).first(std::min(kGroup, listed.size() - begin));
+    std::vector<std::pair<Problem, Sizes>> asked;
+    for (ListedProblem& item : group) {
+      ChosenSizes chosen = source.choose_sizes(item.problem, device_class, overrides, shrink);
+      item.sizes = std::move(chosen.sizes);
+      item.shrunk = chosen.shrunk;
+      asked.emplace_back(item.problem, item.sizes);
     }
-    ticker.done(listed.size(), asked.size());
+    auto found = source.get(asked, "native");
+    for (std::size_t i = 0; i < group.size(); ++i) group[i].found = std::move(found[i]);
+    ticker.done(begin + group.size(), listed.size());
   }
-  return listed;
 }
 
 std::vector<ListedProblem> listed_problems(const Options& options, bool gpu) {
   const Installation installation = find_installation();
   const std::vector<Problem> problems = find_problems(options.problems, {installation.problems});
   const Sizes overrides = parse_overrides(options.settings, problems);
-  std::vector<std::pair<Problem, Sizes>> asked;
-  asked.reserve(problems.size());
-  for (const Problem& problem : problems) {
-    asked.emplace_back(problem, sizes_for(problem, gpu ? "gpu" : "cpu", overrides));
-  }
-  return described(std::move(asked), installation);
+  std::vector<ListedProblem> listed;
+  listed.reserve(problems.size());
+  for (const Problem& problem : problems) listed.push_back({problem, {}, {}, {}});
+  describe(listed, gpu ? "gpu" : "cpu", overrides, parse_shrink(options.shrink), installation);
+  return listed;
 }
 
 void print_names(std::span<const ListedProblem> problems, const DeviceLimits& limits) {
@@ -146,6 +150,7 @@ Subcommand add_list(CLI::App& app) {
   command->add_option("--set", options->settings, "Override a constant of the problems: NAME=VALUE")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
+  add_shrink_option(*command, options->shrink);
   command
       ->add_option("--device", options->device,
                    "Sizes for this device; auto: cuda where there is a GPU")

@@ -164,7 +164,10 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
   for (const Row& row : rows) append_row(text, row, widths);
   text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
                       problems.size(), problems.size() == 1 ? "" : "s", device_class);
-  return text;
+  std::map<std::string, Shrunk> shrunk;
+  for (const ListedProblem& listed : problems)
+    if (listed.shrunk) shrunk.emplace(listed.problem.key, *listed.shrunk);
+  return shrunk.empty() ? text : text + shrunk_text(shrunk) + "\n";
 }
 
 nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class) {
@@ -182,6 +185,7 @@ nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_vi
                            {"tags", problem.tags},
                            {"sizes", std::move(sizes)},
                            {"named_sizes", std::move(named)}};
+    if (listed.shrunk) json["shrunk"] = to_json(*listed.shrunk);
     if (const auto* signature = std::get_if<Signature>(&listed.found)) {
       add_signature(json, *signature);
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "kbench/plan.hpp"
 #include "kbench/problem.hpp"
+#include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
 
 namespace kbench::cli {
@@ -18,6 +20,7 @@ struct ListedProblem {
   Problem problem;
   Sizes sizes;                                 ///< what it was run with
   std::variant<Signature, std::string> found;  ///< or the sentence of its failure
+  std::optional<Shrunk> shrunk;                ///< where it was above the limits of `--shrink`
 };
 
 /// The problem's constants with the values it was run with, in the order of the file; then sizes
@@ -30,7 +33,7 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
 
 /// The same and more for programs: {"device", "precision", "problems": [{"key", "id", "name",
 /// "level", "path", "tags", "sizes", "named_sizes", and "inputs", "outputs", "parameters",
-/// "input_bytes", "state_bytes", "output_bytes", or "failure"}]}.
+/// "input_bytes", "state_bytes", "output_bytes", or "failure", and "shrunk"}]}.
 nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class);
 
 /// Every name that a plan for the problem may use, and a skeleton that compiles; of a problem that

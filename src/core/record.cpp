@@ -126,6 +126,15 @@ void read_measurements(const Fields& fields, Record& record) {
   }
 }
 
+void read_sizes(const Fields& fields, Record& record) {
+  if (fields.maybe("sizes") != nullptr) {
+    const json& sizes = fields.object("sizes");
+    for (const json& literal : sizes) Fields::text_of(literal, "sizes");
+    if (!sizes.empty()) record.sizes = sizes.dump();
+  }
+  if (const json* shrunk = fields.maybe("shrunk")) record.shrunk = shrunk_from_json(*shrunk);
+}
+
 /// What newer minor versions of the schema have added.
 void read_observations(const Fields& fields, Record& record) {
   if (fields.maybe("findings") != nullptr) {
@@ -240,12 +249,15 @@ json to_json(const Record& record) {
                {"flags", record.flags},
                {"class", record.kernel_class.str()},
                {"seconds", number_or_null(record.seconds)},
+               {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
+               {"shrunk", nullptr},
                {"correct_at", nullptr},
                {"compile", nullptr},
                {"timing", nullptr},
                {"details", nullptr},
                {"correctness", json::array()},
                {"speedup", json::array()}};
+  if (record.shrunk) line["shrunk"] = to_json(*record.shrunk);
   if (record.correct_at) line["correct_at"] = *record.correct_at;
   if (record.compile) {
     line["compile"] = {{"seconds", number_or_null(record.compile->seconds)},
@@ -303,6 +315,7 @@ Record record_from_json(const json& line) {
     record.correctness.push_back(trial_from(Fields(trial)));
   }
   read_measurements(fields, record);
+  read_sizes(fields, record);
   read_observations(fields, record);
   if (const json* value = fields.maybe("details")) {
     const Fields details(*value);

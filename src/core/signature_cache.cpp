@@ -79,13 +79,25 @@ std::string SignatureCache::key(const Problem& problem, const Sizes& sizes,
       .hex();
 }
 
-std::optional<SignatureResult> SignatureCache::find(std::string_view key) {
-  if (const auto added = added_.find(key); added != added_.end()) {
-    return decode_signature(added->second);
-  }
+std::optional<std::string_view> SignatureCache::find_bytes(std::string_view key) {
+  if (const auto added = added_.find(key); added != added_.end()) return added->second;
   if (!loaded_) load();
   const auto known = known_.find(key);
-  return known == known_.end() ? std::nullopt : decode_signature(known->second);
+  return known == known_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<SignatureResult> SignatureCache::find(std::string_view key) {
+  const auto bytes = find_bytes(key);
+  return bytes ? decode_signature(*bytes) : std::nullopt;
+}
+
+std::optional<std::string> SignatureCache::find_text(std::string_view key) {
+  const auto bytes = find_bytes(key);
+  return bytes ? std::optional(std::string(*bytes)) : std::nullopt;
+}
+
+void SignatureCache::put_text(const std::string& key, std::string text) {
+  added_.insert_or_assign(key, std::move(text));
 }
 
 void SignatureCache::put(const std::string& key, const SignatureResult& result) {

@@ -129,6 +129,12 @@ constexpr std::array kColumns = {
            [](Buffer& row, const Report&, const Record& record) {
              append_text(row, fmt::format("{}", fmt::join(record.flags, " ")));
            }},
+    Column{"sizes", [](Buffer& row, const Report&,
+                       const Record& record) { append_text(row, sizes_text(record)); }},
+    Column{"shrunk",
+           [](Buffer& row, const Report&, const Record& record) {
+             append_text(row, record.shrunk && record.shrunk->reduced() ? "1" : "0");
+           }},
     Column{"findings",
            [](Buffer& row, const Report&, const Record& record) {
              append_text(row, std::to_string(record.findings_count));

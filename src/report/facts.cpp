@@ -84,6 +84,26 @@ std::string problems(const Report& report) {
                      counted(report.planned, "sample"));
 }
 
+/// Which sizes were not those of the problems' files.
+std::string sizes(const Report& report) {
+  std::map<std::string, Shrunk> problems;
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (record.shrunk) problems.emplace(printable(record.problem.str()), *record.shrunk);
+  }
+  std::string text = shrunk_text(problems);
+  const std::string set = of_headers(report.run, [](const RunHeader& header) {
+    std::string constants;
+    const auto found = header.options.find("sizes");
+    if (found == header.options.end() || !found->is_object()) return constants;
+    for (const auto& [name, value] : found->items())
+      constants += fmt::format(" {}={}", printable(name), plain(value));
+    return constants;
+  });
+  if (!set.empty()) text += fmt::format("{}--set{}", text.empty() ? "" : "; ", set);
+  return text;
+}
+
 std::string excluded(const Report& report) {
   std::map<std::pair<Interned, Outcome>, std::int64_t> samples;
   std::vector<const Record*> firsts;
@@ -176,6 +196,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
   std::vector<std::pair<std::string, std::string>> all = {
       {"device", device(report)},
       {"problems", problems(report)},
+      {"sizes", sizes(report)},
       {"excluded", excluded(report)},
       {"judge", judges(report)},
       {"precision", precision(report)},

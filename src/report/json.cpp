@@ -79,6 +79,8 @@ json candidate_json(const Report& report, const Record& record) {
           {"precision", record.precision.str()},
           {"device", record.device.str()},
           {"judge", record.judge.str()},
+          {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
+          {"shrunk", record.shrunk ? json(to_json(*record.shrunk)) : json()},
           {"outcome", to_string(record.outcome)},
           {"stage", to_string(record.stage)},
           {"cause", record.cause.str()},

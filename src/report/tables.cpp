@@ -75,6 +75,7 @@ std::string remarks(const Record& record) {
       record.kernel_class != "none" && record.kernel_class != kUnknownClass) {
     add(record.kernel_class);
   }
+  if (record.shrunk && record.shrunk->reduced()) add("shrunk");
   if (record.timing && record.timing->trust == "self_reported") add("self_reported");
   if (record.correct_at) add("correct_at=" + record.correct_at->str());
   for (const std::string& flag : record.flags) add(flag);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace kbench::report {
 namespace {
@@ -117,6 +118,15 @@ const Speedup* speedup_over(const Record& record, std::string_view baseline) {
     if (speedup.baseline == baseline && std::isfinite(speedup.value)) return &speedup;
   }
   return nullptr;
+}
+
+std::string sizes_text(const Record& record) {
+  if (record.sizes.empty()) return {};
+  std::string text;
+  const auto sizes = nlohmann::json::parse(record.sizes.str());
+  for (const auto& [name, literal] : sizes.items())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, literal.get<std::string>());
+  return printable(text);
 }
 
 std::string wrong_element_text(const WrongElement& wrong) {

@@ -42,6 +42,8 @@ std::string counted(std::int64_t count, std::string_view noun);
 std::optional<double> time_ms(const Record& record, std::string_view side);
 /// The record's speedup over that baseline, where it has a finite one.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);
+/// "K=512 N=1024": the constants that were not the problem file's.
+std::string sizes_text(const Record& record);
 /// The message, and after it the first wrong element, where there is one.
 std::string failure_text(const Record& record);
 /// "output 0 [3, 17]: expected 0.5, got 0.25".

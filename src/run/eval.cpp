@@ -25,6 +25,7 @@
 #include "run/judge_kernels.hpp"
 #include "run/lane.hpp"
 #include "run/scout.hpp"
+#include "run/size_choice.hpp"
 
 namespace kbench {
 namespace {
@@ -111,6 +112,8 @@ struct EvalRun::Impl {
                              options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
       if (device.gpu) locks.push_back(lock_gpu(*device.gpu));
+    source.emplace(installation, cancel_fd, &*host);
+    sizes.emplace(*source, options, std::string(device_class()), observer);
     secret = options.seed ? fmt::format("public:{}", *options.seed) : protocol::random_hex(32);
     CompilerSetup setup;
     setup.compiler = installation.compiler;
@@ -152,18 +155,14 @@ struct EvalRun::Impl {
   const std::variant<Signature, std::string>& signature_of(const Problem& problem) {
     const auto found = signatures.find(problem.key);
     if (found != signatures.end()) return found->second;
-    if (!source) source.emplace(installation, cancel_fd, &*host);
-    const auto sizes = sizes_for(problem, device_class(), options.overrides);
-    auto result = source->get({{problem, sizes}}, options.precision);
+    auto result = source->get({{problem, sizes->of(problem).sizes}}, options.precision);
     return signatures.emplace(problem.key, std::move(result.front())).first->second;
   }
 
   void describe_all(const std::vector<const Problem*>& problems) {
     std::vector<std::pair<Problem, Sizes>> asked;
     asked.reserve(problems.size());
-    for (const Problem* problem : problems)
-      asked.emplace_back(*problem, sizes_for(*problem, device_class(), options.overrides));
-    if (!source) source.emplace(installation, cancel_fd, &*host);
+    for (const Problem* problem : problems) asked.emplace_back(*problem, sizes->of(*problem).sizes);
     auto results = source->get(asked, options.precision);
     for (std::size_t i = 0; i < problems.size(); ++i)
       signatures.emplace(problems[i]->key, std::move(results[i]));
@@ -176,6 +175,7 @@ struct EvalRun::Impl {
                          *failure);
     const auto& found = std::get<Signature>(signature);
     const auto& device = devices.front();
+    prepared.sizes = sizes->of(*prepared.problem).sizes;
     const std::size_t memory = device.gpu ? device.gpu->memory_bytes : run::total_memory_bytes();
     prepared.needed_bytes = needed_bytes(found);
     if (prepared.needed_bytes > memory)
@@ -184,12 +184,16 @@ struct EvalRun::Impl {
                                      "smaller sizes with --set",
                                      static_cast<double>(needed_bytes(found)) / 1e9, device.model,
                                      static_cast<double>(memory) / 1e9));
+    const auto& shrunk = prepared.record.shrunk;
+    if (shrunk && !device.gpu && shrunk->hopeless(options.shrink))
+      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "too_large_for_cpu",
+                         fmt::format("the problem has {} at the smallest sizes that --shrink finds "
+                                     "for it: choose sizes with --set, or run it with --no-shrink",
+                                     cost_text(shrunk->bytes, shrunk->flops)));
     if (prepared.candidate->kind == CandidateKind::kKernel)
       return run::prepare(prepared, found, limits_of(device), arch_of(device), options.call_limit_s,
                           *pool);
-    run::prepare_module(prepared, found,
-                        sizes_for(*prepared.problem, device_class(), options.overrides),
-                        options.call_limit_s);
+    run::prepare_module(prepared, found, options.call_limit_s);
     if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
   }
 
@@ -258,6 +262,7 @@ struct EvalRun::Impl {
   std::shared_future<CompileResult> judge_kernels;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
+  std::optional<run::SizeChoice> sizes;
   std::map<std::string, std::variant<Signature, std::string>> signatures;
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
@@ -278,6 +283,8 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.kbench_version = kVersion;
   header.arguments = std::move(arguments);
   header.options = options_json(impl_->options);
+  // Not in the hash of the options: what it changes are sizes, and those are in the problem's.
+  header.options["shrink"] = to_json(impl_->options.shrink);
   header.environment =
       run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
   header.problem_set_hash = std::move(problem_set_hash);
@@ -295,8 +302,10 @@ Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem)
   record.precision = impl_->options.precision;
   record.device = impl_->devices.front().model;
   record.torch = impl_->installation.torch_version;
-  record.problem_hash =
-      problem_hash(problem, sizes_for(problem, impl_->device_class(), impl_->options.overrides));
+  const auto& [sizes, shrunk] = impl_->sizes->of(problem);
+  record.problem_hash = problem_hash(problem, sizes);
+  if (!sizes.empty()) record.sizes = json(sizes).dump();
+  record.shrunk = shrunk;
   record.candidate_hash = sha256_hex(candidate.source);
   record.options_hash = impl_->options_hash;
   record.judge_hash = run::kJudgeHash;

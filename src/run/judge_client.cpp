@@ -61,7 +61,8 @@ void JudgeClient::ask(MessageType type, const json& problem, int fd) {
   channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace), fds);
 }
 
-std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) {
+template <typename T>
+std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read)(const json&)) {
   // What it was asked before comes first.
   wait_warm(host_.limits().health);
   if (warming_) throw_dead("did not open its device");
@@ -72,8 +73,7 @@ std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) 
     const json body = json::parse(message.body);
     if (message.type == MessageType::kProblemFailure)
       return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
-    if (message.type == expected)
-      return signature_from_json(expected == MessageType::kDescribed ? body : body.at("signature"));
+    if (message.type == expected) return read(body);
   } catch (const json::exception&) {
     throw_dead("sent an answer that is none");
   }
@@ -82,7 +82,12 @@ std::variant<Signature, ProblemFault> JudgeClient::answer(MessageType expected) 
 
 std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem) {
   ask(MessageType::kDescribe, problem);
-  return answer(MessageType::kDescribed);
+  return answer<Signature>(MessageType::kDescribed, signature_from_json);
+}
+
+std::variant<ChosenSizes, ProblemFault> JudgeClient::shrink(const json& problem) {
+  ask(MessageType::kShrink, problem);
+  return answer<ChosenSizes>(MessageType::kShrunk, chosen_sizes_from_json);
 }
 
 void JudgeClient::start_open(const json& problem, int kernels) {
@@ -90,7 +95,9 @@ void JudgeClient::start_open(const json& problem, int kernels) {
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
-  return answer(MessageType::kProblemReady);
+  return answer<Signature>(MessageType::kProblemReady, [](const json& body) {
+    return signature_from_json(body.at("signature"));
+  });
 }
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {

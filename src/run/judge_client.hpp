@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
+#include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
 #include "run/compile_service.hpp"
 #include "run/worker_host.hpp"
@@ -31,6 +32,8 @@ class JudgeClient {
 
   /// The signature of a problem, without its data.
   std::variant<Signature, ProblemFault> describe(const nlohmann::json& problem);
+  /// The sizes that `--shrink` finds for a problem with the fields max_bytes and max_flops.
+  std::variant<ChosenSizes, ProblemFault> shrink(const nlohmann::json& problem);
   /// Has it open a problem for judging. `kernels` is a file with the image of the judge's own
   /// kernels, or -1.
   void start_open(const nlohmann::json& problem, int kernels = -1);
@@ -50,7 +53,10 @@ class JudgeClient {
 
  private:
   void ask(protocol::MessageType type, const nlohmann::json& problem, int fd = -1);
-  std::variant<Signature, ProblemFault> answer(protocol::MessageType expected);
+  /// The answer of that type, taken apart by `read`.
+  template <typename T>
+  std::variant<T, ProblemFault> answer(protocol::MessageType expected,
+                                       T (*read)(const nlohmann::json& body));
   [[noreturn]] void throw_dead(const char* what);
 
   WorkerHost& host_;

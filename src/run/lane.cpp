@@ -67,10 +67,7 @@ json describe_request(const Problem& problem, const Sizes& sizes, const std::str
 
 json open_request(const LaneSetup& setup, const Prepared& prepared) {
   const EvalOptions& options = *setup.options;
-  json request = describe_request(
-      *prepared.problem,
-      sizes_for(*prepared.problem, setup.device.gpu ? "gpu" : "cpu", options.overrides),
-      options.precision);
+  json request = describe_request(*prepared.problem, prepared.sizes, options.precision);
   request["device"] = setup.device.name;
   request["secret"] = setup.secret;
   request["trials"] = options.trials;

@@ -87,8 +87,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   prepared.compiled = pool.compile(std::move(request));
 }
 
-void prepare_module(Prepared& prepared, const Signature& signature, const Sizes& sizes,
-                    double call_limit_s) {
+void prepare_module(Prepared& prepared, const Signature& signature, double call_limit_s) {
   if (decide_rejected(prepared)) return;
   const Candidate& candidate = *prepared.candidate;
   prepared.call_limit_s = call_limit_s;
@@ -99,7 +98,7 @@ void prepare_module(Prepared& prepared, const Signature& signature, const Sizes&
   job.module.source = candidate.source;
   job.module.problem_path = prepared.problem->path.string();
   job.module.problem_source = prepared.problem->source;
-  job.module.sizes = sizes;
+  job.module.sizes = prepared.sizes;
   job.module.precision = signature.precision;
   std::size_t tensors = 0;
   for (const auto& input : signature.inputs) {

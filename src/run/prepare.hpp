@@ -22,6 +22,7 @@ struct Scouted {
 struct Prepared {
   const Candidate* candidate = nullptr;
   const Problem* problem = nullptr;
+  Sizes sizes;  ///< that the problem runs with
   Record record;
   bool decided = false;  ///< the record is final; nothing has to run
   std::string log;       ///< for the details: compiler's log, problem's traceback
@@ -43,8 +44,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
              const std::string& arch, double call_limit_s, CompilePool& pool);
 
 /// The same for a module or an extension: the job of its process, but for device and nonce.
-void prepare_module(Prepared& prepared, const Signature& signature, const Sizes& sizes,
-                    double call_limit_s);
+void prepare_module(Prepared& prepared, const Signature& signature, double call_limit_s);
 
 /// Finishes what prepare() began, waiting for the compiler: the launch plan and image, or nothing
 /// where the record is decided now.

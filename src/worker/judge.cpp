@@ -50,6 +50,8 @@ class Judge {
     switch (message.type) {
       case MessageType::kDescribe:
         return describe(json::parse(message.body));
+      case MessageType::kShrink:
+        return shrink(json::parse(message.body));
       case MessageType::kOpenProblem:
         return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
@@ -68,6 +70,13 @@ class Judge {
     const auto key = request.at("key").get<std::string>();
     ProblemHost host(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>());
     send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
+  }
+
+  void shrink(const json& request) {
+    const std::string found =
+        shrink_problem(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>(),
+                       request.at("max_bytes"), request.at("max_flops"));
+    send(MessageType::kShrunk, json::parse(found));
   }
 
   void open_problem(const json& request, const std::vector<Fd>& fds) {

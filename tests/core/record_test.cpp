@@ -61,6 +61,25 @@ TEST(Record, EveryFieldSurvivesTheWayThroughJson) {
   EXPECT_EQ(record.correct_at, Interned("fp16"));
 }
 
+TEST(Record, SizesSurviveTheWayThroughJsonAndMayBeMissing) {
+  Record record = samples::correct();
+  EXPECT_EQ(to_json(record).at("sizes"), json::object());
+  EXPECT_EQ(to_json(record).at("shrunk"), json());
+  record.sizes = R"j({"dim":"(3, 4)","rows":"7"})j";
+  record.shrunk = Shrunk{1 << 20, 2e8, 3e9, 4e11, true};
+  json line = to_json(record);
+  EXPECT_EQ(line.at("sizes"), (json{{"rows", "7"}, {"dim", "(3, 4)"}}));
+  const Record again = record_from_json(json::parse(line.dump()));
+  EXPECT_EQ(again.sizes, record.sizes);
+  ASSERT_TRUE(again.shrunk);
+  EXPECT_EQ(again.shrunk->full_flops, 4e11);
+  line.erase("sizes");
+  line.erase("shrunk");
+  EXPECT_FALSE(record_from_json(line).shrunk);
+  line["sizes"] = {{"rows", 7}};
+  EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr("sizes")));
+}
+
 TEST(Record, FindingsAndProfilesSurviveTheWayThroughJson) {
   const Record record = record_from_json(json::parse(to_json(samples::observed()).dump()));
   ASSERT_EQ(record.findings.size(), 1u);
@@ -166,7 +185,8 @@ TEST(Record, AMissingFieldIsNamedEachTime) {
   for (const auto& [field, value] : whole.items()) {
     if (field == "type" || field == "correct_at" || field == "compile" || field == "timing" ||
         field == "details" || field == "findings" || field == "findings_count" ||
-        field == "profile" || field == "estimate" || field == "judge") {
+        field == "profile" || field == "estimate" || field == "judge" || field == "sizes" ||
+        field == "shrunk") {
       continue;  // optional ones, and the line's type, which its reader looks at
     }
     json line = whole;

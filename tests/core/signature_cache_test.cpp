@@ -70,6 +70,19 @@ TEST(SignatureCache, KeepsEveryValueOverProcesses) {
   EXPECT_FALSE(second.find("c"));
 }
 
+TEST(SignatureCache, KeepsTextsBesides) {
+  const ScratchFolder scratch;
+  SignatureCache first(scratch.path(), "2.6");
+  EXPECT_FALSE(first.find_text("a"));
+  first.put_text("a", "{\"sizes\": {}}");
+  first.put("b", sample());
+  EXPECT_EQ(first.find_text("a"), "{\"sizes\": {}}");
+  first.flush();
+  SignatureCache second(scratch.path(), "2.6");
+  EXPECT_EQ(second.find_text("a"), "{\"sizes\": {}}");
+  EXPECT_EQ(json_of(second.find("b")), to_json(sample()));
+}
+
 TEST(SignatureCache, TheLastEntryOfAKeyHolds) {
   const ScratchFolder scratch;
   for (const char* failure : {"one", "two"}) {

@@ -104,8 +104,17 @@ inline RunFile cpu_run() {
   watched.findings_count = 4;
   watched.profile = observed.profile;
   watched.estimate = observed.estimate;
+  watched.sizes = R"j({"dim":"(512, 4)","rows":"64"})j";
+  watched.shrunk = Shrunk{
+      .bytes = 48 << 20, .flops = 3e8, .full_bytes = 12e9, .full_flops = 6e10, .within = true};
   add(watched, 1);
-  add(mismatch("alpha", "level1/19_ReLU", 0), 1);
+  Record large = mismatch("alpha", "level1/19_ReLU", 0);
+  large.shrunk = Shrunk{.bytes = 512 << 20,
+                        .flops = 3e10,
+                        .full_bytes = 512 << 20,
+                        .full_flops = 3e10,
+                        .within = false};
+  add(large, 1);
   add(failed(Outcome::kUnsupported, "opcode", "wgmma is not run on the CPU", "alpha",
              "level2/3_MatmulGelu", 0),
       2);

@@ -129,7 +129,8 @@ struct ModuleOnItsWay {
     candidate.source = source;
     prepared.candidate = &candidate;
     prepared.problem = &problem;
-    prepare_module(prepared, with, {{"rows", "4"}}, 1.5);
+    prepared.sizes = {{"rows", "4"}};
+    prepare_module(prepared, with, 1.5);
   }
   /// As if a scout had come back with these builds.
   std::optional<ReadyCode> finish(BuildSummary builds) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "kbench/run.hpp"
+
+namespace kbench::run {
+
+/// The sizes that the problems of one run have, chosen once for each. For one thread at a time.
+class SizeChoice {
+ public:
+  /// All but the class are referred to.
+  SizeChoice(SignatureSource& source, const EvalOptions& options, std::string device_class,
+             Observer& observer)
+      : source_(source),
+        options_(options),
+        device_class_(std::move(device_class)),
+        observer_(observer) {}
+
+  /// Stays where it is. Throws as SignatureSource::choose_sizes().
+  const ChosenSizes& of(const Problem& problem);
+
+ private:
+  SignatureSource& source_;
+  const EvalOptions& options_;
+  std::string device_class_;
+  Observer& observer_;
+  std::map<std::string, ChosenSizes> chosen_;  ///< by the problem's key
+  std::chrono::steady_clock::duration spent_{};
+  bool told_ = false;
+};
+
+}  // namespace kbench::run

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/shrink.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(ParseShrink, WordsAndLimits) {
+  EXPECT_EQ(parse_shrink("auto").when, ShrinkOptions::When::kOnCpu);
+  EXPECT_EQ(parse_shrink("off").when, ShrinkOptions::When::kNever);
+  const ShrinkOptions on = parse_shrink("on");
+  EXPECT_EQ(on.when, ShrinkOptions::When::kAlways);
+  EXPECT_EQ(on.max_bytes, 64 << 20);
+  EXPECT_EQ(on.max_flops, 1e9);
+  const ShrinkOptions bytes = parse_shrink("16MiB");
+  EXPECT_EQ(bytes.when, ShrinkOptions::When::kAlways);
+  EXPECT_EQ(bytes.max_bytes, 16 << 20);
+  EXPECT_EQ(bytes.max_flops, 1e9);
+  const ShrinkOptions both = parse_shrink("1.5G, 500MFLOP");
+  EXPECT_EQ(both.max_bytes, 1.5 * (1 << 30));
+  EXPECT_EQ(both.max_flops, 5e8);
+  EXPECT_EQ(parse_shrink("1000000").max_bytes, 1e6);
+  EXPECT_EQ(parse_shrink("4kB,2T").max_flops, 2e12);
+  EXPECT_EQ(parse_shrink("4KiB,2k").max_bytes, 4096);
+  EXPECT_EQ(parse_shrink("4KiB,2k").max_flops, 2000);
+}
+
+TEST(ParseShrink, OtherTextsAreErrorsThatSayWhatToWrite) {
+  for (const char* text : {"", "yes", "0", "-1M", "16X", "16MB3", "nan", "inf", "1M,", "1M,0",
+                           "1M,2,3", "1MFLOP", ",1G"}) {
+    EXPECT_THAT([&] { parse_shrink(text); },
+                ThrowsMessage<UsageError>(HasSubstr("as in --shrink=16MiB")))
+        << text;
+  }
+}
+
+TEST(ShrinkOptions, WhatTheyApplyTo) {
+  Problem plain;
+  Problem sized;
+  sized.named_sizes = {{"cpu", {{"n", "4"}}}};
+  ShrinkOptions options;
+  EXPECT_TRUE(options.applies_to(plain, "cpu"));
+  EXPECT_FALSE(options.applies_to(plain, "gpu"));
+  EXPECT_FALSE(options.applies_to(sized, "cpu"));
+  options.when = ShrinkOptions::When::kAlways;
+  EXPECT_TRUE(options.applies_to(plain, "gpu"));
+  EXPECT_TRUE(options.applies_to(sized, "gpu"));
+  EXPECT_FALSE(options.applies_to(sized, "cpu"));
+  options.when = ShrinkOptions::When::kNever;
+  EXPECT_FALSE(options.applies_to(plain, "cpu"));
+}
+
+TEST(Shrunk, SizesSurviveTheWayThroughJson) {
+  const ChosenSizes chosen{{{"n", "512"}, {"shape", "(3, 5)"}}, Shrunk{1, 2, 3e12, 4e15, true}};
+  const json text = json::parse(to_json(chosen).dump());
+  const ChosenSizes again = chosen_sizes_from_json(text);
+  EXPECT_EQ(again.sizes, chosen.sizes);
+  EXPECT_EQ(to_json(*again.shrunk), to_json(*chosen.shrunk));
+  EXPECT_FALSE(chosen_sizes_from_json(to_json(ChosenSizes{})).shrunk);
+  for (const auto& [faulty, field] : std::initializer_list<std::pair<json, const char*>>{
+           {{{"sizes", {{"n", 512}}}}, "sizes"},
+           {{{"shrunk", nullptr}}, "sizes"},
+           {{{"sizes", json::object()}, {"shrunk", {{"bytes", "1"}}}}, "bytes"}}) {
+    EXPECT_THAT([&] { chosen_sizes_from_json(faulty); }, ThrowsMessage<Error>(HasSubstr(field)));
+  }
+}
+
+TEST(Shrunk, HopelessIsFarAboveOneLimit) {
+  const ShrinkOptions options;
+  EXPECT_FALSE((Shrunk{550e6, 40e9, 1e9, 1e12, false}).hopeless(options));
+  EXPECT_TRUE((Shrunk{550e6, 65e9, 1e9, 1e12, false}).hopeless(options));
+  EXPECT_TRUE((Shrunk{5e9, 0, 5e9, 0, false}).hopeless(options));
+}
+
+TEST(Shrunk, TextsForPeople) {
+  EXPECT_EQ(cost_text(0, 999), "0 B and 999 FLOP");
+  EXPECT_EQ(cost_text(1.5 * (1 << 30), 39.3e9), "1.5 GiB and 39.3 GFLOP");
+  EXPECT_EQ(shrunk_text({}), "");
+  const Shrunk small{1, 1, 9, 9, true}, stuck{1 << 30, 1e9, 1 << 30, 1e9, false};
+  EXPECT_EQ(shrunk_text({{"a", small}}), "1 problem at reduced sizes (--shrink)");
+  EXPECT_EQ(shrunk_text({{"a", small}, {"b", small}, {"c", stuck}}),
+            "2 problems at reduced sizes (--shrink); still above its limits: c (1 GiB and "
+            "1 GFLOP)");
+  EXPECT_EQ(shrunk_text({{"c", stuck}}), "above the limits of --shrink: c (1 GiB and 1 GFLOP)");
+}
+
+}  // namespace
+}  // namespace kbench
