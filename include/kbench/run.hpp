@@ -51,7 +51,7 @@ struct EvalOptions {
   ShrinkOptions shrink;
   double compile_limit_s = 30;
   double load_limit_s = 120;
-  double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference)
+  double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
   std::string sanitize = "memory";     ///< none, memory, all: what the CPU executor looks for

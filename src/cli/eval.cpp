@@ -276,7 +276,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->allow_extra_args(false);
   add_shrink_option(app, a.shrink);
   app.add_option("--timeout", a.options.call_limit_s,
-                 "seconds per call (default: max of 2 s and 50 times the reference)")
+                 "seconds per call (default: 2 s, or 50 times the reference; more on the CPU)")
       ->check(above_zero());
   app.add_option("--compile-timeout", a.options.compile_limit_s, "seconds per compile")
       ->check(above_zero())

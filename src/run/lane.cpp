@@ -219,6 +219,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"pid", candidate.pid()},
                      {"nonce", candidate.nonce()},
                      {"load_limit_s", setup_.options->load_limit_s},
+                     {"asked_limit_s", setup_.options->call_limit_s},
                      {"call_limit_s", prepared.call_limit_s},
                      {"require_clean", setup_.options->require_clean},
                      {"profile", setup_.options->profile},

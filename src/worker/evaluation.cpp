@@ -19,6 +19,9 @@ using protocol::MessageType;
 
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
+/// What torch's own operators do in a millisecond a kernel in the executor need not.
+constexpr double kExecutorFactor = 500;
+constexpr double kExecutorLimit_s = 60;
 constexpr double kFirstCallLimit_s = 30;  // of a module
 constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
@@ -148,11 +151,20 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
                            "the candidate's process answered out of turn"};
 }
 
+double Evaluation::usual_limit_s() const {
+  if (request_.asked_limit_s > 0) return request_.asked_limit_s;
+  const double reference_s = problem_.reference_ms() / 1000;
+  double limit = std::max(kMinCallLimit_s, kCallLimitFactor * reference_s);
+  if (problem_.options().device == "cpu")
+    limit = std::max(limit, std::min(kExecutorFactor * reference_s, kExecutorLimit_s));
+  return limit;
+}
+
 double Evaluation::call_limit_s() const {
+  const double limit = usual_limit_s();
   // What a module compiles and tunes in its first call belongs to its loading.
   if (!called_ && request_.kind != CandidateKind::kKernel)
-    return std::min(request_.load_limit_s, kFirstCallLimit_s);
-  const double limit = std::max(kMinCallLimit_s, kCallLimitFactor * problem_.reference_ms() / 1000);
+    return std::min(request_.load_limit_s, std::max(limit, kFirstCallLimit_s));
   return request_.call_limit_s > 0 ? std::min(request_.call_limit_s, limit) : limit;
 }
 

@@ -23,7 +23,8 @@ struct EvaluationRequest {
   LaunchPlan plan;
   pid_t pid = -1;  ///< of the candidate, to freeze it
   double load_limit_s = 120;
-  double call_limit_s = 0;           ///< 0: max(2 s, 50 × reference)
+  double asked_limit_s = 0;          ///< of a call, by `--timeout`; 0: by the reference's time
+  double call_limit_s = 0;           ///< lowers that; 0: it does not
   bool find_written_source = false;  ///< a second run after a crash: which input was written?
   bool require_clean = false;        ///< reject what raises one of unclean_flags()
   bool profile = false;              ///< one more call, counted
@@ -71,6 +72,7 @@ class Evaluation {
   void check_clean() const;
   void run_profile();
   void check_red_zones(std::size_t slot);
+  double usual_limit_s() const;
   double call_limit_s() const;
   /// How long to wait for calls of that limit: the executor ends them itself and says where.
   double patience_s(double limit_s) const;

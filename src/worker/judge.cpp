@@ -98,6 +98,7 @@ class Judge {
     evaluation.plan = launch_plan_from_json(request.at("plan"));
     evaluation.pid = request.at("pid");
     evaluation.load_limit_s = request.at("load_limit_s");
+    evaluation.asked_limit_s = request.at("asked_limit_s");
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.find_written_source = request.at("find_written_source");
     evaluation.require_clean = request.at("require_clean");

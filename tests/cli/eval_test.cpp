@@ -196,6 +196,21 @@ TEST_F(Eval, PublicSeedIsSaidAndRepeatable) {
   EXPECT_THAT(only_record().flags, testing::Contains("public_seed"));
 }
 
+TEST_F(Eval, TimeoutMayAlsoGiveMoreTimeThanUsual) {
+  problem("1_AddOne", add_one_problem(64));
+  candidate("me/1_AddOne/a.cu", R"(//@ dims x[N]
+//@ out y like x
+//@ k<<<1, 64>>>(x, y)
+__global__ void k(const float* x, volatile float* y) {
+  for (;;) y[threadIdx.x] = x[threadIdx.x];
+}
+)");
+  ASSERT_EQ(eval({"--timeout", "5"}).status.code, 0);
+  const auto record = only_record();
+  EXPECT_EQ(record.outcome, Outcome::kTimeout) << record.message;
+  EXPECT_GE(record.seconds, 5);
+}
+
 TEST_F(Eval, SetChangesASize) {
   problem("1_AddOne", add_one_problem(1000));
   candidate("me/1_AddOne/a.cu", R"(//@ dims x[N]
