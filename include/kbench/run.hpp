@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,8 +95,13 @@ class SignatureSource {
   /// worker cannot run; a problem that fails keeps its sizes, and get() tells why.
   ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
                            const Sizes& overrides, const ShrinkOptions& shrink);
-  /// For each problem its signature, or the sentence of its failure. Throws kbench::Error where the
-  /// worker cannot run.
+  /// A problem's signature, or the sentence of its failure, as soon as it is known; several are
+  /// made at once, in the order of asking. The future throws kbench::Error where the worker cannot
+  /// run.
+  std::shared_future<std::variant<Signature, std::string>> ask(const Problem& problem,
+                                                               const Sizes& sizes,
+                                                               std::string_view precision);
+  /// The same for several problems, waiting for all.
   std::vector<std::variant<Signature, std::string>> get(
       const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision);
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <deque>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -21,6 +20,7 @@
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/environment.hpp"
+#include "run/group_queue.hpp"
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
 #include "run/lane.hpp"
@@ -153,19 +153,14 @@ struct EvalRun::Impl {
 
   /// Signature, or the problem's failure; asked once per problem.
   const std::variant<Signature, std::string>& signature_of(const Problem& problem) {
-    const auto found = signatures.find(problem.key);
-    if (found != signatures.end()) return found->second;
-    auto result = source->get({{problem, sizes->of(problem).sizes}}, options.precision);
-    return signatures.emplace(problem.key, std::move(result.front())).first->second;
+    ask_signature(problem);
+    return signatures.at(problem.key).get();
   }
 
-  void describe_all(const std::vector<const Problem*>& problems) {
-    std::vector<std::pair<Problem, Sizes>> asked;
-    asked.reserve(problems.size());
-    for (const Problem* problem : problems) asked.emplace_back(*problem, sizes->of(*problem).sizes);
-    auto results = source->get(asked, options.precision);
-    for (std::size_t i = 0; i < problems.size(); ++i)
-      signatures.emplace(problems[i]->key, std::move(results[i]));
+  void ask_signature(const Problem& problem) {
+    if (!signatures.contains(problem.key))
+      signatures.emplace(problem.key,
+                         source->ask(problem, sizes->of(problem).sizes, options.precision));
   }
 
   void prepare(Prepared& prepared) {
@@ -263,7 +258,7 @@ struct EvalRun::Impl {
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;
-  std::map<std::string, std::variant<Signature, std::string>> signatures;
+  std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 };
@@ -330,41 +325,40 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   std::vector<const Problem*> used;
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
-  try {
-    impl_->describe_all(used);
-  } catch (const run::Cancelled&) {
-    return false;
-  }
-  std::deque<Prepared*> queue;
-  for (const Problem* problem : used)
-    for (auto& item : prepared.at(problem)) {
-      impl_->prepare(item);
-      queue.push_back(&item);
+  run::GroupQueue queue;
+  std::thread preparer([&] {
+    try {
+      // All are asked for at once; candidates are prepared as soon as their problem is known.
+      for (const Problem* problem : used) impl_->ask_signature(*problem);
+      for (const Problem* problem : used) {
+        std::vector<Prepared*> group;
+        for (auto& item : prepared.at(problem)) {
+          impl_->prepare(item);
+          group.push_back(&item);
+        }
+        queue.push(std::move(group));
+      }
+      queue.close({});
+    } catch (...) {
+      queue.close(std::current_exception());
     }
-  std::mutex queue_mutex;
-  // A lane takes whole problems, so that no reference is computed twice.
-  const auto take_problem = [&] {
-    const std::lock_guard lock(queue_mutex);
-    std::vector<Prepared*> group;
-    while (!queue.empty() && (group.empty() || queue.front()->problem == group.front()->problem)) {
-      group.push_back(queue.front());
-      queue.pop_front();
-    }
-    return group;
-  };
+  });
   const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
-  return impl_->on_all_lanes(1, [&](run::Lane& lane) {
+  const auto work = [&](run::Lane& lane) {
     std::vector<Prepared*> taken;
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
-        const auto group = take_problem();
+        // What comes next may be late; only a lane that has nothing to do waits for it.
+        const auto group = queue.take(taken.size() == at);
         if (group.empty()) break;
         taken.insert(taken.end(), group.begin(), group.end());
       }
       if (at == taken.size()) return;
       impl_->finish(lane, *taken[at], run::Following(taken).subspan(at + 1), sink);
     }
-  });
+  };
+  const run::Joined joined(preparer);
+  return impl_->on_all_lanes(1, work);
 }
 
 bool EvalRun::run_stream(const std::vector<Problem>& problems,

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
@@ -12,6 +18,12 @@
 #include "run/lane.hpp"
 
 namespace kbench {
+namespace {
+
+/// Problems that are described at once.
+constexpr std::size_t kDescribers = 4;
+
+}  // namespace
 
 struct SignatureSource::Impl {
   Impl(const Installation& from, int cancel, run::WorkerHost* shared)
@@ -20,21 +32,93 @@ struct SignatureSource::Impl {
         cache(from.cache, from.torch_version),
         host(shared) {}
 
-  /// Asks a judge of its own; one that dies over a problem takes no other problem with it.
-  SignatureResult describe(const Problem& problem, const Sizes& sizes, std::string_view precision,
-                           bool& lasting) {
-    if (host == nullptr) host = &own_host.emplace(installation, cancel_fd);
-    host->torch_version();
-    if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex);
+      stopped = true;
+    }
+    changed.notify_all();
+    for (auto& thread : threads) thread.join();
+    // The judge goes before the zygote that reaps it.
+    judge.reset();
     try {
-      auto answer = judge->describe(run::describe_request(problem, sizes, std::string(precision)));
+      cache.flush();  // sizes that nobody has asked a signature for yet
+    } catch (const Error&) {
+      // They will be looked for again.
+    }
+  }
+
+  struct Task {
+    std::string key;
+    nlohmann::json request;
+    std::promise<SignatureResult> promise;
+  };
+
+  run::WorkerHost& running_host() {
+    if (host == nullptr) host = &own_host.emplace(installation, cancel_fd);
+    return *host;
+  }
+
+  std::shared_future<SignatureResult> ask(const Problem& problem, const Sizes& sizes,
+                                          std::string_view precision) {
+    Task task;
+    task.key = cache.key(problem, sizes, precision);
+    const auto future = task.promise.get_future().share();
+    const std::lock_guard lock(mutex);
+    if (auto known = cache.find(task.key)) {
+      task.promise.set_value(std::move(*known));
+      return future;
+    }
+    task.request = run::describe_request(problem, sizes, std::string(precision));
+    tasks.push_back(std::move(task));
+    running_host();
+    if (threads.size() < std::min(tasks.size() + busy, kDescribers))
+      threads.emplace_back([this] { serve(); });
+    changed.notify_one();
+    return future;
+  }
+
+  /// The life of a thread, with a judge of its own: the first problem that a process describes
+  /// costs it seconds of imports, and some take seconds themselves.
+  void serve() {
+    std::unique_ptr<run::JudgeClient> own_judge;
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [this] { return stopped || !tasks.empty(); });
+      if (stopped) return;
+      Task task = std::move(tasks.front());
+      tasks.pop_front();
+      ++busy;
+      lock.unlock();
+      std::optional<SignatureResult> result;
+      bool lasting = true;
+      try {
+        result = describe(own_judge, task.request, lasting);
+      } catch (...) {
+        task.promise.set_exception(std::current_exception());
+      }
+      lock.lock();
+      --busy;
+      if (!result) continue;
+      if (lasting) cache.put(task.key, *result);
+      task.promise.set_value(std::move(*result));
+    }
+  }
+
+  /// Asks a judge; one that dies over a problem takes no other problem with it.
+  SignatureResult describe(std::unique_ptr<run::JudgeClient>& asked, const nlohmann::json& request,
+                           bool& lasting) {
+    host->torch_version();
+    if (!asked) asked = std::make_unique<run::JudgeClient>(*host, cancel_fd);
+    try {
+      auto answer = asked->describe(request);
       if (auto* signature = std::get_if<Signature>(&answer)) return std::move(*signature);
       const auto& fault = std::get<run::ProblemFault>(answer);
       // More memory, or a package installed, would give another answer.
       lasting = fault.cause != "does_not_fit" && fault.cause != "import_failed";
       return fault.message;
     } catch (const Error& error) {
-      judge.reset();
+      asked.reset();
       lasting = false;
       return std::string("its process died while it was described: ") + error.what();
     }
@@ -43,8 +127,7 @@ struct SignatureSource::Impl {
   /// Nothing where the problem fails in a way that need not come again.
   std::optional<ChosenSizes> shrink(const Problem& problem, const Sizes& sizes,
                                     const ShrinkOptions& options) {
-    if (host == nullptr) host = &own_host.emplace(installation, cancel_fd);
-    host->torch_version();
+    running_host().torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
     nlohmann::json request = run::describe_request(problem, sizes, "native");
     request["max_bytes"] = options.max_bytes;
@@ -59,6 +142,7 @@ struct SignatureSource::Impl {
   }
 
   std::optional<ChosenSizes> known_sizes(std::string_view key) {
+    const std::lock_guard lock(mutex);
     const auto text = cache.find_text(key);
     if (!text) return std::nullopt;
     try {
@@ -84,21 +168,19 @@ struct SignatureSource::Impl {
   SignatureCache cache;
   std::optional<run::WorkerHost> own_host;
   run::WorkerHost* host;
-  std::unique_ptr<run::JudgeClient> judge;
+  std::unique_ptr<run::JudgeClient> judge;  ///< of choose_sizes()
+  std::mutex mutex;                         ///< guards the cache and all below
+  std::condition_variable changed;
+  std::deque<Task> tasks;
+  std::size_t busy = 0;
+  bool stopped = false;
+  std::vector<std::thread> threads;
 };
 
 SignatureSource::SignatureSource(const Installation& installation, int cancel_fd,
                                  run::WorkerHost* host)
     : impl_(std::make_unique<Impl>(installation, cancel_fd, host)) {}
-SignatureSource::~SignatureSource() {
-  // The judge goes before the zygote that reaps it.
-  impl_->judge.reset();
-  try {
-    impl_->cache.flush();  // sizes that nobody has asked a signature for yet
-  } catch (const Error&) {
-    // They will be looked for again.
-  }
-}
+SignatureSource::~SignatureSource() = default;
 
 ChosenSizes SignatureSource::choose_sizes(const Problem& problem, std::string_view device_class,
                                           const Sizes& overrides, const ShrinkOptions& shrink) {
@@ -108,25 +190,25 @@ ChosenSizes SignatureSource::choose_sizes(const Problem& problem, std::string_vi
   if (auto known = impl_->known_sizes(key)) return std::move(*known);
   const auto found = impl_->shrink(problem, sizes, shrink);
   if (!found) return {sizes, std::nullopt};
+  const std::lock_guard lock(impl_->mutex);
   impl_->cache.put_text(key, to_json(*found).dump());
   return *found;
 }
 
+std::shared_future<SignatureResult> SignatureSource::ask(const Problem& problem, const Sizes& sizes,
+                                                         std::string_view precision) {
+  return impl_->ask(problem, sizes, precision);
+}
+
 std::vector<SignatureResult> SignatureSource::get(
     const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision) {
+  std::vector<std::shared_future<SignatureResult>> asked;
+  asked.reserve(problems.size());
+  for (const auto& [problem, sizes] : problems) asked.push_back(ask(problem, sizes, precision));
   std::vector<SignatureResult> results;
-  results.reserve(problems.size());
-  for (const auto& [problem, sizes] : problems) {
-    const std::string key = impl_->cache.key(problem, sizes, precision);
-    if (auto known = impl_->cache.find(key)) {
-      results.push_back(std::move(*known));
-      continue;
-    }
-    bool lasting = true;
-    results.push_back(impl_->describe(problem, sizes, precision, lasting));
-    if (!lasting) continue;
-    impl_->cache.put(key, results.back());
-  }
+  results.reserve(asked.size());
+  for (const auto& one : asked) results.push_back(one.get());
+  const std::lock_guard lock(impl_->mutex);
   impl_->cache.flush();
   return results;
 }
