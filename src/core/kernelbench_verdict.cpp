@@ -188,7 +188,7 @@ void explain_failure(const KernelBenchResult& result, ImportedVerdict& verdict) 
       kMetadata, [&](const MetadataRow& at) { return !explanation(metadata, at).empty(); });
   if (row != std::end(kMetadata)) {
     const std::string text = explanation(metadata, *row);
-    const ErrorRow& error = matching(row->errors, text + "\n" + text_field(metadata, row->name));
+    const ErrorRow error = matching(row->errors, text + "\n" + text_field(metadata, row->name));
     verdict.outcome = error.outcome;
     verdict.cause = error.cause;
     verdict.message = sentence_of(text);

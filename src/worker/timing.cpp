@@ -18,11 +18,13 @@ struct BlockShape {
   int calls, discarded;
 };
 
-/// At least 8 calls that count and 2 that do not, unless single calls are very long.
+/// At least 8 calls that count and 2 that do not, unless single calls are very long: what a switch
+/// between processes costs is then nothing beside them.
 BlockShape block_shape(double call_ms) {
   if (call_ms * 10 <= kBlockTarget_ms) return {10, 2};
   if (call_ms * 5 <= kBlockTarget_ms) return {6, 1};
-  return {4, 1};
+  if (call_ms * 2 <= kBlockTarget_ms) return {4, 1};
+  return {5, 0};
 }
 
 struct Ratio {

@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadProblem{"memory",
                    kModel + "        return x\n"
                             "def get_inputs():\n    return [torch.randn(1 << 45)]\n",
-                   "iB"},
+                   "GB"},
         BadProblem{"output",
                    kModel + "        return 'text'\n"
                             "def get_inputs():\n    return [torch.randn(8)]\n",

@@ -124,7 +124,7 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreVeryLong) {
     int calls, counted;
   };
   for (const auto& c : {Case{0.01, 10, 8}, Case{10, 10, 8}, Case{11, 6, 5}, Case{20, 6, 5},
-                        Case{21, 4, 3}, Case{5000, 4, 3}}) {
+                        Case{21, 4, 3}, Case{50, 4, 3}, Case{51, 5, 5}, Case{5000, 5, 5}}) {
     FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
     TimingLimits limits;
     limits.min_measurements = 1;
