@@ -21,7 +21,8 @@ constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
 /// What torch's own operators do in a millisecond a kernel in the executor need not.
 constexpr double kExecutorFactor = 500;
-constexpr double kExecutorLimit_s = 60;
+constexpr double kMinExecutorLimit_s = 10;
+constexpr double kMaxExecutorLimit_s = 60;
 constexpr double kFirstCallLimit_s = 30;  // of a module
 constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
@@ -156,7 +157,8 @@ double Evaluation::usual_limit_s() const {
   const double reference_s = problem_.reference_ms() / 1000;
   double limit = std::max(kMinCallLimit_s, kCallLimitFactor * reference_s);
   if (problem_.options().device == "cpu")
-    limit = std::max(limit, std::min(kExecutorFactor * reference_s, kExecutorLimit_s));
+    limit = std::max(
+        limit, std::clamp(kExecutorFactor * reference_s, kMinExecutorLimit_s, kMaxExecutorLimit_s));
   return limit;
 }
 
