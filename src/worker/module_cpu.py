@@ -137,6 +137,10 @@ def _to(func, args, kwargs):
     return _mark(result.clone() if result is tensor else result, on_host)
 
 
+def _as_it_stands(func, args, kwargs):
+    return func(*args, **kwargs)
+
+
 def _type(func, args, kwargs):
     tensor = args[0]
     wanted = kwargs.get("dtype", args[1] if len(args) > 1 else None)
@@ -184,6 +188,8 @@ def _handlers():
         tensor.cuda: _cuda,
         tensor.cpu: _cpu,
         tensor.to: _to,
+        # Module.to takes its arguments apart with it, and moves each tensor then.
+        torch._C._nn._parse_to: _as_it_stands,
         tensor.type: _type,
         tensor.numpy: _to_numpy,
         tensor.__array__: _to_numpy,

@@ -50,6 +50,7 @@ class Devices(CandidateCase):
 
     def test_modules(self):
         for model in (torch.nn.Linear(3, 2).cuda(), torch.nn.Linear(3, 2).to("cuda"),
+                      torch.nn.Linear(3, 2).to(device="cuda", dtype=torch.float32),
                       torch.nn.Linear(3, 2, device="cuda")):
             self.assertTrue(model.weight.is_cuda)
             self.assertTrue(model(self.x).is_cuda)
