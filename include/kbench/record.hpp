@@ -93,6 +93,8 @@ std::span<const std::string_view> unclean_flags();
 inline constexpr const char* kOwnJudge = "kbench";
 /// Record::judge of verdicts that KernelBench gave and `kbench import` read.
 inline constexpr const char* kKernelBenchJudge = "kernelbench";
+/// Record::judge of verdicts that kbench gave by KernelBench's rules (`--kb-compat`).
+inline constexpr const char* kCompatJudge = "kb_compat";
 
 /// Record::kernel_class where nobody looked whose kernels ran.
 inline constexpr const char* kUnknownClass = "unknown";

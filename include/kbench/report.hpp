@@ -33,8 +33,9 @@ struct SummaryRow {
   std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
 };
 
-/// A group of failures with one outcome and cause.
+/// A group of failures with one outcome and cause, as one judge found them.
 struct FailureGroup {
+  Interned judge;
   Outcome outcome = Outcome::kMismatch;
   Interned cause;
   std::vector<std::size_t> records;  ///< indices into RunFile::records

@@ -8,6 +8,7 @@
 #include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
+#include "verdicts.hpp"
 
 namespace kbench::report {
 namespace {
@@ -30,6 +31,7 @@ class Console {
     head();
     candidates();
     summary();
+    verdicts();
     failures();
     findings();
     profiles();
@@ -195,18 +197,30 @@ class Console {
     }
   }
 
+  /// Where judges do not agree.
+  void verdicts() {
+    const auto shared = shared_verdicts(report_);
+    if (shared.empty()) return;
+    heading(fmt::format("Verdicts that differ: {} of {} that several judges gave",
+                        std::ranges::count(shared, true, &Verdicts::differ), shared.size()));
+    for (const Verdicts& verdicts : shared) {
+      if (!verdicts.differ) continue;
+      labelled("", 8, candidate_name(report_.run.records[verdicts.records.front()]));
+      labelled("", 10, verdicts_text(report_, verdicts));
+    }
+  }
+
   void failures() {
-    std::size_t failed = 0;
-    for (const FailureGroup& group : report_.failures) failed += group.records.size();
-    if (failed == 0) return;
-    heading(fmt::format("Failures: {} of {}", failed, report_.finished));
+    if (report_.failures.empty()) return;
+    heading("Failures: " + failures_text(report_));
     for (const FailureGroup& group : report_.failures) {
       const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
       line(fmt::format(
           "{:>6}  {}", group.records.size(),
           painted(Tone::kBad,
                   printable(group.cause.empty() ? std::string(label)
-                                                : fmt::format("{}, {}", label, group.cause)))));
+                                                : fmt::format("{}, {}", label, group.cause)) +
+                      judge_suffix(group.judge))));
       const std::size_t shown = report_.options.verbose
                                     ? group.records.size()
                                     : std::min(group.records.size(), kShownPerFailure);

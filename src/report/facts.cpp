@@ -81,7 +81,7 @@ std::string problems(const Report& report) {
   return fmt::format("{}{}, {}, {}", counted(static_cast<std::int64_t>(names.size()), "problem"),
                      set.empty() ? "" : " (set " + set + ")",
                      counted(static_cast<std::int64_t>(models.size()), "model"),
-                     counted(report.planned, "sample"));
+                     counted(static_cast<std::int64_t>(report.run.roster.size()), "sample"));
 }
 
 /// Which sizes were not those of the problems' files.
@@ -138,10 +138,11 @@ std::string judges(const Report& report) {
   if (counts.empty() || (counts.size() == 1 && counts.begin()->first == kOwnJudge)) return {};
   std::string text;
   for (const auto& [judge, count] : counts) {
-    add_part(
-        text, "",
-        fmt::format("{} {}{}", printable(judge.str()), count,
-                    judge == kKernelBenchJudge ? " (imported: its verdicts and its times)" : ""));
+    add_part(text, "",
+             fmt::format("{} {}{}", printable(judge.str()), count,
+                         judge == kKernelBenchJudge ? " (imported: its verdicts and its times)"
+                         : judge == kCompatJudge    ? " (kbench, by KernelBench's rules)"
+                                                    : ""));
   }
   return text;
 }

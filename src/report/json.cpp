@@ -137,7 +137,8 @@ void write_json(const Report& report, std::ostream& out) {
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
     json members = json::array();
     for (const std::size_t index : group.records) members.push_back(places.at(index));
-    return json{{"outcome", to_string(group.outcome)},
+    return json{{"judge", group.judge.str()},
+                {"outcome", to_string(group.outcome)},
                 {"cause", group.cause.str()},
                 {"count", group.records.size()},
                 {"candidates", std::move(members)}};

@@ -8,6 +8,7 @@
 #include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
+#include "verdicts.hpp"
 
 namespace kbench::report {
 namespace {
@@ -80,13 +81,26 @@ void write_summary(const Report& report, std::ostream& out) {
          "first samples only.\n";
 }
 
+void write_verdicts(const Report& report, std::ostream& out) {
+  const auto shared = shared_verdicts(report);
+  if (shared.empty()) return;
+  out << fmt::format("\n## Verdicts that differ: {} of {} that several judges gave\n\n",
+                     std::ranges::count(shared, true, &Verdicts::differ), shared.size());
+  for (const Verdicts& verdicts : shared)
+    if (verdicts.differ)
+      out << fmt::format("- {}: {}\n",
+                         escaped(candidate_name(report.run.records[verdicts.records.front()])),
+                         escaped(verdicts_text(report, verdicts)));
+}
+
 void write_failures(const Report& report, std::ostream& out) {
   if (report.failures.empty()) return;
   out << "\n## Failures\n";
   for (const FailureGroup& group : report.failures) {
     const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
     out << fmt::format("\n**{} × {}{}**\n\n", group.records.size(), label,
-                       group.cause.empty() ? "" : ", " + escaped(group.cause.str()));
+                       (group.cause.empty() ? "" : ", " + escaped(group.cause.str())) +
+                           escaped(judge_suffix(group.judge)));
     const std::size_t shown = report.options.verbose
                                   ? group.records.size()
                                   : std::min(group.records.size(), kShownPerFailure);
@@ -147,6 +161,7 @@ void write_markdown(const Report& report, std::ostream& out) {
   }
   write_summary(report, out);
   write_candidates(report, out);
+  write_verdicts(report, out);
   write_failures(report, out);
   write_findings(report, out);
   write_profiles(report, out);

@@ -61,7 +61,7 @@ std::string chosen_baseline(const Report& report) {
 }
 
 std::vector<FailureGroup> failure_groups(const Report& report) {
-  std::map<std::pair<Outcome, Interned>, std::size_t> places;
+  std::map<std::tuple<Interned, Outcome, Interned>, std::size_t> places;
   std::vector<FailureGroup> groups;
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
@@ -70,14 +70,15 @@ std::vector<FailureGroup> failure_groups(const Report& report) {
       continue;
     }
     const auto [place, inserted] =
-        places.try_emplace({record.outcome, record.cause}, groups.size());
+        places.try_emplace({record.judge, record.outcome, record.cause}, groups.size());
     if (inserted)
-      groups.push_back({.outcome = record.outcome, .cause = record.cause, .records = {}});
+      groups.push_back(
+          {.judge = record.judge, .outcome = record.outcome, .cause = record.cause, .records = {}});
     groups[place->second].records.push_back(index);
   }
   std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
     if (a.records.size() != b.records.size()) return a.records.size() > b.records.size();
-    return std::tie(a.outcome, a.cause) < std::tie(b.outcome, b.cause);
+    return std::tie(a.outcome, a.cause, a.judge) < std::tie(b.outcome, b.cause, b.judge);
   });
   return groups;
 }

@@ -149,7 +149,8 @@ std::vector<StandingGroup> standing_groups(const RunFile& run) {
 }
 
 bool is_exclusion(const Record& record, bool on_cpu) {
-  return record.outcome == Outcome::kProblemFailure ||
+  // KernelBench counts a problem that fails as wrong for everybody.
+  return (record.outcome == Outcome::kProblemFailure && record.judge != kCompatJudge) ||
          (on_cpu && record.outcome == Outcome::kUnsupported);
 }
 

@@ -107,6 +107,8 @@ std::optional<double> time_ms(const Record& record, std::string_view side) {
   if (!record.timing) return std::nullopt;
   for (const auto& [name, timing] : record.timing->sides) {
     if (name != side) continue;
+    if (record.timing->method == "kb_events" && std::isfinite(timing.mean_ms))
+      return timing.mean_ms;
     if (std::isfinite(timing.median_ms)) return timing.median_ms;
     if (std::isfinite(timing.mean_ms)) return timing.mean_ms;
   }

@@ -38,7 +38,8 @@ std::string interval_text(const Estimate& estimate);
 /// "1 problem", "2 problems".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// The record's median of that side, where it was timed; the mean where no median was taken down.
+/// The record's median of that side, where it was timed; the mean where no median was taken down,
+/// or the speedup is one of means.
 std::optional<double> time_ms(const Record& record, std::string_view side);
 /// The record's speedup over that baseline, where it has a finite one.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);

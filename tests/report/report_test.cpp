@@ -180,6 +180,47 @@ TEST(Report, JudgesHaveRowsOfTheirOwn) {
   EXPECT_THAT(build_report(samples::gpu_run(), {}).facts, Not(Contains(Pair("judge", testing::_))));
 }
 
+TEST(Report, FailuresOfTwoJudgesAreNeverAddedUpAndTheirDifferencesTold) {
+  RunFile run = samples::cpu_run();
+  const std::vector<Record> own = run.records;
+  for (Record record : own) {
+    record.judge = kCompatJudge;
+    if (record.outcome == Outcome::kMismatch) {
+      record = samples::correct(record.model.c_str(), record.problem.c_str(), record.sample);
+      record.judge = kCompatJudge;
+      record.device = "cpu";
+    } else if (record.outcome == Outcome::kCorrect) {
+      record = samples::failed(Outcome::kProblemFailure, "reference_raised", "it raises",
+                               record.model.c_str(), record.problem.c_str(), record.sample);
+      record.judge = kCompatJudge;
+      record.device = "cpu";
+    }
+    run.records.push_back(record);
+  }
+  const Report report = build_report(run, {});
+  const auto row = std::ranges::find(report.summary, kCompatJudge, &SummaryRow::judge);
+  ASSERT_NE(row, report.summary.end());
+  EXPECT_EQ(row->samples, 2);  // a problem that fails is in KernelBench's denominators
+  EXPECT_EQ(row->correct, 1);
+  for (const char* format : {"console", "markdown"}) {
+    std::string text = written(report, format);
+    std::erase(text, '\\');  // Markdown's
+    EXPECT_THAT(text, AllOf(HasSubstr("Verdicts that differ: 2 of 3"),
+                            HasSubstr("kbench mismatch, values; kb_compat correct"),
+                            HasSubstr("reference_raised (judged by kb_compat)")))
+        << format;
+  }
+  EXPECT_THAT(written(report, "console"), HasSubstr("Failures: kbench 1 of 3, kb_compat 1 of 3"));
+  EXPECT_THAT(report.facts, Contains(Pair("judge", HasSubstr("by KernelBench's rules"))));
+}
+
+TEST(Report, TimesByKernelBenchsRulesAreMeans) {
+  RunFile run = samples::gpu_run();
+  run.records[0].timing->method = "kb_events";
+  run.records[0].timing->sides["candidate"].mean_ms = 0.0777;
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("77.7 µs"));
+}
+
 TEST(Report, ATimeWithoutMedianIsShownByItsMean) {
   RunFile run = samples::gpu_run();
   run.records[0].timing->sides["candidate"].median_ms = std::nan("");
