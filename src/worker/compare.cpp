@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kbench/kernelbench.hpp"
 #include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {
@@ -16,6 +17,10 @@ namespace {
 
 /// Elements per chunk: temporaries in double precision stay within 64 MB.
 constexpr std::int64_t kChunk = 1 << 20;
+/// The same where nothing is in double precision.
+constexpr std::int64_t kWideChunk = 1 << 24;
+/// Bytes per step where bits are compared, which takes a temporary of as many.
+constexpr std::int64_t kByteChunk = 64 << 20;
 
 constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
 
@@ -130,16 +135,38 @@ ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double 
   return {at::where(distance.eq(0).logical_or(odd), distance, distance / 2 / bound), distance};
 }
 
+at::Tensor wrong_by_scale(const at::Tensor&, const at::Tensor&, const at::Tensor& relative,
+                          double tolerance) {
+  return relative.gt(tolerance);
+}
+
+/// The tolerance is relative to what the candidate gave, as torch has it; NaN is never right.
+at::Tensor wrong_by_allclose(const at::Tensor& expected, const at::Tensor& got, const at::Tensor&,
+                             double tolerance) {
+  return at::isclose(expected, got, tolerance, tolerance).logical_not();
+}
+
+constexpr std::array<ComparisonRule, 2> kRules{
+    {{"scaled", wrong_by_scale, true}, {"allclose", wrong_by_allclose, false}}};
+
 }  // namespace
+
+std::span<const ComparisonRule> comparison_rules() { return kRules; }
+
+const ComparisonRule& comparison_rule(std::string_view precision) {
+  return kRules[kernelbench_row(precision) == nullptr ? 0 : 1];
+}
 
 std::span<const PrecisionRow> precision_rows() { return kRows; }
 
 double tolerance_for(std::string_view precision, at::ScalarType dtype) {
+  if (const auto* row = kernelbench_row(precision)) return row->tolerance;
   if (dtype == at::kHalf || dtype == at::kBFloat16) return 1e-2;
   return precision == "tf32" ? 1e-3 : 1e-4;
 }
 
-Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance) {
+Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
+                   const ComparisonRule& rule) {
   Comparison result;
   const auto e = expected.contiguous().view(-1);
   const auto g = got.contiguous().view(-1);
@@ -148,21 +175,32 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
     return WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
                         print_element(g, at)};
   };
-  if (JudgeKernels* kernels = kernels_for(e)) {
+  JudgeKernels* kernels = kernels_for(e);
+  if (kernels != nullptr) {
     const auto errors = kernels->compare(kernel_type(e.scalar_type()), data_of(e), data_of(g),
                                          static_cast<std::uint64_t>(e.numel()), scale, tolerance);
     result.max_abs_error = errors.max_abs;
     result.max_rel_error = errors.max_rel;
-    result.wrong_elements = static_cast<std::int64_t>(errors.wrong);
-    if (errors.wrong > 0) result.first_wrong = first_wrong(static_cast<std::int64_t>(errors.first));
-    return result;
+    if (rule.in_kernels) {
+      result.wrong_elements = static_cast<std::int64_t>(errors.wrong);
+      if (errors.wrong > 0)
+        result.first_wrong = first_wrong(static_cast<std::int64_t>(errors.first));
+      return result;
+    }
   }
-  for (std::int64_t begin = 0; begin < e.numel(); begin += kChunk) {
-    const auto end = std::min(begin + kChunk, e.numel());
-    const auto errors = errors_of(e.slice(0, begin, end), g.slice(0, begin, end), scale);
-    result.max_abs_error = std::max(result.max_abs_error, errors.absolute.max().item<double>());
-    result.max_rel_error = std::max(result.max_rel_error, errors.relative.max().item<double>());
-    const auto wrong = errors.relative.gt(tolerance);
+  const std::int64_t chunk = kernels != nullptr ? kWideChunk : kChunk;
+  for (std::int64_t begin = 0; begin < e.numel(); begin += chunk) {
+    const auto end = std::min(begin + chunk, e.numel());
+    const auto e_part = e.slice(0, begin, end);
+    const auto g_part = g.slice(0, begin, end);
+    at::Tensor relative;
+    if (kernels == nullptr) {
+      const auto errors = errors_of(e_part, g_part, scale);
+      relative = errors.relative;
+      result.max_abs_error = std::max(result.max_abs_error, errors.absolute.max().item<double>());
+      result.max_rel_error = std::max(result.max_rel_error, relative.max().item<double>());
+    }
+    const auto wrong = rule.wrong(e_part, g_part, relative, tolerance);
     const auto count = wrong.sum().item<std::int64_t>();
     if (count > 0 && !result.first_wrong) {
       result.first_wrong = first_wrong(begin + wrong.to(at::kByte).argmax().item<std::int64_t>());
@@ -179,7 +217,13 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
     return kernels->equal(data_of(x), data_of(y));
   }
   const auto bytes = [](const at::Tensor& t) { return t.contiguous().view(-1).view(at::kByte); };
-  return a.numel() == 0 || bytes(a).equal(bytes(b));
+  if (a.numel() == 0) return true;
+  const auto own = bytes(a), other = bytes(b);
+  for (std::int64_t begin = 0; begin < own.numel(); begin += kByteChunk) {
+    const auto end = std::min(begin + kByteChunk, own.numel());
+    if (!own.slice(0, begin, end).equal(other.slice(0, begin, end))) return false;
+  }
+  return own.numel() == other.numel();
 }
 
 }  // namespace kbench::worker

@@ -22,6 +22,19 @@ std::span<const PrecisionRow> precision_rows();
 /// The tolerance for a tensor of this type under the run's precision option ("native", "tf32", …).
 double tolerance_for(std::string_view precision, at::ScalarType dtype);
 
+/// By which elements are right. To add one: the function, and a row in compare.cpp.
+struct ComparisonRule {
+  std::string_view name;  ///< "scaled" (kbench's), "allclose" (KernelBench's)
+  /// Which elements are wrong. `relative` is as Comparison::max_rel_error has it; undefined for a
+  /// rule that the judge's kernels do not know, where they do the rest.
+  at::Tensor (*wrong)(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& relative,
+                      double tolerance);
+  bool in_kernels;  ///< the judge's kernels count by it
+};
+std::span<const ComparisonRule> comparison_rules();
+/// The rule for a precision row.
+const ComparisonRule& comparison_rule(std::string_view precision);
+
 /// How one output differs from what the reference gave.
 struct Comparison {
   double max_abs_error = 0;
@@ -32,9 +45,11 @@ struct Comparison {
   std::optional<WrongElement> first_wrong;
 };
 
-/// Compares element by element, in chunks, on the tensors' device. Integers and bools are exact;
-/// NaN must meet NaN and Inf the same Inf. Shapes and types are equal by contract.
-Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance);
+/// Compares element by element, in chunks, on the tensors' device. By the rule "scaled" integers
+/// and bools are exact, NaN must meet NaN and Inf the same Inf; "allclose" is torch's. Shapes and
+/// types are equal by contract.
+Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
+                   const ComparisonRule& rule = comparison_rules().front());
 
 /// True where both hold the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);

@@ -31,19 +31,23 @@ struct Ratio {
   double value, lo, hi;
 };
 
-Ratio bootstrap_ratio(const std::vector<double>& numerator,
-                      const std::vector<double>& denominator) {
+double mean(std::vector<double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+Ratio bootstrap_ratio(const std::vector<double>& numerator, const std::vector<double>& denominator,
+                      double (*middle)(std::vector<double>) = median) {
   std::mt19937_64 random(20240229);  // fixed: equal measurements give an equal interval
-  const auto resampled_median = [&](const std::vector<double>& values) {
+  const auto resampled = [&](const std::vector<double>& values) {
     std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
     std::vector<double> sample(values.size());
     for (auto& value : sample) value = values[pick(random)];
-    return median(std::move(sample));
+    return middle(std::move(sample));
   };
   std::vector<double> ratios(kResamples);
-  for (auto& ratio : ratios) ratio = resampled_median(numerator) / resampled_median(denominator);
+  for (auto& ratio : ratios) ratio = resampled(numerator) / resampled(denominator);
   std::sort(ratios.begin(), ratios.end());
-  return {median(numerator) / median(denominator), ratios[kResamples / 40],
+  return {middle(numerator) / middle(denominator), ratios[kResamples / 40],
           ratios[kResamples - 1 - kResamples / 40]};
 }
 
@@ -99,7 +103,7 @@ SideTiming summarize(const std::vector<double>& measurements_ms) {
   const auto count = static_cast<double>(measurements_ms.size());
   timing.count = static_cast<std::int64_t>(measurements_ms.size());
   timing.median_ms = median(measurements_ms);
-  timing.mean_ms = std::accumulate(measurements_ms.begin(), measurements_ms.end(), 0.0) / count;
+  timing.mean_ms = mean(measurements_ms);
   double squares = 0;
   for (const double ms : measurements_ms) squares += (ms - timing.mean_ms) * (ms - timing.mean_ms);
   timing.std_ms = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
@@ -112,6 +116,12 @@ SideTiming summarize(const std::vector<double>& measurements_ms) {
 Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
                    const std::vector<double>& candidate_ms) {
   const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms);
+  return {baseline, ratio.value, ratio.lo, ratio.hi};
+}
+
+Speedup speedup_of_means(const std::string& baseline, const std::vector<double>& baseline_ms,
+                         const std::vector<double>& candidate_ms) {
+  const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms, mean);
   return {baseline, ratio.value, ratio.lo, ratio.hi};
 }
 

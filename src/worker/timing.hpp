@@ -44,4 +44,8 @@ double median(std::vector<double> values);
 Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
                    const std::vector<double>& candidate_ms);
 
+/// The same of means, as KernelBench has it.
+Speedup speedup_of_means(const std::string& baseline, const std::vector<double>& baseline_ms,
+                         const std::vector<double>& candidate_ms);
+
 }  // namespace kbench::worker

@@ -8,11 +8,14 @@
 #include <cmath>
 #include <limits>
 
+#include "kbench/kernelbench.hpp"
+
 namespace kbench::worker {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr float kNanF = std::numeric_limits<float>::quiet_NaN();
@@ -237,6 +240,64 @@ TEST(ToleranceFor, GoesByTypeAndRow) {
   for (const char* row : {"native", "tf32", "fp16", "bf16"}) {
     EXPECT_EQ(tolerance_for(row, at::kHalf), 1e-2);
     EXPECT_EQ(tolerance_for(row, at::kBFloat16), 1e-2);
+  }
+}
+
+/// Values on all sides of what a tolerance decides, against each other.
+std::pair<at::Tensor, at::Tensor> edges(at::ScalarType dtype) {
+  auto values = at::tensor({0.0f, 5e-5f, 1e-4f, 1.5e-4f, 1.0f, 1.0001f, 1.00021f, 1.5f, 100.0f,
+                            100.02f, 65000.0f, -1.0f, -1.0001f, kInfF, -kInfF, kNanF});
+  if (!at::isFloatingType(dtype)) values = at::tensor({0, 1, 9999, 10000, 10001, 10002, -10001});
+  const auto count = values.numel();
+  return {values.repeat_interleave(count).to(dtype), values.repeat({count}).to(dtype)};
+}
+
+TEST(ComparisonRules, AllcloseIsTorchsElementByElement) {
+  const auto& rule = comparison_rule("kb_fp32");
+  EXPECT_EQ(rule.name, "allclose");
+  for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kLong, at::kInt})
+    for (const double tolerance : {1e-4, 1e-2}) {
+      const auto [expected, got] = edges(dtype);
+      const auto close = at::isclose(expected, got, tolerance, tolerance);
+      EXPECT_EQ(compare(expected, got, tolerance, rule).wrong_elements,
+                close.logical_not().sum().item<std::int64_t>())
+          << at::toString(dtype);
+      for (std::int64_t i = 0; i < expected.numel(); ++i) {
+        const auto e = expected.slice(0, i, i + 1), g = got.slice(0, i, i + 1);
+        EXPECT_EQ(compare(e, g, tolerance, rule).wrong_elements == 0,
+                  at::allclose(e, g, tolerance, tolerance))
+            << e << g;
+      }
+    }
+}
+
+TEST(ComparisonRules, AllcloseKnowsNoScaleAndNoNan) {
+  const auto& rule = comparison_rule("kb_fp16");
+  const auto tiny = at::full({1000}, 1e-5f);
+  EXPECT_EQ(compare(tiny, at::zeros({1000}), 1e-4, rule).wrong_elements, 0);
+  EXPECT_EQ(compare(tiny, at::zeros({1000}), 1e-4).wrong_elements, 1000);
+  // What kbench makes of it is told all the same.
+  EXPECT_GT(compare(tiny, at::zeros({1000}), 1e-4, rule).max_rel_error, 0.4);
+  const auto nan = at::full({3}, kNanF);
+  EXPECT_EQ(compare(nan, nan.clone(), 1e-4, rule).wrong_elements, 3);
+  EXPECT_EQ(compare(nan, nan.clone(), 1e-4).wrong_elements, 0);
+}
+
+TEST(ComparisonRules, EachFindsTheFirstWrongElementAcrossChunks) {
+  ASSERT_THAT(comparison_rules(), SizeIs(2));
+  for (const ComparisonRule& rule : comparison_rules()) {
+    const auto expected = signs(kChunk + 10);
+    auto got = expected.clone();
+    got[kChunk + 3] += 1;
+    const auto result = compare(expected, got, 1e-4, rule);
+    EXPECT_EQ(result.wrong_elements, 1) << rule.name;
+    ASSERT_TRUE(result.first_wrong) << rule.name;
+    EXPECT_THAT(result.first_wrong->index, ElementsAre(kChunk + 3));
+  }
+  EXPECT_EQ(comparison_rule("native").name, "scaled");
+  for (const auto& row : kKernelbenchRows) {
+    EXPECT_EQ(tolerance_for(row.name, at::kFloat), row.tolerance);
+    EXPECT_EQ(tolerance_for(row.name, at::kLong), row.tolerance);
   }
 }
 

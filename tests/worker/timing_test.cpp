@@ -242,5 +242,15 @@ TEST(SpeedupOf, EqualMeasurementsGiveAnEqualInterval) {
   EXPECT_LT(first.lo, first.hi);
 }
 
+TEST(SpeedupOfMeans, HasNoMediansAndAnInterval) {
+  const std::vector<double> eager{4, 4, 40, 4}, candidate{2, 2, 2};
+  const auto found = speedup_of_means("eager", eager, candidate);
+  EXPECT_EQ(found.baseline, "eager");
+  EXPECT_DOUBLE_EQ(found.value, 6.5);  // of medians it would be 2
+  EXPECT_DOUBLE_EQ(found.value, summarize(eager).mean_ms / summarize(candidate).mean_ms);
+  EXPECT_LE(found.lo, found.value);
+  EXPECT_GE(found.hi, found.value);
+}
+
 }  // namespace
 }  // namespace kbench::worker
