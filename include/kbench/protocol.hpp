@@ -43,12 +43,12 @@ enum class MessageType : std::uint16_t {
   kShrunk,          ///< JSON {sizes, shrunk}
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; one descriptor each
-  kCall,          ///< CallBody
+  kCall,          ///< CallBody, and then a state of random generators, where there is one
   kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
   kModel,         ///< ModelBody: builds a module's model for a set, answered with kMapped
   // candidate → judge
   kLoaded = 80,  ///< empty: code is loaded, buffers may come
-  kMapped,       ///< empty
+  kMapped,       ///< empty, after kModel a BuiltBody
   kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
   kTimes,        ///< double[]: milliseconds of each call, in order
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
@@ -78,6 +78,7 @@ enum class BufferRole : std::uint32_t {
   kWork = 1,  ///< an output (poisoned before each call), or the copy of a source that `inout` names
 };
 
+/// After it, by KernelBench's rules, the state of torch's generators for the call.
 struct CallBody {
   std::uint32_t set;
   std::uint32_t count = 0;  ///< 1: count what the kernels do, and answer with kProfiled
@@ -91,12 +92,22 @@ struct ModelBody {
   std::uint64_t init_seed;
 };
 
+/// Answer to kModel, with kMapped.
+struct BuiltBody {
+  std::uint32_t math_modes;  ///< how torch multiplies in that process: bits of its global state
+};
+
+/// Flags of a record that a candidate's process raises; by KernelBench's rules they are no
+/// failures, and "kbench:…" names the outcome that kbench's own rules would have given.
+inline constexpr std::string_view kNotedFlags[] = {"kbench:illegal_write", "kbench:wrong_shape",
+                                                   "kbench:wrong_dtype", "replaces_constants"};
+
 /// What a call showed beside its results.
 struct CalledBody {
   std::uint32_t read_clock;       ///< 1: a kernel looked at a clock
   std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
   std::uint32_t launches;         ///< of kernels of its own, in this call
-  std::uint32_t reserved = 0;
+  std::uint32_t noted = 0;        ///< bit i: kNotedFlags[i]
 };
 
 /// A finding of the sanitizers; text fields are cut to fit and zero-terminated.

@@ -42,8 +42,8 @@ std::span<const Precision> precisions();
 
 /// What `kbench eval` was asked for, beyond problems and candidates.
 struct EvalOptions {
-  std::string device = "auto";  ///< auto, cpu, cuda, cuda:0,1
-  std::string precision = "native";
+  std::string device = "auto";       ///< auto, cpu, cuda, cuda:0,1
+  std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
   std::vector<std::string> baselines{"eager"};
   int trials = 5;
   bool cold_cache = true;

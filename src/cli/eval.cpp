@@ -16,6 +16,7 @@
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
+#include "cli/kb_compat.hpp"
 #include "cli/progress.hpp"
 #include "cli/shrink_option.hpp"
 #include "cli/stream.hpp"
@@ -60,7 +61,7 @@ struct EvalArguments {
   std::vector<std::string> settings;  ///< --set
   std::string out, l2 = "cold", shrink = "auto";
   bool resume = false, quiet = false, verbose = false;
-  bool sanitize_given = false;
+  bool sanitize_given = false, kb_compat = false;
   std::vector<std::string> reports, gates, requirements;
   std::vector<double> p;
   std::vector<int> k;
@@ -163,6 +164,7 @@ void check_gates(const EvalArguments& arguments, const EvalRun& run) {
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   const EvalInput input = find_eval_input(arguments.input, installation);
   for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
+  for (const auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, input.problems);
   const auto out = choose_out(arguments);
@@ -226,6 +228,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
       if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
       try {
         Candidate candidate = candidate_from_line(*line, problems, number);
+        check_rules_know(candidate, options);
         const std::lock_guard lock(output);
         if (writer) writer->write(roster_of({candidate}, problems));
         return candidate;
@@ -265,6 +268,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--precision", a.options.precision, "native, tf32, fp16, bf16")
       ->check(CLI::IsMember(names_of(precisions())))
       ->capture_default_str();
+  app.add_flag("--kb-compat", a.kb_compat,
+               "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))
       ->capture_default_str();
@@ -344,6 +349,7 @@ Subcommand add_eval(CLI::App& app) {
     arguments->options.cold_cache = arguments->l2 == "cold";
     arguments->options.shrink = parse_shrink(arguments->shrink);
     arguments->options.require_clean = !arguments->requirements.empty();
+    if (arguments->kb_compat) choose_kernelbench_rules(*command, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
     arguments->command_line = own_command_line();
     check_words(*arguments);

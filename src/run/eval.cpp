@@ -17,6 +17,7 @@
 #include "kbench/compile.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
+#include "kbench/kernelbench.hpp"
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/environment.hpp"
@@ -77,13 +78,30 @@ Fd lock_gpu(const GpuInfo& gpu) {
   return fd;
 }
 
+bool by_kernelbench(const EvalOptions& options) {
+  return kernelbench_row(options.precision) != nullptr;
+}
+
+/// As records have it: the row of `--precision`.
+std::string precision_of(const EvalOptions& options) {
+  const auto* row = kernelbench_row(options.precision);
+  return row != nullptr ? std::string(row->precision) : options.precision;
+}
+
+const char* judge_of(const EvalOptions& options) {
+  return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
+}
+
 json options_json(const EvalOptions& options) {
-  return {{"precision", options.precision},
+  return {{"precision", precision_of(options)},
+          {"judge", judge_of(options)},
           {"baselines", options.baselines},
           {"trials", options.trials},
           {"timing", "auto"},
           {"l2", options.cold_cache ? "cold" : "warm"},
-          {"seed", options.seed ? "public" : "secret"},
+          {"seed", by_kernelbench(options) ? "kernelbench"
+                   : options.seed          ? "public"
+                                           : "secret"},
           {"sizes", options.overrides},
           {"compile_limit_s", options.compile_limit_s},
           {"load_limit_s", options.load_limit_s},
@@ -114,7 +132,9 @@ struct EvalRun::Impl {
       if (device.gpu) locks.push_back(lock_gpu(*device.gpu));
     source.emplace(installation, cancel_fd, &*host);
     sizes.emplace(*source, options, std::string(device_class()), observer);
-    secret = options.seed ? fmt::format("public:{}", *options.seed) : protocol::random_hex(32);
+    secret = by_kernelbench(options) ? "kernelbench"
+             : options.seed          ? fmt::format("public:{}", *options.seed)
+                                     : protocol::random_hex(32);
     CompilerSetup setup;
     setup.compiler = installation.compiler;
     setup.nvrtc = installation.nvrtc;
@@ -294,7 +314,8 @@ Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem)
   record.sample = candidate.sample;
   record.candidate = candidate.id;
   record.kind = candidate.kind;
-  record.precision = impl_->options.precision;
+  record.precision = precision_of(impl_->options);
+  record.judge = judge_of(impl_->options);
   record.device = impl_->devices.front().model;
   record.torch = impl_->installation.torch_version;
   const auto& [sizes, shrunk] = impl_->sizes->of(problem);

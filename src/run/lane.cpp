@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
 #include "kbench/memory_file.hpp"
 
 namespace kbench::run {
@@ -198,7 +199,8 @@ bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& j
                        json& details) {
   // Host code that writes to an input dies of it.
   const bool on_host = prepared.record.cause == "signal" && code.kind != CandidateKind::kKernel;
-  const bool wild = prepared.record.outcome == Outcome::kCrash &&
+  const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
+                    prepared.record.outcome == Outcome::kCrash &&
                     ((prepared.record.cause == "illegal_address" && setup_.device.gpu) || on_host);
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.

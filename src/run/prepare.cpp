@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "kbench/kernelbench.hpp"
 #include "run/judge_client.hpp"
 
 namespace kbench::run {
@@ -30,7 +31,9 @@ LaunchPlan module_plan(const Signature& signature) {
   for (std::size_t i = 0; i < signature.inputs.size(); ++i)
     if (const auto* info = std::get_if<TensorInfo>(&signature.inputs[i].value))
       plan.tensors.push_back({BoundTensor::Role::kInput, i, *info, false, false, 0});
-  for (std::size_t i = 0; i < signature.state.size(); ++i)
+  // By KernelBench's rules a candidate keeps the weights that it draws.
+  const bool has_own = kernelbench_row(signature.precision) != nullptr;
+  for (std::size_t i = 0; i < signature.state.size() && !has_own; ++i)
     plan.tensors.push_back(
         {BoundTensor::Role::kState, i, signature.state[i].tensor, false, false, 0});
   for (std::size_t i = 0; i < signature.outputs.size(); ++i)

@@ -24,6 +24,12 @@ std::vector<T> array_of(std::string_view body) {
   return values;
 }
 
+/// The struct that a body begins with.
+template <typename T>
+T first_of(std::string_view body) {
+  return array_of<T>(body.substr(0, sizeof(T))).at(0);
+}
+
 std::string findings_body(const std::vector<LaunchReport>& reports) {
   std::vector<ptx::Finding> findings;
   for (const auto& report : reports)
@@ -45,6 +51,7 @@ std::string called_body(const JudgedCandidate& candidate,
   protocol::CalledBody body{};
   body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
   body.weights_by_seed = candidate.weights_by_seed() ? 1 : 0;
+  body.noted = candidate.noted();
   body.launches = static_cast<std::uint32_t>(reports.size());
   return std::string(reinterpret_cast<const char*>(&body), sizeof body) + findings_body(reports);
 }
@@ -86,9 +93,11 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kModel) {
       candidate.build(array_of<protocol::ModelBody>(message.body).at(0));
-      channel.send(MessageType::kMapped, {});
+      const protocol::BuiltBody built{candidate.math_modes()};
+      channel.send(MessageType::kMapped, {reinterpret_cast<const char*>(&built), sizeof built});
     } else if (message.type == MessageType::kCall) {
-      const auto body = array_of<protocol::CallBody>(message.body).at(0);
+      const auto body = first_of<protocol::CallBody>(message.body);
+      candidate.prepare_random(std::string_view(message.body).substr(sizeof body));
       candidate.call(body);
       const auto reports = candidate.take_reports();
       if (body.count != 0)

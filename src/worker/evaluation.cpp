@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
 #include "worker/compare.hpp"
 #include "worker/tensor_types.hpp"
 
@@ -54,14 +55,20 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       request_(std::move(request)),
       channel_(std::move(channel)),
       wait_for_quiet_(std::move(wait_for_quiet)),
-      sets_(problem.resident()) {
+      sets_(problem.resident()),
+      by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
   verdict_.record.kernel_class = "own";
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
 }
 
 Evaluation::~Evaluation() { freeze(false); }
 
+const Evaluation::Steps Evaluation::kOwnSteps{&Evaluation::run_trials, &Evaluation::run_timing};
+const Evaluation::Steps Evaluation::kKernelbenchSteps{&Evaluation::run_kernelbench_trials,
+                                                      &Evaluation::run_kernelbench_timing};
+
 Verdict Evaluation::run() {
+  const Steps& steps = by_kernelbench_ ? kKernelbenchSteps : kOwnSteps;
   Record& record = verdict_.record;
   Stopwatch watch(verdict_.phases_s);
   record.stage = Stage::kLoad;
@@ -71,7 +78,7 @@ Verdict Evaluation::run() {
     wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
     watch.lap("load");
     record.stage = Stage::kCorrectness;
-    run_trials();
+    (this->*steps.trials)();
     if (request_.find_written_source) return verdict_;
     check_clean();
     run_profile();
@@ -79,9 +86,9 @@ Verdict Evaluation::run() {
     record.stage = Stage::kTiming;
     wait_for_quiet_();
     watch.lap("quiet");
-    run_timing();
+    (this->*steps.timing)();
     watch.lap("timing");
-    check_timed_outputs();
+    if (!by_kernelbench_) check_timed_outputs();
     watch.lap("timed_outputs");
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
@@ -163,6 +170,7 @@ double Evaluation::usual_limit_s() const {
 }
 
 double Evaluation::call_limit_s() const {
+  if (by_kernelbench_) return kernelbench_time_left_s();
   const double limit = usual_limit_s();
   // What a module compiles and tunes in its first call belongs to its loading.
   if (!called_ && request_.kind != CandidateKind::kKernel)
@@ -227,7 +235,7 @@ void Evaluation::share(std::size_t slot) {
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }
-  if (request_.kind == CandidateKind::kKernel) return;
+  if (request_.kind == CandidateKind::kKernel || by_kernelbench_) return;
   const protocol::ModelBody model{static_cast<std::uint32_t>(slot), 0, init_seed(set.trial())};
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
   protocol::Message message;
@@ -239,7 +247,8 @@ void Evaluation::call(std::size_t slot) {
   // outputs must be complete before they are written anew.
   problem_.device().synchronize();
   const protocol::CallBody body{static_cast<std::uint32_t>(slot), 0, call_limit_s()};
-  channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
+  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
+                                        problem_.slot_set(slot).random_state());
   protocol::Message message;
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
   called_ = true;
@@ -248,6 +257,8 @@ void Evaluation::call(std::size_t slot) {
   std::memcpy(&called, message.body.data(), sizeof called);
   if (called.read_clock != 0) flag("read_clock");
   if (called.weights_by_seed != 0) flag("weights_by_seed");
+  for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
+    if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
   take_findings(std::string_view(message.body).substr(sizeof called));
 }
 
@@ -281,8 +292,9 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
     const at::Tensor expected = is_output                      ? set.expected().at(output)
                                 : slot_of(set, tensor).mutated ? slot_of(set, tensor).expected
                                                                : slot_of(set, tensor).source_view;
-    auto comparison = compare(expected, work.view,
-                              tolerance_for(problem_.options().precision, expected.scalar_type()));
+    const std::string& precision = problem_.options().precision;
+    auto comparison = compare(expected, work.view, tolerance_for(precision, expected.scalar_type()),
+                              comparison_rule(precision));
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
     result.wrong_elements += comparison.wrong_elements;
@@ -361,7 +373,7 @@ void Evaluation::decide_mismatch() {
     if (first == nullptr && result.wrong_elements > 0) first = &result;
   }
   for (const auto& row : precision_rows()) {
-    if (worst > row.tolerance) continue;
+    if (worst > row.tolerance || by_kernelbench_) continue;
     verdict_.record.correct_at = std::string(row.name);
     break;
   }

@@ -84,9 +84,24 @@ class Evaluation {
   void decide_mismatch();
   void run_timing();
   std::vector<double> time_candidate(int calls);
+  static std::vector<double> times_of(const protocol::Message& message, int calls);
   std::vector<double> time_baseline(const std::string& baseline, int calls);
   void check_timed_outputs();
   void freeze(bool frozen);
+
+  // KernelBench's rules (`--kb-compat`).
+  void run_kernelbench_trials();
+  void build_kernelbench_model();
+  void run_kernelbench_timing();
+  std::vector<double> time_candidate_by_kernelbench(std::size_t slot, int calls);
+  double kernelbench_time_left_s() const;
+
+  /// In what the two sets of rules differ most: what follows loading.
+  struct Steps {
+    void (Evaluation::*trials)();
+    void (Evaluation::*timing)();
+  };
+  static const Steps kOwnSteps, kKernelbenchSteps;
 
   JudgedProblem& problem_;
   EvaluationRequest request_;
@@ -97,6 +112,8 @@ class Evaluation {
   std::map<std::string, std::size_t> next_set_;  ///< by side: both rotate through the same sets
   bool frozen_ = false;
   bool called_ = false;  ///< one call has come back
+  bool by_kernelbench_;
+  protocol::Clock::time_point start_ = protocol::Clock::now();
   Verdict verdict_;
 };
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -40,9 +41,15 @@ std::vector<double> Evaluation::time_candidate(int calls) {
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
   freeze(true);
+  return times_of(message, calls);
+}
+
+std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
   std::vector<double> times(message.body.size() / sizeof(double));
   std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
-  if (times.size() != static_cast<std::size_t>(calls))
+  const bool plausible =
+      std::ranges::all_of(times, [](double ms) { return std::isfinite(ms) && ms > 0; });
+  if (times.size() != static_cast<std::size_t>(calls) || !plausible)
     throw CandidateFailure{Outcome::kCrash, "protocol", "the candidate's process sent other times"};
   return times;
 }

@@ -4,7 +4,6 @@
 #include <ATen/ATen.h>
 
 #include "kbench/error.hpp"
-#include "kbench/hash.hpp"
 #include "worker/compare.hpp"
 #include "worker/judge_kernels.hpp"
 
@@ -60,9 +59,10 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
                    std::uint32_t trial)
     : trial_(trial) {
   const std::string device_name(device.name());
-  model_ = host.build_model(device_name, options.precision, init_seed(trial));
-  arguments_ = host.draw_inputs(device_name, options.precision,
-                                trial_seed(options.secret, options.problem, trial));
+  const bool shared = static_cast<bool>(options.shared_model);
+  model_ = shared ? options.shared_model
+                  : host.build_model(device_name, options.precision, options.init_seed);
+  arguments_ = host.draw_inputs(device_name, options.precision, options.input_seed);
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].is_tensor) {
       argument_slots_.push_back(-1);
@@ -71,8 +71,9 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     argument_slots_.push_back(static_cast<int>(inputs_.size()));
     inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor));
   }
-  for (const auto& entry : host.state_of(model_))
-    state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
+  if (!shared)
+    for (const auto& entry : host.state_of(model_))
+      state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
 
   // The first call shows what the reference writes; only that has to be put back later.
   const auto outputs = host.forward(model_, [&] {
@@ -80,11 +81,8 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     for (const auto& argument : arguments_) objects.push_back(argument.object);
     return objects;
   }());
-  for (auto* slots : {&inputs_, &state_})
-    for (auto& slot : *slots) {
-      slot.mutated = !same_bits(slot.live, slot.source_view);
-      if (slot.mutated) slot.expected = slot.live.clone();
-    }
+  if (shared) random_state_ = host.random_state(device_name);
+  keep_what_changed(shared);
   for (const auto& output : outputs)
     expected_.push_back(output.detach().clone(at::MemoryFormat::Contiguous));
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
@@ -95,6 +93,19 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     arguments_[i].tensor = slot.live;
     arguments_[i].object = to_python(slot.live);
   }
+}
+
+void InputSet::keep_what_changed(bool shared) {
+  for (auto* slots : {&inputs_, &state_})
+    for (auto& slot : *slots) {
+      slot.mutated = !same_bits(slot.live, slot.source_view);
+      if (!slot.mutated) continue;
+      slot.expected = slot.live.clone();
+      if (!shared) continue;
+      slot.source_view.copy_(slot.live);
+      slot.digest = content_digest(slot.source_view);
+      slot.mutated = false;
+    }
 }
 
 void InputSet::restore() {

@@ -32,11 +32,13 @@ struct Slot {
   std::int64_t digest = 0;  ///< of `source`
 };
 
-/// How a judge draws: everything but the trial's number.
+/// How one trial is drawn.
 struct DrawOptions {
-  std::string problem;  ///< key, part of the seed
-  std::string secret;
   std::string precision;
+  std::uint64_t init_seed = 0, input_seed = 0;
+  /// By KernelBench's rules: the one model of all trials. Its state goes on from call to call, and
+  /// candidates get none of it; they get inputs as the reference leaves them.
+  pybind11::object shared_model = {};
 };
 
 /// One trial's data: model, inputs, and what the reference makes of them.
@@ -53,6 +55,8 @@ class InputSet {
   const std::vector<Argument>& arguments() const { return arguments_; }
   const std::vector<at::Tensor>& expected() const { return expected_; }
   const pybind11::object& model() const { return model_; }
+  /// Where the reference left torch's generators; empty where a candidate has no use for it.
+  const std::string& random_state() const { return random_state_; }
 
   /// One call of `model` (the reference, or a compiled form of it) on this set, state restored.
   std::vector<at::Tensor> call(ProblemHost& host, const pybind11::object& model);
@@ -65,9 +69,11 @@ class InputSet {
 
  private:
   Slot make_slot(Device& device, std::string name, const at::Tensor& drawn);
+  void keep_what_changed(bool shared);
 
   std::uint32_t trial_;
   pybind11::object model_;
+  std::string random_state_;
   std::vector<Argument> arguments_;
   std::vector<int> argument_slots_;
   std::vector<Slot> inputs_, state_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
@@ -20,6 +21,8 @@ class JudgedCandidate {
   virtual void map(const protocol::BufferEntry& entry, Fd fd) = 0;
   /// All buffers of a set are mapped: builds its model, where the candidate has one.
   virtual void build(const protocol::ModelBody&) {}
+  /// The state of torch's generators that the next call is to find, as the judge's torch has it.
+  virtual void prepare_random(std::string_view) {}
   /// One call on a set, its outputs in the set's work buffers when it returns.
   virtual void call(const protocol::CallBody& body) = 0;
   /// Milliseconds of one call on each set, in order.
@@ -29,6 +32,10 @@ class JudgedCandidate {
   virtual std::vector<LaunchReport> take_reports() = 0;
   /// True where parameters kept what their constructor drew.
   virtual bool weights_by_seed() const { return false; }
+  /// How its process multiplies, in bits of torch's global state.
+  virtual std::uint32_t math_modes() { return 0; }
+  /// What was noted so far: bits for protocol::kNotedFlags.
+  virtual std::uint32_t noted() const { return 0; }
 };
 
 /// A kernel candidate: kbench's own host code around the candidate's kernels.

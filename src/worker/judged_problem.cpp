@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/hash.hpp"
+#include "kbench/kernelbench.hpp"
 #include "worker/compare.hpp"
 
 namespace kbench::worker {
@@ -51,22 +53,23 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
 JudgedProblem::JudgedProblem(JudgeOptions options)
     : options_(std::move(options)),
       device_(open_for_judge(options_.device)),
-      host_(options_.path, options_.source, options_.sizes) {
+      host_(options_.path, options_.source, options_.sizes),
+      by_kernelbench_(kernelbench_row(options_.precision) != nullptr) {
   set_precision(options_.precision);
   load_kernels();
-  const DrawOptions draw{options_.key, options_.secret, options_.precision};
+  if (by_kernelbench_) {
+    seeds_ = host_.kernelbench_seeds(options_.trials);
+    math_modes_ = host_.math_modes();
+  }
   const auto free_before = static_cast<double>(device_->free_bytes());
-  auto first = std::make_unique<InputSet>(host_, *device_, draw, 0);
-  const auto fits =
-      static_cast<std::size_t>(kMemoryShare * free_before /
-                               static_cast<double>(std::max<std::size_t>(first->size_bytes(), 1)));
-  const auto wanted = static_cast<std::size_t>(std::max(options_.trials, 1));
-  sets_.resize(std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, wanted)));
+  auto first = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
+  sets_.resize(sets_that_fit(free_before, *first));
   generations_.resize(sets_.size());
   sets_[0] = std::move(first);
   generations_[0] = 1;
   signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
                                sets_[0]->arguments(), sets_[0]->expected());
+  if (by_kernelbench_) return;  // KernelBench looks at neither
   check_random_reference(*sets_[0]);
   measure_reference(*sets_[0]);
 }
@@ -78,6 +81,30 @@ void JudgedProblem::load_kernels() {
   } catch (const CandidateFailure& failure) {
     throw Error(fmt::format("the judge's own kernels cannot be loaded: {}", failure.message));
   }
+}
+
+std::size_t JudgedProblem::sets_that_fit(double free_before, const InputSet& first) const {
+  const auto fits =
+      static_cast<std::size_t>(kMemoryShare * free_before /
+                               static_cast<double>(std::max<std::size_t>(first.size_bytes(), 1)));
+  const auto trials = static_cast<std::size_t>(std::max(options_.trials, 1));
+  // All or one, so that a reference with state sees the trials in their order.
+  if (by_kernelbench_) return fits > trials ? trials + 1 : 1;
+  return std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
+}
+
+DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {
+  if (!by_kernelbench_)
+    return {options_.precision, init_seed(trial), trial_seed(options_.secret, options_.key, trial)};
+  if (trial == 0) shared_model_ = host_.build_model(options_.device, options_.precision, 0);
+  return {options_.precision, 0, seeds_.at(trial), shared_model_};
+}
+
+void JudgedProblem::use_math_modes(std::uint32_t modes) {
+  if (modes == math_modes_) return;
+  host_.set_math_modes(modes);
+  math_modes_ = modes;
+  redraw();
 }
 
 void JudgedProblem::check_random_reference(InputSet& set) {
@@ -112,9 +139,10 @@ InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
   const std::size_t slot = trial % sets_.size();
   if (!sets_[slot] || sets_[slot]->trial() != trial) {
     sets_[slot].reset();
-    const DrawOptions draw{options_.key, options_.secret, options_.precision};
-    sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw, trial);
+    sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial);
     ++generations_[slot];
+    // Candidates hold copies of the inputs: what drawing leaves in torch's cache is theirs to use.
+    if (by_kernelbench_) host_.release_memory(options_.device);
   }
   return *sets_[slot];
 }

@@ -53,6 +53,12 @@ class JudgedProblem {
   /// Forgets all sets: somebody may have written to them.
   void redraw();
 
+  /// By KernelBench's rules the set of the timed calls comes after those of the trials.
+  std::uint32_t timed_trial() const { return static_cast<std::uint32_t>(options_.trials); }
+  /// By KernelBench's rules the reference multiplies as the candidate does; sets that were computed
+  /// otherwise are forgotten.
+  void use_math_modes(std::uint32_t modes);
+
   /// Name of the first input, parameter or buffer whose shared memory no longer holds what was
   /// drawn, over all sets in memory; empty where all do.
   std::string first_changed_source() const;
@@ -65,6 +71,9 @@ class JudgedProblem {
 
  private:
   void load_kernels();
+  /// How many sets stay in memory, by the size of the first.
+  std::size_t sets_that_fit(double free_before, const InputSet& first) const;
+  DrawOptions draw_options(std::uint32_t trial);
   void check_random_reference(InputSet& set);
   void measure_reference(InputSet& set);
 
@@ -77,6 +86,11 @@ class JudgedProblem {
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;
+  // KernelBench's rules: one model over all trials, built anew for the first.
+  bool by_kernelbench_;
+  std::vector<std::uint64_t> seeds_;
+  pybind11::object shared_model_;
+  std::uint32_t math_modes_ = 0;
 };
 
 }  // namespace kbench::worker

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
 #include "worker/findings.hpp"
-#include "worker/input_set.hpp"
-#include "worker/module_python.hpp"
+#include "worker/module_judged.hpp"
 #include "worker/problem_host.hpp"
 #include "worker/tensor_types.hpp"
 #include "worker/torch_memory.hpp"
@@ -22,203 +22,195 @@ namespace {
 
 using protocol::BufferRole;
 
-/// The tensors of one input set, and the model that computes on them.
-struct ModuleSet {
-  std::map<std::size_t, SharedBuffer> sources, works;  ///< by index into the plan's tensors
-  py::object model;
-  /// Buffers of the model that a call may change, and what they are before it.
-  std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
-};
+}  // namespace
 
-class ModuleCandidate final : public JudgedCandidate {
- public:
-  ModuleCandidate(const CandidateJob& job, Fd compile)
-      : job_(job),
-        device_(open_device(job.device)),
-        python_(job, std::move(compile), [this] { return regions(); }) {
-    set_precision(job.module.precision);
-    python_.load();
+ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
+    : job_(job),
+      device_(open_device(job.device)),
+      python_(job, std::move(compile), [this] { return regions(); }) {
+  set_precision(job.module.precision);
+  python_.load();
+}
+
+void ModuleCandidate::map(const protocol::BufferEntry& entry, Fd fd) {
+  const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
+                            entry.red_before, entry.red_after};
+  const bool work = entry.role == static_cast<std::uint32_t>(BufferRole::kWork);
+  ModuleSet& set = sets_[entry.set];
+  set.model = py::none();
+  auto& buffers = work ? set.works : set.sources;
+  buffers[entry.tensor] = device_->map(std::move(fd), layout, work || job_.sources_writable);
+}
+
+void ModuleCandidate::build(const protocol::ModelBody& body) {
+  ModuleSet& set = sets_.at(body.set);
+  set.buffers.clear();
+  const bool is_module = job_.kind == CandidateKind::kModule;
+  if (is_module) set.model = python_.build_model(body.init_seed);
+  py::list names, tensors;
+  for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+    const BoundTensor& tensor = job_.plan.tensors[i];
+    if (tensor.role != BoundTensor::Role::kState) continue;
+    names.append(tensor.info.name);
+    tensors.append(worker::to_python(view(set.sources.at(i), tensor)));
   }
-
-  void map(const protocol::BufferEntry& entry, Fd fd) override {
-    const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
-                              entry.red_before, entry.red_after};
-    const bool work = entry.role == static_cast<std::uint32_t>(BufferRole::kWork);
-    ModuleSet& set = sets_[entry.set];
-    set.model = py::none();
-    auto& buffers = work ? set.works : set.sources;
-    buffers[entry.tensor] = device_->map(std::move(fd), layout, work || job_.sources_writable);
+  if (!is_module) {
+    set.model = python_.extension_model(input_names(), names, tensors);
+    return;
   }
+  if (!python_.give_weights(set.model, names, tensors)) weights_by_seed_ = true;
+  for (const auto& buffer : python_.buffers_of(set.model))
+    set.buffers.emplace_back(buffer, buffer.detach().clone());
+  settle();
+}
 
-  void build(const protocol::ModelBody& body) override {
-    ModuleSet& set = sets_.at(body.set);
-    set.buffers.clear();
-    const bool is_module = job_.kind == CandidateKind::kModule;
-    if (is_module) set.model = python_.build_model(body.init_seed);
-    py::list names, tensors;
-    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
-      const BoundTensor& tensor = job_.plan.tensors[i];
-      if (tensor.role != BoundTensor::Role::kState) continue;
-      names.append(tensor.info.name);
-      tensors.append(worker::to_python(view(set.sources.at(i), tensor)));
-    }
-    if (!is_module) {
-      set.model = python_.extension_model(input_names(), names, tensors);
-      return;
-    }
-    if (!python_.give_weights(set.model, names, tensors)) weights_by_seed_ = true;
-    for (const auto& buffer : python_.buffers_of(set.model))
-      set.buffers.emplace_back(buffer, buffer.detach().clone());
-    settle();
-  }
+void ModuleCandidate::call(const protocol::CallBody& body) {
+  watch(body.limit_s, body.count == 0, body.count != 0);
+  ModuleSet& set = sets_.at(body.set);
+  restore(set);
+  const auto outputs = forward(set);
+  settle();
+  check_torch_memory();
+  keep(set, outputs);
+}
 
-  void call(const protocol::CallBody& body) override {
-    python_.watch({body.count != 0 ? ptx::Sanitize::kNone : sanitize_from_name(job_.sanitize),
-                   body.count != 0, job_.max_instructions, deadline_after(body.limit_s)});
-    ModuleSet& set = sets_.at(body.set);
+std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
+                                          const protocol::TimeBody& body) {
+  watch(body.limit_s, false);
+  std::vector<double> times;
+  for (const std::uint32_t index : sets) {
+    ModuleSet& set = sets_.at(index);
     restore(set);
-    const auto outputs = forward(set);
-    settle();
-    check_torch_memory();
+    if (body.cold_cache != 0) device_->flush_cache();
+    std::vector<at::Tensor> outputs;
+    times.push_back(device_->time_ms([&] {
+      outputs = forward(set);
+      // Work on streams of its own belongs to the time.
+      device_->synchronize();
+    }));
+    python_.check();
     keep(set, outputs);
   }
+  python_.take_reports();
+  return times;
+}
 
-  std::vector<double> time(std::span<const std::uint32_t> sets,
-                           const protocol::TimeBody& body) override {
-    python_.watch(
-        {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
-    std::vector<double> times;
-    for (const std::uint32_t index : sets) {
-      ModuleSet& set = sets_.at(index);
-      restore(set);
-      if (body.cold_cache != 0) device_->flush_cache();
-      std::vector<at::Tensor> outputs;
-      times.push_back(device_->time_ms([&] {
-        outputs = forward(set);
-        // Work on streams of its own belongs to the time.
-        device_->synchronize();
-      }));
-      python_.check();
-      keep(set, outputs);
+at::Tensor ModuleCandidate::view(const SharedBuffer& buffer, const BoundTensor& tensor) const {
+  return tensor_view(buffer, *device_, scalar_type(tensor.info.dtype), tensor.info.shape);
+}
+
+py::list ModuleCandidate::input_names() const {
+  py::list names;
+  for (const auto& argument : job_.module.arguments) {
+    const auto* tensor = std::get_if<std::size_t>(&argument);
+    names.append(tensor != nullptr ? job_.plan.tensors[*tensor].info.name : std::string());
+  }
+  return names;
+}
+
+std::vector<ptx::Region> ModuleCandidate::regions() const {
+  auto regions = torch_regions();
+  for (const auto& [index, set] : sets_)
+    for (const auto& [tensor, buffer] : set.sources) {
+      const BoundTensor& bound = job_.plan.tensors[tensor];
+      const bool input = bound.role == BoundTensor::Role::kInput;
+      regions.push_back({fmt::format("{} {}", input ? "input" : "state", bound.info.name),
+                         buffer.data(), buffer.size_bytes(), buffer.layout().red_before,
+                         buffer.layout().red_after, job_.sources_writable, nullptr});
     }
-    python_.take_reports();
-    return times;
-  }
+  return regions;
+}
 
-  std::vector<LaunchReport> take_reports() override { return python_.take_reports(); }
-  bool weights_by_seed() const override { return weights_by_seed_; }
+void ModuleCandidate::restore(ModuleSet& set) {
+  const at::NoGradGuard no_grad;
+  for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
+  for (const auto& [tensor, buffer] : set.works)
+    device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+}
 
- private:
-  at::Tensor view(const SharedBuffer& buffer, const BoundTensor& tensor) const {
-    return tensor_view(buffer, *device_, scalar_type(tensor.info.dtype), tensor.info.shape);
-  }
+std::vector<at::Tensor> ModuleCandidate::inputs_of(const ModuleSet& set) const {
+  std::vector<at::Tensor> inputs;
+  for (const auto& argument : job_.module.arguments)
+    if (const auto* index = std::get_if<std::size_t>(&argument))
+      inputs.push_back(view(set.sources.at(*index), job_.plan.tensors[*index]));
+  return inputs;
+}
 
-  py::list input_names() const {
-    py::list names;
-    for (const auto& argument : job_.module.arguments) {
-      const auto* tensor = std::get_if<std::size_t>(&argument);
-      names.append(tensor != nullptr ? job_.plan.tensors[*tensor].info.name : std::string());
-    }
-    return names;
-  }
+py::list ModuleCandidate::arguments(const std::vector<at::Tensor>& inputs) const {
+  py::list arguments;
+  auto next = inputs.begin();
+  for (const auto& argument : job_.module.arguments)
+    arguments.append(std::holds_alternative<std::size_t>(argument)
+                         ? worker::to_python(*next++)
+                         : value_to_python(std::get<Value>(argument)));
+  return arguments;
+}
 
-  /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
-  std::vector<ptx::Region> regions() const {
-    auto regions = torch_regions();
-    for (const auto& [index, set] : sets_)
-      for (const auto& [tensor, buffer] : set.sources) {
-        const BoundTensor& bound = job_.plan.tensors[tensor];
-        const bool input = bound.role == BoundTensor::Role::kInput;
-        regions.push_back({fmt::format("{} {}", input ? "input" : "state", bound.info.name),
-                           buffer.data(), buffer.size_bytes(), buffer.layout().red_before,
-                           buffer.layout().red_after, job_.sources_writable, nullptr});
-      }
-    return regions;
-  }
+std::vector<at::Tensor> ModuleCandidate::forward(ModuleSet& set) {
+  auto outputs = python_.call(set.model, arguments(inputs_of(set)));
+  check_outputs(outputs);
+  return outputs;
+}
 
-  void restore(ModuleSet& set) {
-    const at::NoGradGuard no_grad;
-    for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
-    for (const auto& [tensor, buffer] : set.works)
-      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
-  }
-
-  std::vector<at::Tensor> forward(ModuleSet& set) {
-    py::list arguments;
-    for (const auto& argument : job_.module.arguments) {
-      if (const auto* index = std::get_if<std::size_t>(&argument))
-        arguments.append(
-            worker::to_python(view(set.sources.at(*index), job_.plan.tensors[*index])));
-      else
-        arguments.append(value_to_python(std::get<Value>(argument)));
-    }
-    auto outputs = python_.call(set.model, arguments);
-    check_outputs(outputs);
-    return outputs;
-  }
-
-  void check_outputs(const std::vector<at::Tensor>& outputs) const {
-    std::size_t next = 0;
-    for (const BoundTensor& expected : job_.plan.tensors) {
-      if (expected.role != BoundTensor::Role::kOutput) continue;
-      if (next == outputs.size()) break;
-      const at::Tensor& output = outputs[next++];
-      if (output.sizes() != at::IntArrayRef(expected.info.shape))
-        throw CandidateFailure{
-            Outcome::kWrongShape, "shape",
-            fmt::format("output {} has shape {}, but the reference returns {}", expected.info.name,
-                        shape_text(output.sizes()), shape_text(expected.info.shape))};
-      if (output.scalar_type() != scalar_type(expected.info.dtype))
-        throw CandidateFailure{
-            Outcome::kWrongDtype, "dtype",
-            fmt::format("output {} is {}, but the reference returns {}", expected.info.name,
-                        dtype_name(output.scalar_type()), dtype_row(expected.info.dtype).name)};
-    }
-    const auto wanted =
-        std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);
-    if (outputs.size() != static_cast<std::size_t>(wanted))
+void ModuleCandidate::check_outputs(const std::vector<at::Tensor>& outputs) const {
+  std::size_t next = 0;
+  for (const BoundTensor& expected : job_.plan.tensors) {
+    if (expected.role != BoundTensor::Role::kOutput) continue;
+    if (next == outputs.size()) break;
+    const at::Tensor& output = outputs[next++];
+    if (output.sizes() != at::IntArrayRef(expected.info.shape))
       throw CandidateFailure{
-          Outcome::kWrongShape, "output_count",
-          fmt::format("{} outputs, but the reference returns {}", outputs.size(), wanted)};
+          Outcome::kWrongShape, "shape",
+          fmt::format("output {} has shape {}, but the reference returns {}", expected.info.name,
+                      shape_text(output.sizes()), shape_text(expected.info.shape))};
+    if (output.scalar_type() != scalar_type(expected.info.dtype))
+      throw CandidateFailure{
+          Outcome::kWrongDtype, "dtype",
+          fmt::format("output {} is {}, but the reference returns {}", expected.info.name,
+                      dtype_name(output.scalar_type()), dtype_row(expected.info.dtype).name)};
   }
-
-  /// Copies what a call returned to where the judge looks.
-  void keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
-    const at::NoGradGuard no_grad;
-    std::size_t next = 0;
-    for (const auto& [tensor, buffer] : set.works)
-      view(buffer, job_.plan.tensors[tensor]).copy_(outputs.at(next++));
-    device_->synchronize();
-  }
-
-  void settle() {
-    device_->synchronize();
-    python_.check();
-  }
-
-  void check_torch_memory() const {
-    if (device_->name() != "cpu") return;
-    const auto broken = broken_torch_allocations();
-    if (broken.empty()) return;
+  const auto wanted =
+      std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);
+  if (outputs.size() != static_cast<std::size_t>(wanted))
     throw CandidateFailure{
-        Outcome::kIllegalWrite, "out_of_bounds_write",
-        fmt::format("something wrote past the ends of a tensor of {} bytes", broken.front())};
-  }
+        Outcome::kWrongShape, "output_count",
+        fmt::format("{} outputs, but the reference returns {}", outputs.size(), wanted)};
+}
 
-  const CandidateJob& job_;
-  std::unique_ptr<Device> device_;
-  ModulePython python_;
-  std::map<std::uint32_t, ModuleSet> sets_;
-  bool weights_by_seed_ = false;
-};
+void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
+  const at::NoGradGuard no_grad;
+  std::size_t next = 0;
+  for (const auto& [tensor, buffer] : set.works)
+    view(buffer, job_.plan.tensors[tensor]).copy_(outputs.at(next++));
+  device_->synchronize();
+}
 
-}  // namespace
+void ModuleCandidate::watch(double limit_s, bool sanitize, bool count) {
+  python_.watch({sanitize ? sanitize_from_name(job_.sanitize) : ptx::Sanitize::kNone, count,
+                 job_.max_instructions, deadline_after(limit_s)});
+}
+
+void ModuleCandidate::settle() {
+  device_->synchronize();
+  python_.check();
+}
+
+void ModuleCandidate::check_torch_memory() const {
+  if (device_->name() != "cpu") return;
+  const auto broken = broken_torch_allocations();
+  if (broken.empty()) return;
+  throw CandidateFailure{
+      Outcome::kIllegalWrite, "out_of_bounds_write",
+      fmt::format("something wrote past the ends of a tensor of {} bytes", broken.front())};
+}
 
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
   if (job.module.scout) {
     ModulePython(job, std::move(compile), nullptr).scout();
     return nullptr;
   }
+  if (kernelbench_row(job.module.precision) != nullptr)
+    return make_kernelbench_candidate(job, std::move(compile));
   return std::make_unique<ModuleCandidate>(job, std::move(compile));
 }
 

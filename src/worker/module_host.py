@@ -16,7 +16,7 @@ import types
 
 import torch
 
-from kbench_worker import module_cpu, module_extension
+from kbench_worker import kernelbench_rules, module_cpu, module_extension
 from kbench_worker.model_setup import build, short, state_of
 from kbench_worker.module_cpu_cuda import Unsupported
 from kbench_worker.module_extension import BuildError, ScoutStop
@@ -172,15 +172,16 @@ def _compiled(data):
         raise CandidateFailure("import_failed", f"{place}this is no Python: {text}") from None
 
 
-def load_candidate(path, source, folder, request_compile):
+def load_candidate(path, source, folder, request_compile, names=None):
     """The module of a candidate: `source` (bytes) as `folder`/<name of path>.
 
-    `request_compile` is described at module_extension.install.
+    `request_compile` is described at module_extension.install; `names` are there before its own.
     """
     data = _write(path, source, folder)
     code = _compiled(data)
     module_extension.install(request_compile, kernels=module_cpu.active())
     module = types.ModuleType(_MODULE_NAME)
+    module.__dict__.update(names or {})
     module.__file__ = _Source.file
     sys.modules[_MODULE_NAME] = module
     if not getattr(sys, "argv", None):
@@ -193,7 +194,7 @@ def load_candidate(path, source, folder, request_compile):
         raise _failure(error, "import_failed") from error
     if not hasattr(module, "ModelNew"):
         raise CandidateFailure("no_modelnew", f"{_Source.name} has no ModelNew")
-    if not inspect.isclass(module.ModelNew):
+    if not inspect.isclass(module.ModelNew) and not (names and callable(module.ModelNew)):
         raise CandidateFailure("no_modelnew", f"{_Source.name}: ModelNew is no class")
     return module
 
@@ -209,7 +210,8 @@ def _does_not_fit(function, arguments):
     return None
 
 
-def _device(device):
+def device_of(device):
+    """The device by the name that it has in this process."""
     return "cuda" if module_cpu.active() else device
 
 
@@ -223,8 +225,11 @@ def build_model(module, init_arguments, device, precision, seed):
                                    f"{_Source.name}: ModelNew is no torch.nn.Module")
         return model
 
+    device = device_of(device)
     try:
-        return build(construct, _device(device), precision, seed)
+        if kernelbench_rules.applies(precision):
+            return kernelbench_rules.new_model(module.ModelNew, init_arguments, device, precision)
+        return build(construct, device, precision, seed)
     except ScoutStop:
         raise
     except BaseException as error:
@@ -305,7 +310,8 @@ def _overlaps(tensor):
     return False
 
 
-def _check_output(output):
+def check_output(output):
+    """Raises where an output is no plain dense tensor."""
     if not isinstance(output, torch.Tensor):
         raise CandidateFailure("not_a_tensor",
                                f"ModelNew returns a {type(output).__name__}, no tensor")
@@ -321,17 +327,17 @@ def _check_output(output):
                                f"{tuple(output.shape)}")
 
 
-def _structure(result):
+def structure_of(result):
     if isinstance(result, tuple):
         return "tuple"
     return "list" if isinstance(result, list) else "tensor"
 
 
-def call(model, arguments, device="cuda"):
-    """(structure, outputs) of one call: "tensor", "tuple" or "list", and a flat list of tensors."""
+def forward(model, arguments):
+    """What one call returns, whatever it is."""
     try:
         with torch.no_grad():
-            result = model(*arguments)
+            return model(*arguments)
     except ScoutStop:
         raise
     except BaseException as error:
@@ -341,11 +347,16 @@ def call(model, arguments, device="cuda"):
                 "wrong_signature", f"{_Source.name}: forward does not take the {len(arguments)} "
                 f"inputs of the reference: {reason}", _log(error)) from error
         raise _failure(error, "forward_raised") from error
-    structure = _structure(result)
+
+
+def call(model, arguments, device="cuda"):
+    """(structure, outputs) of one call: "tensor", "tuple" or "list", and a flat list of tensors."""
+    result = forward(model, arguments)
+    structure = structure_of(result)
     outputs = [result] if structure == "tensor" else list(result)
-    wanted = torch.device(_device(device)).type
+    wanted = torch.device(device_of(device)).type
     for output in outputs:
-        _check_output(output)
+        check_output(output)
         if output.device.type != wanted:
             raise CandidateFailure("wrong_device", f"ModelNew returns a tensor on {output.device}, "
                                    f"not on {wanted}")
@@ -363,7 +374,7 @@ def flags():
     return list(module_cpu.flags)
 
 
-def scout(path, source, folder, request_compile, init_arguments=None, inputs=None):
+def scout(path, source, folder, request_compile, init_arguments=None, inputs=None, names=None):
     """Runs a candidate as far as it goes without what it wants built: (stage, cause, sentence).
 
     `request_compile` notes the requests and returns None. Stages: "import", "init", "forward",
@@ -371,7 +382,7 @@ def scout(path, source, folder, request_compile, init_arguments=None, inputs=Non
     """
     stage = "import"
     try:
-        module = load_candidate(path, source, folder, request_compile)
+        module = load_candidate(path, source, folder, request_compile, names)
         if init_arguments is not None:
             stage = "init"
             model = build_model(module, init_arguments, "cuda", "native", 0)

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "kbench/kernelbench.hpp"
 #include "worker/embedded_python.hpp"
 
 namespace py = pybind11;
@@ -106,12 +107,23 @@ void ModulePython::fail(py::error_already_set& error) {
 }
 
 template <typename... Args>
-py::object ModulePython::host(const char* name, Args&&... arguments) {
+py::object ModulePython::call_python(const char* module, const char* name, Args&&... arguments) {
   try {
-    return embedded_module("module_host").attr(name)(std::forward<Args>(arguments)...);
+    return embedded_module(module).attr(name)(std::forward<Args>(arguments)...);
   } catch (py::error_already_set& error) {
     fail(error);
   }
+}
+
+template <typename... Args>
+py::object ModulePython::host(const char* name, Args&&... arguments) {
+  return call_python("module_host", name, std::forward<Args>(arguments)...);
+}
+
+/// What the candidate's file finds defined; None where it starts with nothing.
+py::object ModulePython::problem_names() {
+  if (kernelbench_row(job_.module.precision) == nullptr) return py::none();
+  return call_python("module_kernelbench", "names_of", problem_->module());
 }
 
 std::string ModulePython::entry() const {
@@ -147,7 +159,7 @@ void ModulePython::load() {
   const auto request =
       py::cpp_function([this](const py::object& asked) { return build_extension(asked); });
   module_ = host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
-                 job_.module.folder, request);
+                 job_.module.folder, request, problem_names());
 }
 
 void ModulePython::scout() {
@@ -167,7 +179,7 @@ void ModulePython::scout() {
     // The judge will say so.
   }
   const auto ended = host("scout", job_.module.file_name, py::bytes(job_.module.source),
-                          job_.module.folder, order, arguments);
+                          job_.module.folder, order, arguments, py::none(), problem_names());
   const auto parts = ended.cast<std::tuple<std::string, std::string, std::string>>();
   compiler_.scouted({{"stage", std::get<0>(parts)},
                      {"cause", std::get<1>(parts)},
@@ -175,7 +187,7 @@ void ModulePython::scout() {
 }
 
 py::object ModulePython::init_arguments(std::uint64_t seed) {
-  return problem_->init_arguments(job_.device, seed);
+  return problem_->init_arguments(job_.device, job_.module.precision, seed);
 }
 
 py::object ModulePython::build_model(std::uint64_t seed) {
@@ -204,6 +216,30 @@ std::vector<at::Tensor> ModulePython::call(const py::object& model, const py::li
     outputs.push_back(THPVariable_Unpack(output.ptr()));
   }
   return outputs;
+}
+
+ModulePython::KernelbenchCall ModulePython::call_by_kernelbench(const py::object& model,
+                                                                const py::list& arguments,
+                                                                const std::string& random_state) {
+  const auto pair = call_python("module_kernelbench", "call", model, arguments, job_.device,
+                                py::bytes(random_state))
+                        .cast<py::tuple>();
+  return {THPVariable_Unpack(py::object(pair[0]).ptr()), pair[1].cast<std::vector<std::string>>()};
+}
+
+std::vector<double> ModulePython::time_by_kernelbench(const py::object& model,
+                                                      const py::list& arguments, int calls) {
+  return call_python("kernelbench_rules", "time_calls", model, arguments, job_.device, calls)
+      .cast<std::vector<double>>();
+}
+
+std::uint32_t ModulePython::math_modes() {
+  return call_python("kernelbench_rules", "math_modes").cast<std::uint32_t>();
+}
+
+bool ModulePython::replaces_constants() {
+  return call_python("module_kernelbench", "replaces_constants", problem_names(), module_)
+      .cast<bool>();
 }
 
 py::object ModulePython::build_extension(const py::object& asked) {

@@ -43,6 +43,23 @@ class ModulePython {
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
 
+  /// What a call by KernelBench's rules gives: its output, and what kbench would have said of it.
+  struct KernelbenchCall {
+    at::Tensor output;
+    std::vector<std::string> outcomes;
+  };
+  /// One call with torch's generators in that state (module_kernelbench.call).
+  KernelbenchCall call_by_kernelbench(const pybind11::object& model,
+                                      const pybind11::list& arguments,
+                                      const std::string& random_state);
+  /// Milliseconds of each call, as KernelBench takes them.
+  std::vector<double> time_by_kernelbench(const pybind11::object& model,
+                                          const pybind11::list& arguments, int calls);
+  /// Bits of the global state of torch that decides how it multiplies, as the candidate left it.
+  std::uint32_t math_modes();
+  /// Whether the candidate's file has given constants of its problem other values.
+  bool replaces_constants();
+
   void watch(const Watch& watch) { runtime_->watch(watch); }
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
   /// Throws what a launch has failed with.
@@ -56,6 +73,9 @@ class ModulePython {
   pybind11::object init_arguments(std::uint64_t seed);
   template <typename... Args>
   pybind11::object host(const char* name, Args&&... arguments);
+  template <typename... Args>
+  pybind11::object call_python(const char* module, const char* name, Args&&... arguments);
+  pybind11::object problem_names();
   [[noreturn]] void fail(pybind11::error_already_set& error);
 
   const CandidateJob& job_;

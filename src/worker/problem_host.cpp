@@ -16,7 +16,7 @@ namespace {
 
 py::module_& host_module() { return embedded_module("problem_host"); }
 
-/// Calls a function of a module; what it raises becomes a ProblemFailure.
+/// Calls a function of one of kbench's modules; what it raises becomes a ProblemFailure.
 template <typename... Args>
 py::object call_in(py::module_& module, const char* name, Args&&... arguments) {
   try {
@@ -50,6 +50,17 @@ py::dict python_sizes(const Sizes& sizes) {
 py::object python_text(const std::string& text) {
   return py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+template <typename... Args>
+py::object call_kernelbench(const char* name, Args&&... arguments) {
+  return call_in(embedded_module("kernelbench_rules"), name, std::forward<Args>(arguments)...);
+}
+
+py::list python_list(const std::vector<py::object>& objects) {
+  py::list list;
+  for (const auto& object : objects) list.append(object);
+  return list;
 }
 
 void check(const PyStatus& status) {
@@ -129,8 +140,9 @@ py::object ProblemHost::build_model(const std::string& device, const std::string
   return call("build_model", module_, device, precision, seed);
 }
 
-py::object ProblemHost::init_arguments(const std::string& device, std::uint64_t seed) {
-  return call("init_arguments", module_, device, seed);
+py::object ProblemHost::init_arguments(const std::string& device, const std::string& precision,
+                                       std::uint64_t seed) {
+  return call("init_arguments", module_, device, precision, seed);
 }
 
 std::vector<Argument> ProblemHost::draw_inputs(const std::string& device,
@@ -158,20 +170,16 @@ std::vector<StateEntry> ProblemHost::state_of(const py::object& model) {
 
 std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
                                              const std::vector<py::object>& arguments) {
-  py::list list;
-  for (const auto& argument : arguments) list.append(argument);
   std::vector<at::Tensor> outputs;
-  for (const auto& item : call("forward", model, list).cast<py::list>())
+  for (const auto& item : call("forward", model, python_list(arguments)).cast<py::list>())
     outputs.push_back(item.cast<at::Tensor>());
   return outputs;
 }
 
 std::vector<OperatorCost> ProblemHost::operators(const py::object& model,
                                                  const std::vector<py::object>& arguments) {
-  py::list list;
-  for (const auto& argument : arguments) list.append(argument);
   std::vector<OperatorCost> costs;
-  const auto text = call("operators", model, list).cast<std::string>();
+  const auto text = call("operators", model, python_list(arguments)).cast<std::string>();
   for (const auto& item : nlohmann::json::parse(text))
     costs.push_back(operator_cost_from_json(item));
   return costs;
@@ -182,5 +190,30 @@ py::object ProblemHost::compile_model(const py::object& model) {
 }
 
 void ProblemHost::reseed(std::uint64_t seed) { call("reseed", seed); }
+
+std::vector<std::uint64_t> ProblemHost::kernelbench_seeds(int trials) {
+  return call_kernelbench("trial_seeds", trials).cast<std::vector<std::uint64_t>>();
+}
+
+std::string ProblemHost::random_state(const std::string& device) {
+  return call_kernelbench("random_state", device).cast<std::string>();
+}
+
+std::uint32_t ProblemHost::math_modes() {
+  return call_kernelbench("math_modes").cast<std::uint32_t>();
+}
+
+void ProblemHost::set_math_modes(std::uint32_t modes) { call_kernelbench("set_math_modes", modes); }
+
+void ProblemHost::release_memory(const std::string& device) {
+  call_kernelbench("release_memory", device);
+}
+
+std::vector<double> ProblemHost::time_by_kernelbench(const py::object& model,
+                                                     const std::vector<py::object>& arguments,
+                                                     const std::string& device, int calls) {
+  return call_kernelbench("time_calls", model, python_list(arguments), device, calls)
+      .cast<std::vector<double>>();
+}
 
 }  // namespace kbench::worker

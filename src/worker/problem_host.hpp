@@ -57,7 +57,8 @@ class ProblemHost {
   pybind11::object build_model(const std::string& device, const std::string& precision,
                                std::uint64_t seed);
   /// The arguments of the model's constructor, a list; drawn under the seed where they are random.
-  pybind11::object init_arguments(const std::string& device, std::uint64_t seed);
+  pybind11::object init_arguments(const std::string& device, const std::string& precision,
+                                  std::uint64_t seed);
   std::vector<Argument> draw_inputs(const std::string& device, const std::string& precision,
                                     std::uint64_t seed);
   std::vector<StateEntry> state_of(const pybind11::object& model);
@@ -71,6 +72,22 @@ class ProblemHost {
   pybind11::object compile_model(const pybind11::object& model);
   /// Sets the state of all of Python's and torch's random generators.
   void reseed(std::uint64_t seed);
+
+  /// The seeds by KernelBench's rules: of each trial's inputs, and last of those of timed calls.
+  std::vector<std::uint64_t> kernelbench_seeds(int trials);
+  /// State of torch's generators for the device, as a candidate's process can be given it.
+  std::string random_state(const std::string& device);
+  /// How torch multiplies: bits of its global state, and their setting.
+  std::uint32_t math_modes();
+  void set_math_modes(std::uint32_t modes);
+  /// Gives back what torch's allocator keeps of the device's memory without using it.
+  void release_memory(const std::string& device);
+  /// Milliseconds of calls of a model, as KernelBench takes them.
+  std::vector<double> time_by_kernelbench(const pybind11::object& model,
+                                          const std::vector<pybind11::object>& arguments,
+                                          const std::string& device, int calls);
+  /// The module that the file became.
+  const pybind11::object& module() const { return module_; }
 
  private:
   pybind11::object module_;

@@ -17,7 +17,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from kbench_worker.model_setup import (build, dtype_of, seed_all, set_precision, short, state_of)
+from kbench_worker import kernelbench_rules, model_setup
+from kbench_worker.model_setup import build, dtype_of, seed_all, short, state_of
 
 
 class ProblemFailure(Exception):
@@ -26,6 +27,14 @@ class ProblemFailure(Exception):
     def __init__(self, cause, message):
         super().__init__(message)
         self.cause = cause
+
+
+def set_precision(precision):
+    """Global state that decides what fp32 means."""
+    if kernelbench_rules.applies(precision):
+        kernelbench_rules.set_math_modes(kernelbench_rules.DEFAULT_MODES)
+    else:
+        model_setup.set_precision(precision)
 
 
 def constants(tree):
@@ -99,8 +108,10 @@ def _to(value, device, dtype):
     return value
 
 
-def init_arguments(module, device, seed):
+def init_arguments(module, device, precision, seed):
     """What a constructor gets, as build_model gives it to the reference's."""
+    if kernelbench_rules.applies(precision):
+        return kernelbench_rules.init_arguments(module, device, precision)
     seed_all(seed)
     with torch.device(device):
         return _init_arguments(module)
@@ -113,11 +124,16 @@ def _init_arguments(module):
 
 def build_model(module, device, precision, seed, redraw=True):
     """A new Model under an init seed, on the device, in the precision row's types."""
+    if kernelbench_rules.applies(precision):
+        arguments = kernelbench_rules.init_arguments(module, device, precision)
+        return kernelbench_rules.new_model(module.Model, arguments, device, precision)
     return build(lambda: module.Model(*_init_arguments(module)), device, precision, seed, redraw)
 
 
 def draw_inputs(module, device, precision, seed):
     """The arguments of one call of forward, as a list."""
+    if kernelbench_rules.applies(precision):
+        return kernelbench_rules.draw_inputs(module, device, precision, seed)
     seed_all(seed)
     with torch.device(device):
         inputs = module.get_inputs()
@@ -272,6 +288,10 @@ def _tensor_info(name, tensor):
 
 def signature(key, module, model, inputs, outputs, precision):
     """What a plan may name, in the form of signature.hpp."""
+    if kernelbench_rules.applies(precision) and len(outputs) != 1:
+        raise ProblemFailure(
+            "several_outputs", f"the reference returns {len(outputs)} outputs, and KernelBench "
+            "compares one tensor: by its rules no candidate is right")
     named = _bound(type(model).forward, inputs, True)[:len(inputs)]
     described = []
     for name, value in named:

@@ -12,7 +12,8 @@ import unittest
 
 import torch
 
-from module_fixture import ROOT, Builds, module_host
+from module_fixture import Builds, module_host
+from worker_package import ROOT
 from kbench_worker import problem_host
 
 _CORPUS = os.path.join(ROOT, "tests", "corpus")

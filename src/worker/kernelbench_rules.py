@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""KernelBench's rules, where --kb-compat follows them instead of kbench's.
+
+What is random comes from torch's CPU generator, seeded as KernelBench seeds it and in its order;
+models are built on the CPU and moved; every input is cast, integers too. Some of that is a defect,
+and is kept: the verdict is to be KernelBench's.
+"""
+
+import contextlib
+import time
+
+import torch
+
+_DTYPES = {"kb_fp32": torch.float32, "kb_fp16": torch.float16, "kb_bf16": torch.bfloat16}
+SEED = 42
+# torch as it is when nobody has set anything: TF32 in cuDNN alone.
+DEFAULT_MODES = 2
+_WARMUPS = 3
+_DISCARDED = 1
+_FLUSH_WORDS = (256 << 20) // 8
+
+
+def applies(precision):
+    """Whether a precision row is one of KernelBench's."""
+    return precision in _DTYPES
+
+
+def set_math_modes(modes):
+    """Global state of torch as math_modes gave it in another process."""
+    torch.backends.cuda.matmul.allow_tf32 = bool(modes & 1)
+    torch.backends.cudnn.allow_tf32 = bool(modes & 2)
+    torch.backends.cudnn.benchmark = bool(modes & 4)
+
+
+def _allows_tf32(backend, newer):
+    try:
+        return bool(backend.allow_tf32)
+    except RuntimeError:  # set by the newer name, torch does not tell by this one
+        return newer.fp32_precision == "tf32"
+
+
+def math_modes():
+    """What a candidate may set on import, and what KernelBench's reference shares with it."""
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    return (_allows_tf32(matmul, matmul) + 2 * _allows_tf32(cudnn, getattr(cudnn, "conv", cudnn))
+            + 4 * bool(cudnn.benchmark))
+
+
+def trial_seeds(trials):
+    """The input seed of each correctness trial, and after them that of the timed calls."""
+    torch.manual_seed(SEED)
+    return [int(torch.randint(0, 2**32 - 1, (1,)).item()) for _ in range(trials)] + [SEED]
+
+
+def _where(device):
+    """Data comes from the CPU and is moved, except where there is to be none."""
+    return torch.device("meta") if device == "meta" else contextlib.nullcontext()
+
+
+def _cast(values, device, precision):
+    return [value.to(dtype=_DTYPES[precision]).to(device=device)
+            if isinstance(value, torch.Tensor) else value for value in values]
+
+
+def init_arguments(module, device, precision):
+    """What both constructors get."""
+    torch.manual_seed(SEED)
+    with _where(device):
+        arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+        return _cast(arguments, device, precision)
+
+
+def new_model(model_class, arguments, device, precision):
+    """A model of either side, weights by the order in which its constructor draws them."""
+    with torch.no_grad(), _where(device):
+        torch.manual_seed(SEED)
+        return model_class(*arguments).to(device=device, dtype=_DTYPES[precision])
+
+
+def draw_inputs(module, device, precision, seed):
+    """The inputs of one trial; afterwards the generators are where its first call finds them."""
+    torch.manual_seed(seed)
+    with _where(device):
+        inputs = _cast(module.get_inputs(), device, precision)
+    torch.manual_seed(seed)
+    return inputs
+
+
+def random_state(device):
+    """The state of torch's generators that a call on the device draws from, as bytes."""
+    state = bytes(torch.get_rng_state().tolist())
+    if device.startswith("cuda"):
+        state += bytes(torch.cuda.get_rng_state(device).tolist())
+    return state
+
+
+def set_random_state(state, device):
+    """What random_state gave in another process."""
+    def tensor(part):
+        return torch.frombuffer(bytearray(part), dtype=torch.uint8)
+
+    own = torch.get_rng_state().numel()
+    torch.set_rng_state(tensor(state[:own]))
+    if len(state) > own:
+        torch.cuda.set_rng_state(tensor(state[own:]), device)
+
+
+def release_memory(device):
+    """Gives back what torch's allocator keeps of the device's memory without using it."""
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+
+
+def _time_on_cpu(model, inputs):
+    start = time.perf_counter()
+    model(*inputs)
+    return (time.perf_counter() - start) * 1000
+
+
+def _time_on_gpu(model, inputs, device):
+    torch.cuda.synchronize(device)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    flush = torch.empty(_FLUSH_WORDS, dtype=torch.int64, device=device)
+    flush.fill_(SEED)
+    del flush
+    start.record()
+    model(*inputs)
+    end.record()
+    torch.cuda.synchronize(device)
+    return start.elapsed_time(end)
+
+
+def time_calls(model, inputs, device, calls):
+    """Milliseconds of each call after those that warm up, gradients on, caches flushed before each.
+
+    On the CPU it is the wall clock, which nobody should take for more.
+    """
+    if not device.startswith("cuda"):
+        return [_time_on_cpu(model, inputs) for _ in range(_WARMUPS + calls)][_WARMUPS:]
+    with torch.cuda.device(device):
+        for _ in range(_WARMUPS):
+            model(*inputs)
+            torch.cuda.synchronize(device)
+        torch.cuda.empty_cache()
+        times = [_time_on_gpu(model, inputs, device) for _ in range(_DISCARDED + calls)]
+    return times[_DISCARDED:]

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "kbench/candidate_job.hpp"
+#include "worker/input_set.hpp"
+#include "worker/judged_candidate.hpp"
+#include "worker/module_python.hpp"
+
+namespace kbench::worker {
+
+/// The tensors of one input set, and the model that computes on them.
+struct ModuleSet {
+  std::map<std::size_t, SharedBuffer> sources, works;  ///< by index into the plan's tensors
+  pybind11::object model;
+  /// Buffers of the model that a call may change, and what they are before it.
+  std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
+};
+
+/// A module candidate by kbench's rules: a model per set, with the judge's weights.
+class ModuleCandidate : public JudgedCandidate {
+ public:
+  ModuleCandidate(const CandidateJob& job, Fd compile);
+
+  void map(const protocol::BufferEntry& entry, Fd fd) override;
+  void build(const protocol::ModelBody& body) override;
+  void call(const protocol::CallBody& body) override;
+  std::vector<double> time(std::span<const std::uint32_t> sets,
+                           const protocol::TimeBody& body) override;
+  std::vector<LaunchReport> take_reports() override { return python_.take_reports(); }
+  bool weights_by_seed() const override { return weights_by_seed_; }
+
+ protected:
+  at::Tensor view(const SharedBuffer& buffer, const BoundTensor& tensor) const;
+  ModuleSet& set(std::uint32_t index) { return sets_.at(index); }
+  /// Its tensor inputs as they are shared, which it cannot write to.
+  std::vector<at::Tensor> inputs_of(const ModuleSet& set) const;
+  /// The arguments of forward with these inputs.
+  pybind11::list arguments(const std::vector<at::Tensor>& inputs) const;
+  /// Outputs poisoned, buffers of the model as they were.
+  void restore(ModuleSet& set);
+  /// Throws where outputs are not of the reference's shapes and types.
+  void check_outputs(const std::vector<at::Tensor>& outputs) const;
+  /// Copies what a call returned to where the judge looks.
+  void keep(ModuleSet& set, const std::vector<at::Tensor>& outputs);
+  void settle();
+  void check_torch_memory() const;
+  /// Has the executor, where there is one, look at the coming calls until the limit is over.
+  void watch(double limit_s, bool sanitize, bool count = false);
+
+  const CandidateJob& job_;
+  std::unique_ptr<Device> device_;
+  ModulePython python_;
+
+ private:
+  pybind11::list input_names() const;
+  /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
+  std::vector<ptx::Region> regions() const;
+  std::vector<at::Tensor> forward(ModuleSet& set);
+
+  std::map<std::uint32_t, ModuleSet> sets_;
+  bool weights_by_seed_ = false;
+};
+
+/// A module by KernelBench's rules (`--kb-compat`).
+std::unique_ptr<JudgedCandidate> make_kernelbench_candidate(const CandidateJob& job, Fd compile);
+
+}  // namespace kbench::worker

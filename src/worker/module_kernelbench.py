@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Calls of a module candidate by KernelBench's rules (--kb-compat), in the candidate's own process.
+
+What it raises is told by module_host.failure_of.
+"""
+
+import torch
+
+from kbench_worker import kernelbench_rules
+from kbench_worker.module_host import (CandidateFailure, check_output, device_of, forward,
+                                       structure_of)
+
+
+def names_of(module):
+    """What a problem's file defines: KernelBench runs the candidate's file among these names."""
+    return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+
+
+def replaces_constants(names, module):
+    """Whether a candidate has given constants of its problem other values.
+
+    KernelBench would have drawn the inputs with those.
+    """
+    plain = (bool, int, float, str)
+    own = vars(module)
+    return any(type(value) in plain and type(own.get(name)) in plain and own[name] != value
+               for name, value in names.items())
+
+
+def call(model, arguments, device, state):
+    """(output, outcomes) of one call, with the generators in that state.
+
+    The outcomes are what kbench would have said of an output that KernelBench takes.
+    """
+    kernelbench_rules.set_random_state(state, device)
+    result = forward(model, arguments)
+    if isinstance(result, (tuple, list)):
+        raise CandidateFailure("not_a_tensor", f"ModelNew returns a {structure_of(result)}, and "
+                               "KernelBench compares one tensor")
+    outcomes = []
+    try:
+        check_output(result)
+    except CandidateFailure:
+        if not isinstance(result, torch.Tensor) or result.layout is not torch.strided:
+            raise
+        outcomes.append("wrong_shape")
+    wanted = torch.device(device_of(device)).type
+    if result.device.type != wanted:
+        # torch compares tensors of two devices where one of them has no dimension.
+        if result.dim() > 0:
+            raise CandidateFailure("wrong_device", f"ModelNew returns a tensor on {result.device}, "
+                                   f"not on {wanted}")
+        outcomes.append("wrong_dtype")
+    return result, outcomes
