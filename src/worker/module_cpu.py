@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils import _device as device_context
 
-from kbench_worker import module_cpu_cuda, module_cpu_triton
+from kbench_worker import module_cpu_cuda, module_cpu_packages, module_cpu_triton
 
 _CUDA = torch.device("cuda", 0)
 _CPU = torch.device("cpu")
@@ -349,6 +349,7 @@ def enter(known=()):
     device = module_cpu_cuda.Properties(known)
     module_cpu_cuda.replace_cuda(device)
     module_cpu_triton.expect_triton(device)
+    module_cpu_packages.refuse_packages()
     _replace_default_device()
     _replace_compilers()
     _replace_registrations()

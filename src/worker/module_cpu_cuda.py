@@ -252,6 +252,18 @@ def _replacements(properties):
 _HOMES = ("torch.cuda.memory", "torch.cuda.random", "torch.cuda.streams", "torch.cuda.graphs")
 
 
+# How torch itself compiles, loads and launches; what candidates are to use goes another way.
+_PRIVATE = ("_cuda_load_module", "_nvrtc_compile", "_get_cuda_library", "_get_gpu_runtime_library",
+            "_get_nvrtc_library", "_get_gpu_rtc_library")
+
+
+def _refuse_private():
+    utils = sys.modules.get("torch.cuda._utils")
+    for name in _PRIVATE:
+        if hasattr(utils, name):
+            setattr(utils, name, refusing(f"torch.cuda._utils.{name}"))
+
+
 def _replace_nvtx():
     for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
         setattr(torch.cuda.nvtx, name, _constant(0))
@@ -341,6 +353,7 @@ def replace_cuda(properties):
     torch._C._cuda_getCurrentRawStream = _constant(0)
     torch.backends.cudnn.is_available = _constant(True)
     torch.backends.cudnn.is_acceptable = _constant(False)
+    _refuse_private()
     _replace_accelerator()
     _replace_nvtx()
     _replace_autocast()

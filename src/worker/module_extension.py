@@ -246,12 +246,22 @@ class _Kernel:
         raise TypeError(f"Unsupported argument type: {type(value)}")
 
 
+def _check_capability(asked):
+    """Code for another device compiles, and then does not load."""
+    if asked:
+        own = "".join(map(str, torch.cuda.get_device_capability()))
+        if str(asked).rstrip("af") != own:
+            raise RuntimeError(f"CUDA error: no kernel image is available for execution on the "
+                               f"device: the kernel is for {asked}, the device has {own}")
+
+
 def _compile_kernel_request(call):
+    # Some versions of torch take a header, which they put before the kernel.
+    header = call.get("header_code")
     return {
         "kind": "kernel",
         "name": call["kernel_name"],
-        "source": call["kernel_source"],
-        "compute_capability": call.get("compute_capability") or "",
+        "source": (header + "\n" if header else "") + call["kernel_source"],
         "extra_include_paths": [os.fspath(path) for path in call.get("cuda_include_dirs") or []],
         "extra_cuda_cflags": _strings(call.get("nvcc_options")),
     }
@@ -300,6 +310,7 @@ def install(request_compile, kernels):
         return builder.build(call["name"], _files_request(call))
 
     def compile_kernel(call):
+        _check_capability(call.get("compute_capability"))
         launch = builder.kernel(_compile_kernel_request(call))
         return _Kernel(call["kernel_name"], launch)
 

@@ -94,8 +94,7 @@ def _special_cause(error):
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return "out_of_memory", short(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition(".")[0]
-        return "missing_package", f"the package {package} is not installed"
+        return "missing_package", f"the package {error.name} is not installed"
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
     accelerator_error = getattr(torch, "AcceleratorError", ())

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What "cuda" means to a candidate on a machine without a GPU."""
 
+import importlib
+import os
+import shutil
+import sys
+import tempfile
 import unittest
 
 import torch
@@ -254,6 +259,76 @@ class Triton(CandidateCase):
     def test_a_fault_has_the_kernels_line(self):
         failure = self.failure(self.run_kernel, "v + nothing", torch.ones(3, device="cuda"))
         self.assertTrue(str(failure).startswith("mine.py:14: "), str(failure))
+
+
+class Packages(CandidateCase):
+    """Ones that reach a GPU without torch; their files would fail if they were ever run."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.mkdtemp(prefix="kbench-packages-")
+        self.addCleanup(shutil.rmtree, folder)
+        for name in ("cupy", "cuda/core", "pycuda"):
+            os.makedirs(os.path.join(folder, name))
+            with open(os.path.join(folder, name, "__init__.py"), "w", encoding="utf-8") as file:
+                file.write("raise OSError('no driver')\n")
+        sys.path.insert(0, folder)
+        self.addCleanup(sys.path.remove, folder)
+        self.addCleanup(self.forget)
+        self.forget()
+
+    @staticmethod
+    def forget():
+        importlib.invalidate_caches()
+        for name in list(sys.modules):
+            if name.partition(".")[0] in ("cupy", "cuda", "pycuda"):
+                del sys.modules[name]
+
+    def test_can_be_imported_and_named(self):
+        module = self.load("""
+            import cupy as cp
+            from cupy.cuda import Stream
+            from cuda.core import Device
+            from cuda.core.experimental import Program, ProgramOptions
+            def add(x: cp.ndarray) -> cp.ndarray: ...
+            is_array = isinstance(3, cp.ndarray)
+            class ModelNew: pass
+            """)
+        self.assertFalse(module.is_array)
+
+    def test_what_is_used_is_refused_by_name(self):
+        for head, use, name in (
+                ("import cupy", "cupy.RawKernel('code', 'k')", "cupy.RawKernel"),
+                ("import cupy as cp", "cp.cuda.Stream()", "cupy.cuda.Stream"),
+                ("from cupy import RawModule", "RawModule(code='')", "cupy.RawModule"),
+                ("import cupy", "@cupy.fuse\ndef f(x): pass", "cupy.fuse"),
+                ("import cupy", "with cupy.cuda.Device(0): pass", "cupy.cuda.Device"),
+                ("import cupy", "class K(cupy.ElementwiseKernel): pass", "cupy.ElementwiseKernel"),
+                ("from cuda.core import Device", "Device()", "cuda.core.Device"),
+                ("from cuda.core.experimental import Program", "Program('', 'c++')",
+                 "cuda.core.experimental.Program"),
+                ("import pycuda.autoinit, pycuda.driver", "pycuda.driver.mem_alloc(4)",
+                 "pycuda.driver.mem_alloc")):
+            failure = self.failure(self.load, f"{head}\n{use}\n")
+            self.assertEqual(failure.cause, "unsupported", use)
+            self.assertEqual(str(failure), f"mine.py:2: {name} cannot be run without a GPU")
+
+    def test_another_way_may_be_taken(self):
+        module = self.load("""
+            try:
+                import cupy
+                kernel = cupy.RawKernel("code", "k")
+            except Exception:
+                kernel = None
+            class ModelNew: pass
+            """)
+        self.assertIsNone(module.kernel)
+
+    def test_what_is_not_installed_is_said_to_be_so(self):
+        failure = self.failure(self.load, "import cupyx.jit\n")
+        self.assertEqual(str(failure), "mine.py:1: the package cupyx is not installed")
+        failure = self.failure(self.load, "from cuda.tile import kernel\n")
+        self.assertIn("package cuda", str(failure))
 
 
 if __name__ == "__main__":

@@ -237,6 +237,37 @@ class ModelNew(torch.nn.Module):
         call = "(1, 1, 1), (32, 1, 1), ['text']"
         self.assertIn("TypeError", str(self.failure(self.run_kernel, call, builds)))
 
+    def test_every_argument(self):
+        builds = Builds(lambda request: lambda *arguments: None)
+        self.run_kernel("grid=(1, 1, 1), block=(8, 1, 1), args=[], shared_mem=16, "
+                        "stream=torch.cuda.current_stream()", builds,
+                        "kernel = torch.cuda._compile_kernel('text', kernel_name='k<4>', "
+                        "compute_capability='90', cuda_include_dirs=['/a/b'], nvcc_options=[])")
+        request = builds.requests[1]
+        self.assertEqual((request["name"], request["source"], request["extra_include_paths"]),
+                         ("k<4>", "text", ["/a/b"]))
+
+    def test_for_another_device(self):
+        failure = self.failure(
+            self.run_kernel, "", Builds(lambda request: None),
+            "torch.cuda._compile_kernel('text', 'k', compute_capability='80')")
+        self.assertEqual(failure.cause, "cuda_error")
+        self.assertIn("the kernel is for 80, the device has 90", str(failure))
+
+    def test_a_header_comes_first(self):
+        request = module_extension._compile_kernel_request(
+            {"kernel_name": "k", "kernel_source": "text", "header_code": "#define A"})
+        self.assertEqual(request["source"], "#define A\ntext")
+
+    def test_torchs_own_way_is_named(self):
+        for name in ("_cuda_load_module", "_nvrtc_compile"):
+            failure = self.failure(self.load, f"""
+                from torch.cuda._utils import {name}
+                {name}("text", "k")
+                """)
+            self.assertEqual(failure.cause, "unsupported")
+            self.assertIn(f"torch.cuda._utils.{name}", str(failure))
+
     def test_does_not_compile(self):
         failure = self.failure(self.run_kernel, "", Builds(ValueError("k.cu(1): error")))
         self.assertEqual(failure.cause, "build_failed")

@@ -58,6 +58,10 @@ class Import(CandidateCase):
         self.assertEqual(failure.cause, "missing_package")
         self.assertEqual(str(failure), "mine.py:2: the package no_such_package is not installed")
 
+    def test_needs_a_part_of_a_package_that_is_not_there(self):
+        failure = self.failure(self.load, "import torch.no_such_part\n")
+        self.assertEqual(str(failure), "mine.py:1: the package torch.no_such_part is not installed")
+
     def test_reads_a_file_that_is_not_there(self):
         failure = self.failure(self.load, "open('/no/such/kernel.cu')\n")
         self.assertEqual(failure.cause, "missing_file")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Packages that reach a GPU by ways of their own: where there is none they can be imported, and
+whatever is used of them is refused by its name.
+
+Left to themselves they would find no driver, or another device than the candidate was given.
+"""
+
+import importlib.machinery
+import sys
+import types
+
+from kbench_worker.module_cpu_cuda import Unsupported
+
+_PACKAGES = ("cupy", "cupyx", "cuda.core", "cuda.bindings", "cuda.cuda", "cuda.cudart",
+             "cuda.nvrtc", "cuda.tile", "cuda.cccl", "pycuda", "numba.cuda", "cutlass", "tilelang")
+
+
+def _package_of(name):
+    """The package of the list that a module is, or belongs to."""
+    return next((package for package in _PACKAGES
+                 if name == package or name.startswith(package + ".")), None)
+
+
+class _Refused:
+    """Stands for what a package has; it can be named, handed on and compared with."""
+
+    def __init__(self, name):
+        self.__dict__["_name"] = name
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Refused(f"{self._name}.{name}")
+
+    def __repr__(self):
+        return self._name
+
+    def __instancecheck__(self, value):
+        return False
+
+    def __call__(self, *args, **kwargs):
+        raise Unsupported(self._name)
+
+    def __mro_entries__(self, bases):
+        raise Unsupported(self._name)
+
+    __enter__ = __iter__ = __getitem__ = __bool__ = __index__ = __call__
+
+
+class _Package(types.ModuleType):
+    """Of it everything is there that one may ask for."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Refused(f"{self.__name__}.{name}")
+
+
+class _Finder:
+    """Of the packages that are installed, gives the stand-ins; the others are as absent as ever."""
+
+    def find_spec(self, name, path=None, target=None):
+        package = _package_of(name)
+        if package is None:
+            return None
+        if name == package and importlib.machinery.PathFinder.find_spec(name, path) is None:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return _Package(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def refuse_packages():
+    """From here on, in this process; who has imported one before keeps what it has."""
+    for name in list(sys.modules):
+        if _package_of(name) is not None:
+            del sys.modules[name]
+    sys.meta_path.insert(0, _Finder())
