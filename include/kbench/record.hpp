@@ -131,6 +131,8 @@ struct Record {
   Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none, unknown
   double seconds = 0;              ///< this candidate's whole way through kbench, queueing excluded
   std::optional<DetailsRef> details;
+  /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
+  std::string reused_from;
   std::vector<Finding> findings;         ///< the first few
   std::uint64_t findings_count = 0;      ///< with those that are not here
   std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches

@@ -60,6 +60,7 @@ struct EvalOptions {
   bool require_clean = false;          ///< `--require clean`
   bool profile = false;                ///< one more call in the CPU executor, counted
   std::string estimate_for = "H200";   ///< a row of gpu_models()
+  bool reuse = true;                   ///< equal code for a problem gets the verdict it had
 };
 
 /// A device that a run uses: one lane works on it.

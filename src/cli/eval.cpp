@@ -292,6 +292,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
       ->check(above_zero())
       ->capture_default_str();
+  app.add_flag("!--no-reuse", a.options.reuse,
+               "judge equal code for a problem again, instead of taking over its verdict");
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 

@@ -19,6 +19,8 @@ json number_or_null(double value) {
   if (!std::isfinite(value)) return {};
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }
+json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
+
 json number_or_null(const std::optional<double>& value) {
   return value ? number_or_null(*value) : json();
 }
@@ -255,6 +257,7 @@ json to_json(const Record& record) {
                {"compile", nullptr},
                {"timing", nullptr},
                {"details", nullptr},
+               {"reused_from", text_or_null(record.reused_from)},
                {"correctness", json::array()},
                {"speedup", json::array()}};
   if (record.shrunk) line["shrunk"] = to_json(*record.shrunk);
@@ -293,6 +296,8 @@ Record record_from_json(const json& line) {
   record.options_hash = fields.text("options_hash");
   record.judge_hash = fields.text("judge_hash");
   if (const json* judge = fields.maybe("judge")) record.judge = Fields::text_of(*judge, "judge");
+  if (const json* from = fields.maybe("reused_from"))
+    record.reused_from = Fields::text_of(*from, "reused_from");
   record.outcome = named<Outcome>(fields, "outcome", outcome_from_name);
   record.stage = named<Stage>(fields, "stage", stage_from_name);
   record.cause = fields.text("cause");

@@ -79,6 +79,7 @@ std::string remarks(const Record& record) {
   if (record.timing && record.timing->trust == "self_reported") add("self_reported");
   if (record.correct_at) add("correct_at=" + record.correct_at->str());
   for (const std::string& flag : record.flags) add(flag);
+  if (!record.reused_from.empty()) add("reused");
   return printable(text);
 }
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -21,12 +15,14 @@
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/environment.hpp"
+#include "run/gpu_lock.hpp"
 #include "run/group_queue.hpp"
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
 #include "run/lane.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
+#include "run/verdicts.hpp"
 
 namespace kbench {
 namespace {
@@ -38,6 +34,8 @@ using run::Prepared;
 constexpr std::size_t kStreamJudges = 4;
 /// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
 constexpr std::size_t kGpuWindow = 4;
+/// Verdicts that wait for equal code.
+constexpr std::size_t kKeptVerdicts = 4096;
 /// Share of the machine's memory that one candidate's process may hold.
 constexpr double kCandidateMemoryShare = 0.7;
 
@@ -55,27 +53,6 @@ std::string arch_of(const LaneDevice& device) {
   // From 9.0 on, some instructions exist under the suffix alone.
   return fmt::format("sm_{}{}{}", device.gpu->compute_major, device.gpu->compute_minor,
                      device.gpu->compute_major >= 9 ? "a" : "");
-}
-
-/// Where runs of all users on this machine see each other's locks.
-constexpr const char* kLockFolder = "/tmp/kbench-locks";
-
-/// Holds a GPU for this run; two runs never time on one GPU at once.
-Fd lock_gpu(const GpuInfo& gpu) {
-  // Whoever comes first makes folder and file for everybody, as /tmp itself is.
-  if (mkdir(kLockFolder, 01777) == 0) chmod(kLockFolder, 01777);
-  const std::string path = fmt::format("{}/{}.lock", kLockFolder, gpu.uuid);
-  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!fd)
-    throw Error(fmt::format("cannot open {}: {}; it keeps two runs from timing on one GPU", path,
-                            std::strerror(errno)));
-  fchmod(fd.value(), 0666);
-  if (flock(fd.value(), LOCK_EX | LOCK_NB) != 0)
-    throw UsageError(fmt::format(
-        "GPU {} ({}, {}) is in use by another kbench run: wait for it to end, or choose another "
-        "with --device cuda:N",
-        gpu.index, gpu.name, gpu.uuid));
-  return fd;
 }
 
 bool by_kernelbench(const EvalOptions& options) {
@@ -129,7 +106,7 @@ struct EvalRun::Impl {
     devices = choose_devices(options.device,
                              options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
-      if (device.gpu) locks.push_back(lock_gpu(*device.gpu));
+      if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
     source.emplace(installation, cancel_fd, &*host);
     sizes.emplace(*source, options, std::string(device_class()), observer);
     secret = by_kernelbench(options) ? "kernelbench"
@@ -184,6 +161,7 @@ struct EvalRun::Impl {
   }
 
   void prepare(Prepared& prepared) {
+    prepared.later = false;
     const auto& signature = signature_of(*prepared.problem);
     if (const auto* failure = std::get_if<std::string>(&signature))
       return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "reference_failed",
@@ -226,11 +204,24 @@ struct EvalRun::Impl {
     return run::Lane(std::move(setup));
   }
 
-  /// Judges one candidate on a lane and hands its record on.
+  /// Whether a candidate's code may have had its verdict in this run.
+  bool may_reuse(const Prepared& prepared) const {
+    return options.reuse && prepared.candidate->reject_cause.empty();
+  }
+
+  /// Judges one candidate on a lane, unless equal code has been, and hands its record on; then
+  /// those with equal code.
   void finish(run::Lane& lane, Prepared& prepared, run::Following following, const Sink& sink) {
     json details = json::object();
-    lane.judge(prepared, following, details);
+    if (auto known = may_reuse(prepared) ? verdicts.find(prepared.record) : std::nullopt) {
+      prepared.record = std::move(*known);
+    } else {
+      if (prepared.later) prepare(prepared);
+      lane.judge(prepared, following, details);
+      if (may_reuse(prepared)) verdicts.keep(prepared.record);
+    }
     deliver(prepared, std::move(details), sink);
+    for (Prepared* copy : prepared.copies) finish(lane, *copy, following, sink);
   }
 
   void deliver(Prepared& prepared, json details, const Sink& sink) {
@@ -279,6 +270,7 @@ struct EvalRun::Impl {
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
+  run::Verdicts verdicts{kKeptVerdicts};
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 };
@@ -300,6 +292,7 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.options = options_json(impl_->options);
   // Not in the hash of the options: what it changes are sizes, and those are in the problem's.
   header.options["shrink"] = to_json(impl_->options.shrink);
+  header.options["reuse"] = impl_->options.reuse;  // changes no verdict
   header.environment =
       run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
   header.problem_set_hash = std::move(problem_set_hash);
@@ -353,9 +346,12 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
       for (const Problem* problem : used) impl_->ask_signature(*problem);
       for (const Problem* problem : used) {
         std::vector<Prepared*> group;
+        std::map<std::string, Prepared*> first;  // of each code
         for (auto& item : prepared.at(problem)) {
-          impl_->prepare(item);
-          group.push_back(&item);
+          Prepared* same = first.emplace(run::Verdicts::key_of(item.record), &item).first->second;
+          item.later = same != &item && impl_->may_reuse(item);
+          if (!item.later) impl_->prepare(item);
+          (item.later ? same->copies : group).push_back(&item);
         }
         queue.push(std::move(group));
       }
@@ -398,7 +394,8 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
         prepared.candidate = &*candidate;
         prepared.problem = by_key.at(candidate->problem);
         prepared.record = blank_record(*candidate, *prepared.problem);
-        impl_->prepare(prepared);
+        prepared.later = impl_->may_reuse(prepared) && impl_->verdicts.find(prepared.record);
+        if (!prepared.later) impl_->prepare(prepared);
       }
       impl_->finish(lane, prepared, {}, sink);
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kbench/candidate_job.hpp"
 #include "kbench/compile.hpp"
@@ -24,8 +25,10 @@ struct Prepared {
   const Problem* problem = nullptr;
   Sizes sizes;  ///< that the problem runs with
   Record record;
-  bool decided = false;  ///< the record is final; nothing has to run
-  std::string log;       ///< for the details: compiler's log, problem's traceback
+  bool decided = false;           ///< the record is final; nothing has to run
+  bool later = false;             ///< not prepared: equal code has been or will be judged before it
+  std::vector<Prepared*> copies;  ///< with equal code, which wait for its verdict
+  std::string log;                ///< for the details: compiler's log, problem's traceback
   std::optional<BoundPlan> bound;
   std::shared_future<CompileResult> compiled;
   std::optional<CandidateJob> module;   ///< of a module or an extension

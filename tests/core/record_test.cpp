@@ -129,6 +129,16 @@ TEST(Record, LinesFromBeforeThereWereOtherJudgesAreKbenchs) {
   EXPECT_EQ(record_from_json(line).judge, kOwnJudge);
 }
 
+TEST(Record, SaysWhoseVerdictItTookOver) {
+  Record record = samples::correct();
+  EXPECT_TRUE(to_json(record).at("reused_from").is_null());
+  record.reused_from = "alpha/0.cu";
+  json line = to_json(record);
+  EXPECT_EQ(record_from_json(line).reused_from, "alpha/0.cu");
+  line.erase("reused_from");
+  EXPECT_EQ(record_from_json(line).reused_from, "");
+}
+
 TEST(Record, FaultyFindingsAndProfilesAreNamed) {
   const auto with = [](const char* field, const char* inner, const json& value) {
     json line = to_json(samples::observed());
@@ -186,7 +196,7 @@ TEST(Record, AMissingFieldIsNamedEachTime) {
     if (field == "type" || field == "correct_at" || field == "compile" || field == "timing" ||
         field == "details" || field == "findings" || field == "findings_count" ||
         field == "profile" || field == "estimate" || field == "judge" || field == "sizes" ||
-        field == "shrunk") {
+        field == "shrunk" || field == "reused_from") {
       continue;  // optional ones, and the line's type, which its reader looks at
     }
     json line = whole;
