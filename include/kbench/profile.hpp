@@ -77,7 +77,10 @@ OperatorCost operator_cost_from_json(const nlohmann::json& json);
 std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu);
 /// The same of one row of a profile, launch cost included.
 std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& gpu);
-/// The same for the reference, whose operators are a launch each.
+/// The same of a call that launches kernels and calls operators of torch, a launch each.
+std::optional<double> estimated_ms(std::span<const KernelProfile> kernels,
+                                   std::span<const OperatorCost> operators, const GpuModel& gpu);
+/// The same of operators alone, as the reference's.
 std::optional<double> estimated_ms(std::span<const OperatorCost> operators, const GpuModel& gpu);
 
 /// Both sides estimated for one GPU.

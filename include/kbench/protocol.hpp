@@ -52,7 +52,7 @@ enum class MessageType : std::uint16_t {
   kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
   kTimes,        ///< double[]: milliseconds of each call, in order
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
-  kProfiled,     ///< LaunchCounts[]: answer to a kCall that was to count
+  kProfiled,     ///< ProfiledBody, LaunchCounts[], OperatorCounts[]: answer to a kCall that counts
   // candidate → driver, on a channel of their own
   kCompile = 96,  ///< JSON: an extension to build; no pickles, nothing is evaluated
   kScouted,       ///< JSON: how a scout's import ended
@@ -108,6 +108,8 @@ struct CalledBody {
   std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
   std::uint32_t launches;         ///< of kernels of its own, in this call
   std::uint32_t noted = 0;        ///< bit i: kNotedFlags[i]
+  std::uint32_t computed;         ///< 1: an operator of torch computed something, on the CPU
+  std::uint32_t reserved = 0;
 };
 
 /// A finding of the sanitizers; text fields are cut to fit and zero-terminated.
@@ -120,14 +122,32 @@ struct FindingBody {
   char kernel[128], file[256], region[96], message[736];
 };
 
+/// What a counted call did: so many LaunchCounts follow, then OperatorCounts.
+struct ProfiledBody {
+  std::uint32_t rows, operators;
+  std::uint32_t incomplete;  ///< 1: it did more than can be counted, or told
+  std::uint32_t reserved = 0;
+};
+
 /// What the launches of one shape did in a call.
 struct LaunchCounts {
-  std::uint32_t launch;    ///< index of the first of them in LaunchPlan::launches
+  std::uint32_t launch;    ///< of a plan: index of the first of them in LaunchPlan::launches
   std::uint32_t launches;  ///< how many there were
-  Counters counters;       ///< summed
+  std::uint32_t grid[3], block[3];
+  char kernel[128];   ///< of host code: its name, cut to fit and zero-terminated
+  Counters counters;  ///< summed
 };
 /// Rows that a call's profile has at most; what comes after is added to the last one.
 inline constexpr std::size_t kMaxProfileRows = 64;
+
+/// What one operator of torch did in a call, as OperatorCost says.
+struct OperatorCounts {
+  std::uint64_t bytes, flops;
+  std::uint32_t type, tensor_cores;
+  char name[48];  ///< cut to fit and zero-terminated
+};
+/// Operators that are told of a call at most.
+inline constexpr std::size_t kMaxProfileOperators = 2048;
 
 struct TimeBody {
   std::uint32_t calls;       ///< as many set indices follow
@@ -143,7 +163,7 @@ struct FailedBody {
 };
 
 /// The largest body that a candidate may send to the judge.
-inline constexpr std::uint32_t kMaxCandidateBody = 1u << 16;
+inline constexpr std::uint32_t kMaxCandidateBody = 1u << 18;
 /// The largest request of a candidate to build something.
 inline constexpr std::uint32_t kMaxCompileBody = 16u << 20;
 /// The largest body between kbench's own processes.

@@ -51,6 +51,14 @@ std::optional<double> work_ms(const Counters& counters, const GpuModel& gpu) {
   return longest;
 }
 
+std::optional<double> work_ms(const OperatorCost& op, const GpuModel& gpu) {
+  const auto type = static_cast<std::size_t>(op.type);
+  const bool tensor = op.tensor_cores && gpu.tensor_tflops[type] > 0;
+  const auto work = pipe_ms(op.flops, tensor ? gpu.tensor_tflops[type] : gpu.tflops[type]);
+  if (!work) return std::nullopt;
+  return std::max(transfer_ms(op.bytes, gpu), *work);
+}
+
 double launches_ms(std::uint64_t launches) {
   if (launches == 0) return 0;
   return kFirstLaunch_ms + kNextLaunch_ms * static_cast<double>(launches - 1);
@@ -65,16 +73,27 @@ const GpuModel* find_gpu_model(std::string_view name) {
   return found == std::end(kGpuModels) ? nullptr : found;
 }
 
-std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu) {
+std::optional<double> estimated_ms(std::span<const KernelProfile> kernels,
+                                   std::span<const OperatorCost> operators, const GpuModel& gpu) {
   double total = 0;
   std::uint64_t launches = 0;
-  for (const KernelProfile& kernel : kernels) {
-    const auto work = work_ms(kernel.counters, gpu);
-    if (!work) return std::nullopt;
+  const auto add = [&](std::optional<double> work, std::uint64_t times) {
+    if (!work) return false;
     total += *work;
-    launches += kernel.launches;
+    launches += times;
+    return true;
+  };
+  for (const KernelProfile& kernel : kernels)
+    if (!add(work_ms(kernel.counters, gpu), kernel.launches)) return std::nullopt;
+  for (const OperatorCost& op : operators) {
+    if (op.bytes == 0 && op.flops == 0) continue;
+    if (!add(work_ms(op, gpu), 1)) return std::nullopt;
   }
   return total + launches_ms(launches);
+}
+
+std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu) {
+  return estimated_ms(kernels, {}, gpu);
 }
 
 std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& gpu) {
@@ -82,18 +101,7 @@ std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& 
 }
 
 std::optional<double> estimated_ms(std::span<const OperatorCost> operators, const GpuModel& gpu) {
-  double total = 0;
-  std::uint64_t launches = 0;
-  for (const OperatorCost& op : operators) {
-    if (op.bytes == 0 && op.flops == 0) continue;
-    const auto type = static_cast<std::size_t>(op.type);
-    const bool tensor = op.tensor_cores && gpu.tensor_tflops[type] > 0;
-    const auto work = pipe_ms(op.flops, tensor ? gpu.tensor_tflops[type] : gpu.tflops[type]);
-    if (!work) return std::nullopt;
-    total += std::max(transfer_ms(op.bytes, gpu), *work);
-    ++launches;
-  }
-  return total + launches_ms(launches);
+  return estimated_ms({}, operators, gpu);
 }
 
 std::optional<double> TimeEstimate::ratio() const {

@@ -60,7 +60,8 @@ std::vector<std::size_t> with_findings(const Report& report) {
 std::vector<std::size_t> with_profile(const Report& report) {
   std::vector<std::size_t> found;
   for (const std::size_t index : report.candidates)
-    if (!report.run.records[index].profile.empty()) found.push_back(index);
+    if (!report.run.records[index].profile.empty() || report.run.records[index].estimate)
+      found.push_back(index);
   return found;
 }
 

@@ -11,7 +11,7 @@ namespace kbench::report {
 
 /// Records of the report with findings that no failure tells already, in its order.
 std::vector<std::size_t> with_findings(const Report& report);
-/// Records of the report with a profile, in its order.
+/// Records of the report with a profile or an estimate, in its order.
 std::vector<std::size_t> with_profile(const Report& report);
 
 /// One sentence a finding: "uninitialized_read: … (64 times)".

@@ -15,6 +15,7 @@
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/environment.hpp"
+#include "run/eval_options.hpp"
 #include "run/gpu_lock.hpp"
 #include "run/group_queue.hpp"
 #include "run/judge_hash.hpp"
@@ -55,41 +56,6 @@ std::string arch_of(const LaneDevice& device) {
                      device.gpu->compute_major >= 9 ? "a" : "");
 }
 
-bool by_kernelbench(const EvalOptions& options) {
-  return kernelbench_row(options.precision) != nullptr;
-}
-
-/// As records have it: the row of `--precision`.
-std::string precision_of(const EvalOptions& options) {
-  const auto* row = kernelbench_row(options.precision);
-  return row != nullptr ? std::string(row->precision) : options.precision;
-}
-
-const char* judge_of(const EvalOptions& options) {
-  return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
-}
-
-json options_json(const EvalOptions& options) {
-  return {{"precision", precision_of(options)},
-          {"judge", judge_of(options)},
-          {"baselines", options.baselines},
-          {"trials", options.trials},
-          {"timing", "auto"},
-          {"l2", options.cold_cache ? "cold" : "warm"},
-          {"seed", by_kernelbench(options) ? "kernelbench"
-                   : options.seed          ? "public"
-                                           : "secret"},
-          {"sizes", options.overrides},
-          {"compile_limit_s", options.compile_limit_s},
-          {"load_limit_s", options.load_limit_s},
-          {"call_limit_s", options.call_limit_s},
-          {"timing_budget_s", options.timing_budget_s},
-          {"sanitize", options.sanitize},
-          {"max_instructions", options.max_instructions},
-          {"require", options.require_clean ? json{"clean"} : json::array()},
-          {"profile", options.profile ? json(options.estimate_for) : json()}};
-}
-
 std::size_t needed_bytes(const Signature& signature) {
   std::size_t state = 0;
   for (const auto& entry : signature.state) state += entry.tensor.bytes();
@@ -109,9 +75,9 @@ struct EvalRun::Impl {
       if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
     source.emplace(installation, cancel_fd, &*host);
     sizes.emplace(*source, options, std::string(device_class()), observer);
-    secret = by_kernelbench(options) ? "kernelbench"
-             : options.seed          ? fmt::format("public:{}", *options.seed)
-                                     : protocol::random_hex(32);
+    secret = run::by_kernelbench(options) ? "kernelbench"
+             : options.seed               ? fmt::format("public:{}", *options.seed)
+                                          : protocol::random_hex(32);
     CompilerSetup setup;
     setup.compiler = installation.compiler;
     setup.nvrtc = installation.nvrtc;
@@ -132,7 +98,7 @@ struct EvalRun::Impl {
     const auto load_limit =
         std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
     scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
-    options_hash = sha256_hex(options_json(options).dump() +
+    options_hash = sha256_hex(run::options_json(options).dump() +
                               (options.seed ? std::to_string(*options.seed) : ""));
   }
 
@@ -289,7 +255,7 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.started = run::iso_now();
   header.kbench_version = kVersion;
   header.arguments = std::move(arguments);
-  header.options = options_json(impl_->options);
+  header.options = run::options_json(impl_->options);
   // Not in the hash of the options: what it changes are sizes, and those are in the problem's.
   header.options["shrink"] = to_json(impl_->options.shrink);
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
@@ -307,8 +273,8 @@ Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem)
   record.sample = candidate.sample;
   record.candidate = candidate.id;
   record.kind = candidate.kind;
-  record.precision = precision_of(impl_->options);
-  record.judge = judge_of(impl_->options);
+  record.precision = run::precision_of(impl_->options);
+  record.judge = run::judge_of(impl_->options);
   record.device = impl_->devices.front().model;
   record.torch = impl_->installation.torch_version;
   const auto& [sizes, shrunk] = impl_->sizes->of(problem);

@@ -21,7 +21,8 @@ constexpr int kJudgeAttempts = 2;
 
 struct Verdict {
   Record record;
-  json raw_ms, findings, operators;
+  json raw_ms, findings, operators, candidate_operators;
+  bool counted = false;  ///< all that the candidate did
   Phases phases_s;
 };
 
@@ -34,14 +35,23 @@ std::vector<OperatorCost> operators_from(const json& array) {
   return operators;
 }
 
-/// Both sides estimated, where the candidate was counted.
-std::optional<TimeEstimate> estimate_of(const Record& record, const json& operators,
-                                        const std::string& gpu_name) {
+/// Both sides estimated, where all that the candidate did was counted.
+std::optional<TimeEstimate> estimate_of(const Verdict& verdict, const std::string& gpu_name) {
   const GpuModel* gpu = find_gpu_model(gpu_name);
-  if (gpu == nullptr || record.profile.empty()) return std::nullopt;
+  const auto& kernels = verdict.record.profile;
+  const auto operators = operators_from(verdict.candidate_operators);
+  if (gpu == nullptr || !verdict.counted || (kernels.empty() && operators.empty()))
+    return std::nullopt;
   return TimeEstimate{.gpu = gpu_name,
-                      .candidate_ms = estimated_ms(record.profile, *gpu),
-                      .reference_ms = estimated_ms(operators_from(operators), *gpu)};
+                      .candidate_ms = estimated_ms(kernels, operators, *gpu),
+                      .reference_ms = estimated_ms(operators_from(verdict.operators), *gpu)};
+}
+
+/// An array as the details list it.
+json listed(json operators) {
+  if (operators.size() > kListedOperators)
+    operators.erase(operators.begin() + kListedOperators, operators.end());
+  return operators;
 }
 
 /// Throws kbench::Error where the message is no verdict.
@@ -49,8 +59,13 @@ Verdict read_verdict(const protocol::Message& message) {
   if (message.type != MessageType::kVerdict) throw Error("the judge answered out of turn");
   try {
     const json body = json::parse(message.body);
-    return {record_from_json(body.at("record")), body.at("raw_ms"), body.at("findings"),
-            body.at("operators"), body.at("phases_s").get<Phases>()};
+    return {record_from_json(body.at("record")),
+            body.at("raw_ms"),
+            body.at("findings"),
+            body.at("operators"),
+            body.at("candidate_operators"),
+            body.at("counted").get<bool>(),
+            body.at("phases_s").get<Phases>()};
   } catch (const json::exception& error) {
     throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
   }
@@ -261,8 +276,9 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
 
 void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                         StartedCandidate& candidate, json& details) {
-  auto [verdict, raw_ms, findings, operators, phases] = read_verdict(message);
-  verdict_phases_ = std::move(phases);
+  Verdict answer = read_verdict(message);
+  Record& verdict = answer.record;
+  verdict_phases_ = std::move(answer.phases_s);
   Record& record = prepared.record;
   record.outcome = verdict.outcome;
   record.stage = verdict.stage;
@@ -277,13 +293,14 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   record.kernel_class = verdict.kernel_class;
   record.findings = std::move(verdict.findings);
   record.findings_count = verdict.findings_count;
+  record.estimate = estimate_of(answer, setup_.options->estimate_for);
   record.profile = std::move(verdict.profile);
-  record.estimate = estimate_of(record, operators, setup_.options->estimate_for);
-  if (!findings.empty()) details["findings"] = std::move(findings);
-  if (operators.size() > kListedOperators)
-    operators.erase(operators.begin() + kListedOperators, operators.end());
-  if (!operators.empty()) details["reference_operators"] = std::move(operators);
-  details["raw_ms"] = std::move(raw_ms);
+  if (!answer.findings.empty()) details["findings"] = std::move(answer.findings);
+  if (!answer.operators.empty())
+    details["reference_operators"] = listed(std::move(answer.operators));
+  if (!answer.candidate_operators.empty())
+    details["candidate_operators"] = listed(std::move(answer.candidate_operators));
+  details["raw_ms"] = std::move(answer.raw_ms);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   const ExitStatus status = candidate.finish(died ? kExitGrace : std::chrono::milliseconds(0));
   if (died && candidate.over_memory()) {

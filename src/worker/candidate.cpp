@@ -46,38 +46,100 @@ std::string findings_body(const std::vector<LaunchReport>& reports) {
   return text;
 }
 
-std::string called_body(const JudgedCandidate& candidate,
+template <typename Body>
+std::string_view bytes_of(const Body& body) {
+  return {reinterpret_cast<const char*>(&body), sizeof body};
+}
+
+template <std::size_t size>
+void put(char (&field)[size], std::string_view text) {
+  text.copy(field, size - 1);
+}
+
+std::string called_body(const CallNotes& notes, std::uint32_t noted,
                         const std::vector<LaunchReport>& reports) {
   protocol::CalledBody body{};
   body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
-  body.weights_by_seed = candidate.weights_by_seed() ? 1 : 0;
-  body.noted = candidate.noted();
-  body.launches = static_cast<std::uint32_t>(reports.size());
-  return std::string(reinterpret_cast<const char*>(&body), sizeof body) + findings_body(reports);
+  body.weights_by_seed = notes.weights_by_seed ? 1 : 0;
+  body.launches = static_cast<std::uint32_t>(reports.size()) + notes.uncounted_launches;
+  body.noted = noted;
+  body.computed = notes.computed ? 1 : 0;
+  return std::string(bytes_of(body)) + findings_body(reports);
 }
 
-bool same_shape(const LaunchPlan::Launch& a, const LaunchPlan::Launch& b) {
-  return a.symbol == b.symbol && a.grid == b.grid && a.block == b.block;
+bool same_shape(const LaunchReport& a, const LaunchReport& b) {
+  return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block;
+}
+
+/// The i-th launch of a call: by the plan, where there is one.
+LaunchReport shape_of(const LaunchPlan& plan, const std::vector<LaunchReport>& reports,
+                      std::size_t i) {
+  LaunchReport shape;
+  if (i < plan.launches.size()) {
+    shape.kernel = plan.launches[i].symbol;
+    shape.grid = plan.launches[i].grid;
+    shape.block = plan.launches[i].block;
+  } else {
+    shape.kernel = reports[i].kernel;
+    shape.grid = reports[i].grid;
+    shape.block = reports[i].block;
+  }
+  return shape;
+}
+
+protocol::LaunchCounts row_of(const LaunchReport& shape, std::size_t launch) {
+  protocol::LaunchCounts row{};
+  row.launch = static_cast<std::uint32_t>(launch);
+  std::ranges::copy(shape.grid, row.grid);
+  std::ranges::copy(shape.block, row.block);
+  put(row.kernel, shape.kernel);
+  return row;
 }
 
 /// Counters of one call, launches of equal shape added up.
-std::string profile_body(const LaunchPlan& plan, const std::vector<LaunchReport>& reports) {
+std::vector<protocol::LaunchCounts> launch_rows(const LaunchPlan& plan,
+                                                const std::vector<LaunchReport>& reports) {
   std::vector<protocol::LaunchCounts> rows;
-  for (std::size_t i = 0; i < std::min(reports.size(), plan.launches.size()); ++i) {
+  std::vector<LaunchReport> shapes;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
     if (!reports[i].counters) continue;
-    auto row = std::ranges::find_if(rows, [&](const protocol::LaunchCounts& known) {
-      return same_shape(plan.launches[known.launch], plan.launches[i]);
-    });
-    if (row == rows.end() && rows.size() < protocol::kMaxProfileRows) {
-      rows.push_back({static_cast<std::uint32_t>(i), 0, {}});
-      row = rows.end() - 1;
-    } else if (row == rows.end()) {
-      --row;
+    const LaunchReport shape = shape_of(plan, reports, i);
+    auto at = static_cast<std::size_t>(
+        std::ranges::find_if(shapes,
+                             [&](const LaunchReport& known) { return same_shape(known, shape); }) -
+        shapes.begin());
+    if (at == rows.size() && rows.size() < protocol::kMaxProfileRows) {
+      rows.push_back(row_of(shape, i));
+      shapes.push_back(shape);
     }
-    ++row->launches;
-    row->counters += *reports[i].counters;
+    at = std::min(at, rows.size() - 1);
+    ++rows[at].launches;
+    rows[at].counters += *reports[i].counters;
   }
-  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof rows[0]};
+  return rows;
+}
+
+std::string profiled_body(const LaunchPlan& plan, const CallNotes& notes,
+                          const std::vector<LaunchReport>& reports) {
+  const auto rows = launch_rows(plan, reports);
+  const std::size_t operators = std::min(notes.operators.size(), protocol::kMaxProfileOperators);
+  protocol::ProfiledBody head{};
+  head.rows = static_cast<std::uint32_t>(rows.size());
+  head.operators = static_cast<std::uint32_t>(operators);
+  head.incomplete = notes.uncounted_launches > 0 || operators < notes.operators.size() ? 1 : 0;
+  std::string text(bytes_of(head));
+  for (const auto& row : rows) text += bytes_of(row);
+  for (std::size_t i = 0; i < operators; ++i) {
+    const OperatorCost& cost = notes.operators[i];
+    protocol::OperatorCounts counts{cost.bytes,
+                                    cost.flops,
+                                    static_cast<std::uint32_t>(cost.type),
+                                    cost.tensor_cores ? 1U : 0U,
+                                    {}};
+    put(counts.name, cost.name);
+    text += bytes_of(counts);
+  }
+  return text;
 }
 
 /// Serves the judge until it hangs up.
@@ -100,10 +162,11 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       candidate.prepare_random(std::string_view(message.body).substr(sizeof body));
       candidate.call(body);
       const auto reports = candidate.take_reports();
+      const auto notes = candidate.take_notes();
       if (body.count != 0)
-        channel.send(MessageType::kProfiled, profile_body(job.plan, reports));
+        channel.send(MessageType::kProfiled, profiled_body(job.plan, notes, reports));
       else
-        channel.send(MessageType::kCalled, called_body(candidate, reports));
+        channel.send(MessageType::kCalled, called_body(notes, candidate.noted(), reports));
     } else if (message.type == MessageType::kTime) {
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
       const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));

@@ -89,6 +89,9 @@ struct Watch {
 
 /// What it saw of one launch.
 struct LaunchReport {
+  /// Of a launch by host code; those of a plan have theirs in it.
+  std::string kernel;
+  std::array<std::uint32_t, 3> grid{}, block{};
   std::vector<ptx::Finding> findings;
   bool read_clock = false;
   std::optional<Counters> counters;

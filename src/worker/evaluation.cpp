@@ -57,7 +57,10 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       wait_for_quiet_(std::move(wait_for_quiet)),
       sets_(problem.resident()),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
-  verdict_.record.kernel_class = "own";
+  // Whose kernels a module ran is told by its calls, on the CPU; on a GPU it is not known.
+  const bool kernel = request_.kind == CandidateKind::kKernel;
+  const bool on_cpu = problem_.options().device == "cpu";
+  verdict_.record.kernel_class = kernel ? "own" : on_cpu ? "none" : kUnknownClass;
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
 }
 
@@ -259,6 +262,7 @@ void Evaluation::call(std::size_t slot) {
   if (called.weights_by_seed != 0) flag("weights_by_seed");
   for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
     if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
+  if (request_.kind != CandidateKind::kKernel) take_class(called);
   take_findings(std::string_view(message.body).substr(sizeof called));
 }
 

@@ -10,6 +10,7 @@
 
 #include "kbench/candidate.hpp"
 #include "kbench/plan.hpp"
+#include "kbench/profile.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/record.hpp"
 #include "kbench/stopwatch.hpp"
@@ -36,6 +37,8 @@ struct Verdict {
   std::map<std::string, std::vector<double>> raw_ms;  ///< measurements by side
   std::vector<Finding> findings;                      ///< all that were kept
   Phases phases_s;                                    ///< where the judge's time went
+  std::vector<OperatorCost> operators;                ///< of torch, in the counted call of a module
+  bool counted = false;                               ///< all that a call did has been counted
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.
@@ -68,6 +71,8 @@ class Evaluation {
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
   void call(std::size_t slot);
   void take_findings(std::string_view bodies);
+  void take_class(const protocol::CalledBody& called);
+  void take_profile(std::string_view body);
   void flag(std::string_view name);
   void check_clean() const;
   void run_profile();

@@ -23,6 +23,11 @@ std::vector<Body> bodies_of(std::string_view bytes) {
   return bodies;
 }
 
+template <std::size_t size>
+std::string text_of(const char (&field)[size]) {
+  return {field, strnlen(field, size)};
+}
+
 }  // namespace
 
 void Evaluation::flag(std::string_view name) {
@@ -62,12 +67,48 @@ void Evaluation::run_profile() {
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
   wait_for(MessageType::kProfiled, message, patience_s(body.limit_s), "being counted");
-  for (const auto& row : bodies_of<protocol::LaunchCounts>(message.body)) {
-    if (row.launch >= request_.plan.launches.size()) continue;
-    const auto& launch = request_.plan.launches[row.launch];
-    verdict_.record.profile.push_back(
-        {launch.kernel, launch.grid, launch.block, row.launches, row.counters});
+  take_profile(message.body);
+}
+
+/// Whatever a module's process says of itself is a claim: an estimate is in no metric.
+void Evaluation::take_profile(std::string_view body) {
+  protocol::ProfiledBody head{};
+  if (body.size() < sizeof head) return;
+  std::memcpy(&head, body.data(), sizeof head);
+  body.remove_prefix(sizeof head);
+  const std::size_t rows = std::min<std::size_t>(head.rows, protocol::kMaxProfileRows);
+  for (const auto& row :
+       bodies_of<protocol::LaunchCounts>(body.substr(0, rows * sizeof(protocol::LaunchCounts)))) {
+    KernelProfile profile{text_of(row.kernel), {}, {}, row.launches, row.counters};
+    std::ranges::copy(row.grid, profile.grid.begin());
+    std::ranges::copy(row.block, profile.block.begin());
+    if (request_.kind == CandidateKind::kKernel) {
+      if (row.launch >= request_.plan.launches.size()) continue;
+      const auto& launch = request_.plan.launches[row.launch];
+      profile.kernel = launch.kernel;
+      profile.grid = launch.grid;
+      profile.block = launch.block;
+    }
+    verdict_.record.profile.push_back(std::move(profile));
   }
+  body.remove_prefix(std::min(body.size(), rows * sizeof(protocol::LaunchCounts)));
+  for (const auto& counts : bodies_of<protocol::OperatorCounts>(body)) {
+    if (counts.type >= kFlopTypes) continue;
+    verdict_.operators.push_back({text_of(counts.name), counts.bytes, counts.flops,
+                                  static_cast<FlopType>(counts.type), counts.tensor_cores != 0});
+  }
+  verdict_.counted = head.incomplete == 0;
+}
+
+void Evaluation::take_class(const protocol::CalledBody& called) {
+  Record& record = verdict_.record;
+  record.launches = called.launches;
+  if (problem_.options().device != "cpu") return;
+  const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
+  const bool library = record.kernel_class == "library" || record.kernel_class == "mixed";
+  const bool now_own = own || called.launches > 0;
+  const bool now_library = library || called.computed != 0;
+  record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
 }
 
 }  // namespace kbench::worker

@@ -116,7 +116,11 @@ class CpuRuntime final : public ExtensionRuntime {
     auto regions = regions_();
     memory_.add_to(regions);
     auto result = ptx::launch(*kernel.module, regions, run, executor_options(watch_, ++launches_));
-    report(report_of(result));
+    LaunchReport seen = report_of(result);
+    seen.kernel = kernel.name;
+    seen.grid = launch.grid;
+    seen.block = launch.block;
+    report(std::move(seen));
     if (!result.fault) return cudaSuccess;
     const bool refused = result.fault->kind == ptx::FaultKind::kBadLaunch;
     fail(failure_of(*result.fault, {}));

@@ -118,8 +118,10 @@ class Judge {
                 {"phases_s", verdict.phases_s}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
-    answer["operators"] = json::array();
-    if (profile && !verdict.record.profile.empty())
+    answer["counted"] = verdict.counted;
+    answer["operators"] = answer["candidate_operators"] = json::array();
+    for (const auto& op : verdict.operators) answer["candidate_operators"].push_back(to_json(op));
+    if (profile && (!verdict.record.profile.empty() || !verdict.operators.empty()))
       for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
     send(MessageType::kVerdict, answer);
   }

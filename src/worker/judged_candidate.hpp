@@ -7,10 +7,19 @@
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
+#include "kbench/profile.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/device.hpp"
 
 namespace kbench::worker {
+
+/// What a call showed beside the launches that kbench made or saw.
+struct CallNotes {
+  bool weights_by_seed = false;          ///< parameters kept what their constructor drew
+  bool computed = false;                 ///< an operator of torch computed something
+  std::uint32_t uncounted_launches = 0;  ///< of its own kernels, by other ways
+  std::vector<OperatorCost> operators;   ///< of a counted call
+};
 
 /// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault
 /// is thrown as CandidateFailure.
@@ -30,12 +39,12 @@ class JudgedCandidate {
                                    const protocol::TimeBody& body) = 0;
   /// What was seen of each launch since the last time.
   virtual std::vector<LaunchReport> take_reports() = 0;
-  /// True where parameters kept what their constructor drew.
-  virtual bool weights_by_seed() const { return false; }
   /// How its process multiplies, in bits of torch's global state.
   virtual std::uint32_t math_modes() { return 0; }
   /// What was noted so far: bits for protocol::kNotedFlags.
   virtual std::uint32_t noted() const { return 0; }
+  /// What the last call showed besides.
+  virtual CallNotes take_notes() { return {}; }
 };
 
 /// A kernel candidate: kbench's own host code around the candidate's kernels.

@@ -33,7 +33,11 @@ class KernelbenchCandidate final : public ModuleCandidate {
     ModuleSet& set = this->set(body.set);
     restore(set);
     const auto inputs = own_inputs(set);
-    const auto called = python_.call_by_kernelbench(model_, arguments(inputs), random_state_);
+    ModulePython::KernelbenchCall called;
+    watched([&] {
+      called = python_.call_by_kernelbench(model_, arguments(inputs), random_state_);
+      return std::vector{called.output};
+    });
     settle();
     check_torch_memory();
     for (const auto& outcome : called.outcomes) note("kbench:" + outcome);

@@ -11,6 +11,7 @@
 #include "kbench/kernelbench.hpp"
 #include "worker/findings.hpp"
 #include "worker/module_judged.hpp"
+#include "worker/operator_watch.hpp"
 #include "worker/problem_host.hpp"
 #include "worker/tensor_types.hpp"
 #include "worker/torch_memory.hpp"
@@ -68,10 +69,33 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   watch(body.limit_s, body.count == 0, body.count != 0);
   ModuleSet& set = sets_.at(body.set);
   restore(set);
-  const auto outputs = forward(set);
+  std::vector<at::Tensor> outputs;
+  if (body.count != 0) {
+    outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
+    check_outputs(outputs);
+  } else {
+    outputs = watched([&] { return forward(set); });
+  }
   settle();
   check_torch_memory();
   keep(set, outputs);
+}
+
+std::vector<at::Tensor> ModuleCandidate::watched(
+    const std::function<std::vector<at::Tensor>()>& call) {
+  // On a GPU torch computes beside its operators too, in libraries that are called directly.
+  if (device_->name() != "cpu") return call();
+  const OperatorWatch watch;
+  auto outputs = call();
+  notes_.computed = watch.computed();
+  return outputs;
+}
+
+CallNotes ModuleCandidate::take_notes() {
+  CallNotes notes = std::exchange(notes_, {});
+  notes.weights_by_seed = weights_by_seed_;
+  notes.uncounted_launches = python_.take_interpreted_launches();
+  return notes;
 }
 
 std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,

@@ -87,6 +87,16 @@ def _patch_scalars(interpreter):
     interpreter._patch_lang_tensor = patch_lang_tensor
 
 
+_launches = []
+
+
+def take_launches():
+    """How many kernels were interpreted since the last time."""
+    count = len(_launches)
+    _launches.clear()
+    return count
+
+
 def _patch_interpreter():
     from triton.runtime import interpreter
     _patch_scalars(interpreter)
@@ -95,6 +105,7 @@ def _patch_interpreter():
 
     def call(self, *args, **kwargs):
         _check_arguments([*args, *kwargs.values()])
+        _launches.append(1)
         import numpy
         with numpy.errstate(all="ignore"), torch._C.DisableTorchFunction():
             try:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -30,7 +31,7 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override;
   std::vector<LaunchReport> take_reports() override { return python_.take_reports(); }
-  bool weights_by_seed() const override { return weights_by_seed_; }
+  CallNotes take_notes() override;
 
  protected:
   at::Tensor view(const SharedBuffer& buffer, const BoundTensor& tensor) const;
@@ -47,6 +48,8 @@ class ModuleCandidate : public JudgedCandidate {
   void keep(ModuleSet& set, const std::vector<at::Tensor>& outputs);
   void settle();
   void check_torch_memory() const;
+  /// What `call` gives, a call of the model; notes whether torch computed anything in it.
+  std::vector<at::Tensor> watched(const std::function<std::vector<at::Tensor>()>& call);
   /// Has the executor, where there is one, look at the coming calls until the limit is over.
   void watch(double limit_s, bool sanitize, bool count = false);
 
@@ -61,6 +64,7 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<at::Tensor> forward(ModuleSet& set);
 
   std::map<std::uint32_t, ModuleSet> sets_;
+  CallNotes notes_;  ///< of the last call
   bool weights_by_seed_ = false;
 };
 

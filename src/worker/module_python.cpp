@@ -208,9 +208,29 @@ std::vector<at::Tensor> ModulePython::buffers_of(const py::object& model) {
 }
 
 std::vector<at::Tensor> ModulePython::call(const py::object& model, const py::list& arguments) {
-  const auto pair = host("call", model, arguments, job_.device).cast<py::tuple>();
+  return outputs_of(host("call", model, arguments, job_.device));
+}
+
+std::vector<at::Tensor> ModulePython::counted_call(const py::object& model,
+                                                   const py::list& arguments,
+                                                   std::vector<OperatorCost>& operators) {
+  const py::object function = embedded_module("module_host").attr("call");
+  const auto pair = call_python("operator_cost", "counted", function, model, arguments, job_.device)
+                        .cast<py::tuple>();
+  operators.clear();
+  for (const auto& item : json::parse(pair[1].cast<std::string>()))
+    operators.push_back(operator_cost_from_json(item));
+  return outputs_of(pair[0]);
+}
+
+std::uint32_t ModulePython::take_interpreted_launches() {
+  if (job_.device != "cpu") return 0;
+  return embedded_module("module_cpu_triton").attr("take_launches")().cast<std::uint32_t>();
+}
+
+std::vector<at::Tensor> ModulePython::outputs_of(const py::object& called) {
   std::vector<at::Tensor> outputs;
-  for (const auto& output : pair[1].cast<py::list>()) {
+  for (const auto& output : called.cast<py::tuple>()[1].cast<py::list>()) {
     if (!THPVariable_Check(output.ptr()))
       throw CandidateFailure{Outcome::kWrongShape, "not_a_tensor", "an output is no tensor"};
     outputs.push_back(THPVariable_Unpack(output.ptr()));

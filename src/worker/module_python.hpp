@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
+#include "kbench/profile.hpp"
 #include "worker/compile_client.hpp"
 #include "worker/extension_runtime.hpp"
 #include "worker/problem_host.hpp"
@@ -42,6 +43,10 @@ class ModulePython {
   std::vector<at::Tensor> buffers_of(const pybind11::object& model);
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
+  /// The same, with what torch's operators cost in it.
+  std::vector<at::Tensor> counted_call(const pybind11::object& model,
+                                       const pybind11::list& arguments,
+                                       std::vector<OperatorCost>& operators);
 
   /// What a call by KernelBench's rules gives: its output, and what kbench would have said of it.
   struct KernelbenchCall {
@@ -62,6 +67,8 @@ class ModulePython {
 
   void watch(const Watch& watch) { runtime_->watch(watch); }
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
+  /// Launches since the last time of kernels that Triton's interpreter ran.
+  std::uint32_t take_interpreted_launches();
   /// Throws what a launch has failed with.
   void check() { runtime_->check(); }
 
@@ -76,6 +83,7 @@ class ModulePython {
   template <typename... Args>
   pybind11::object call_python(const char* module, const char* name, Args&&... arguments);
   pybind11::object problem_names();
+  static std::vector<at::Tensor> outputs_of(const pybind11::object& called);
   [[noreturn]] void fail(pybind11::error_already_set& error);
 
   const CandidateJob& job_;

@@ -17,8 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from kbench_worker.model_setup import state_of
-from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse,
-                                        tensors_in)
+from kbench_worker.operator_cost import tensors_in
+from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse)
 
 # A halving has to take this much off a cost that is above its limit: a size that hardly matters
 # stays as the problem has it.

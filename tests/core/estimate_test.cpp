@@ -54,6 +54,17 @@ TEST(Estimate, LaunchesCostWhateverTheyDo) {
   EXPECT_NEAR(*estimated_ms(kernels, gpu), 0.006, 1e-9);
 }
 
+TEST(Estimate, KernelsAndOperatorsOfOneCallAddUp) {
+  const GpuModel& gpu = *find_gpu_model("H200");
+  const std::vector<KernelProfile> kernels = {kernel(4'800'000'000, FlopType::kFp32, 0)};
+  const std::vector<OperatorCost> operators = {
+      {"aten.add", 9'600'000'000, 0, FlopType::kFp32, false},
+      {"aten.view", 0, 0, FlopType::kFp32, false}};
+  // One of them is the first launch, whichever it is.
+  EXPECT_NEAR(*estimated_ms(kernels, operators, gpu), 3.0045, 1e-9);
+  EXPECT_NEAR(*estimated_ms(kernels, {}, gpu), *estimated_ms(kernels, gpu), 1e-12);
+}
+
 TEST(Estimate, APipeThatTheGpuLacksGivesNone) {
   EXPECT_FALSE(estimated_ms(kernel(0, FlopType::kFp8, 1, true), *find_gpu_model("A100")));
   EXPECT_TRUE(estimated_ms(kernel(0, FlopType::kFp8, 1, true), *find_gpu_model("H100")));

@@ -312,10 +312,15 @@ TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
   EXPECT_EQ(sizeof(BufferEntry), 4 * 4 + 5 * 8u);
   EXPECT_EQ(sizeof(CallBody), 16u);
   EXPECT_EQ(sizeof(TimeBody), 16u);
+  EXPECT_EQ(sizeof(ProfiledBody), 16u);
+  EXPECT_EQ(sizeof(LaunchCounts), 32 + 128 + sizeof(Counters));
+  EXPECT_EQ(sizeof(OperatorCounts), 72u);
   EXPECT_EQ(sizeof(FailedBody), 1024u);
   // All findings of a candidate, and all rows of a profile, fit one message.
   EXPECT_LE(sizeof(FailedBody) + 20 * sizeof(FindingBody), kMaxCandidateBody);
-  EXPECT_LE(kMaxProfileRows * sizeof(LaunchCounts), kMaxCandidateBody);
+  EXPECT_LE(sizeof(ProfiledBody) + kMaxProfileRows * sizeof(LaunchCounts) +
+                kMaxProfileOperators * sizeof(OperatorCounts),
+            kMaxCandidateBody);
   const std::string bytes = frame(MessageType::kTimes, "x", 3);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, bytes.data() + kNonceAt, sizeof nonce);

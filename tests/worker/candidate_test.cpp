@@ -211,8 +211,14 @@ TEST_F(CandidateProcess, CountsWhatACallDoesWithLaunchesOfOneShapeTogether) {
   ASSERT_TRUE(process.call(0, true));
   const std::string body = process.expect(MessageType::kProfiled);
   std::vector<protocol::LaunchCounts> rows(2);
-  ASSERT_EQ(body.size(), rows.size() * sizeof rows[0]);
-  std::memcpy(static_cast<void*>(rows.data()), body.data(), body.size());
+  protocol::ProfiledBody head{};
+  ASSERT_EQ(body.size(), sizeof head + rows.size() * sizeof rows[0]);
+  std::memcpy(&head, body.data(), sizeof head);
+  std::memcpy(static_cast<void*>(rows.data()), body.data() + sizeof head,
+              body.size() - sizeof head);
+  EXPECT_EQ(head.rows, 2u);
+  EXPECT_EQ(head.operators, 0u);
+  EXPECT_EQ(head.incomplete, 0u);
   EXPECT_EQ(rows[0].launch, 0u);
   EXPECT_EQ(rows[0].launches, 2u);
   EXPECT_EQ(total_flops(rows[0].counters), 2u * kCount);

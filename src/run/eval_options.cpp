@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "run/eval_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "kbench/kernelbench.hpp"
+
+namespace kbench::run {
+
+using nlohmann::json;
+
+bool by_kernelbench(const EvalOptions& options) {
+  return kernelbench_row(options.precision) != nullptr;
+}
+
+std::string precision_of(const EvalOptions& options) {
+  const auto* row = kernelbench_row(options.precision);
+  return row != nullptr ? std::string(row->precision) : options.precision;
+}
+
+const char* judge_of(const EvalOptions& options) {
+  return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
+}
+
+json options_json(const EvalOptions& options) {
+  return {{"precision", precision_of(options)},
+          {"judge", judge_of(options)},
+          {"baselines", options.baselines},
+          {"trials", options.trials},
+          {"timing", "auto"},
+          {"l2", options.cold_cache ? "cold" : "warm"},
+          {"seed", by_kernelbench(options) ? "kernelbench"
+                   : options.seed          ? "public"
+                                           : "secret"},
+          {"sizes", options.overrides},
+          {"compile_limit_s", options.compile_limit_s},
+          {"load_limit_s", options.load_limit_s},
+          {"call_limit_s", options.call_limit_s},
+          {"timing_budget_s", options.timing_budget_s},
+          {"sanitize", options.sanitize},
+          {"max_instructions", options.max_instructions},
+          {"require", options.require_clean ? json{"clean"} : json::array()},
+          {"profile", options.profile ? json(options.estimate_for) : json()}};
+}
+
+}  // namespace kbench::run

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "kbench/run.hpp"
+
+/// What the options of a run mean for its records.
+namespace kbench::run {
+
+/// Whether it judges by KernelBench's rules.
+bool by_kernelbench(const EvalOptions& options);
+/// As records have it: the row of `--precision`.
+std::string precision_of(const EvalOptions& options);
+/// Record::judge of its verdicts.
+const char* judge_of(const EvalOptions& options);
+/// The options that change a verdict.
+nlohmann::json options_json(const EvalOptions& options);
+
+}  // namespace kbench::run

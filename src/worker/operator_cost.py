@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""What torch's operators move and compute: the work of a reference, and of a module's own calls."""
+
+import json
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+
+def _bytes_of(tensor):
+    """Bytes behind a tensor; what an expansion repeats lies there once."""
+    if tensor.layout is not torch.strided:
+        return 0
+    elements = 1
+    for size, stride in zip(tensor.shape, tensor.stride()):
+        elements *= size if stride != 0 else min(size, 1)
+    return elements * tensor.element_size()
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        yield from tensors_in(list(value.values()))
+
+
+# What tensor cores compute, and in which type; fp32 takes them in the row tf32 alone.
+_TENSOR_CORE_TYPES = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float64: "fp64"}
+_NO_DATA = ("aten.empty", "aten.new_empty")
+
+
+def _cost_of(func, args, kwargs, result):
+    """(bytes, flops, type, tensor cores) of one operator."""
+    inputs = {(t.data_ptr(), tuple(t.shape)): t for t in tensors_in([args, kwargs])}
+    outputs = list(tensors_in(result))
+    view = any(r.alias_info is not None and not r.alias_info.is_write
+               for r in func._schema.returns)
+    if view or str(func).startswith(_NO_DATA):
+        return 0, 0, "fp32", False
+    moved = sum(map(_bytes_of, inputs.values())) + sum(map(_bytes_of, outputs))
+    counter = flop_registry.get(func.overloadpacket)
+    flops = int(counter(*args, **kwargs, out_val=result)) if counter is not None else 0
+    dtype = next((t.dtype for t in inputs.values() if t.is_floating_point()), torch.float32)
+    if dtype is torch.float32 and torch.backends.cuda.matmul.allow_tf32:
+        return moved, flops, "tf32", True
+    return moved, flops, _TENSOR_CORE_TYPES.get(dtype, "fp32"), dtype in _TENSOR_CORE_TYPES
+
+
+class _CostMode(TorchDispatchMode):
+    """Notes what each operator that reaches a device moves and computes."""
+
+    def __init__(self):
+        super().__init__()
+        self.costs = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        # Operators that C++ calls pass through no mode of Python's, and are not to from here on.
+        with torch._C.DisableTorchFunction():
+            result = func(*args, **kwargs)
+            moved, flops, kind, tensor_cores = _cost_of(func, args, kwargs, result)
+        if moved or flops:
+            self.costs.append({"name": str(func.overloadpacket), "bytes": moved, "flops": flops,
+                               "type": kind, "tensor_cores": tensor_cores})
+        return result
+
+
+def counted(call, *arguments):
+    """What a call returns, and what each operator of it moves and computes, as JSON."""
+    mode = _CostMode()
+    with mode:
+        result = call(*arguments)
+    return result, json.dumps(mode.costs)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace kbench::worker {
+
+/// Notes whether an operator of torch computes anything while this lives, whoever calls it, from
+/// Python or C++, in any thread. Allocating, filling, copying and looking from another angle is no
+/// computing. One at a time.
+class OperatorWatch {
+ public:
+  OperatorWatch();
+  ~OperatorWatch();
+  OperatorWatch(const OperatorWatch&) = delete;
+  OperatorWatch& operator=(const OperatorWatch&) = delete;
+  bool computed() const;
+
+ private:
+  std::uint64_t handle_;
+};
+
+}  // namespace kbench::worker
