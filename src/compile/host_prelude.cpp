@@ -115,7 +115,8 @@ Words common_options(const HostSetup& setup, const Prelude& prelude) {
   // Clang's own errors about what GCC, and so nvcc, accepts.
   if (prelude.compiler.is_clang) options.emplace_back("-Wno-everything");
   if (!prelude.compiler.is_clang)
-    options.insert(options.end(), {"-fno-gnu-unique", "-fpermissive", "-pipe"});
+    options.insert(options.end(),
+                   {"-fno-gnu-unique", "-fomit-frame-pointer", "-fpermissive", "-pipe"});
   options.push_back("-I" + host.string());
   if (prelude.kind.device == HostDevice::kCpu) options.push_back("-I" + (host / "cpu").string());
   for (const auto& include : setup.includes) {

@@ -25,19 +25,15 @@ std::string literal(std::string_view text) {
   return quoted + '"';
 }
 
-std::string named(const HostText& text) {
-  return fmt::format("#line 1 {}\n{}\n", literal(text.name), text.text);
-}
-
 std::string all_of(const std::vector<HostText>& texts) {
   std::string joined;
-  for (const HostText& text : texts) joined += named(text);
+  for (const HostText& text : texts) joined += named_text(text);
   return joined;
 }
 
 std::string binding_text(const HostRequest& request) {
   if (!request.functions) return {};
-  return named({std::string(kBindingsName), bindings(request)});
+  return named_text({std::string(kBindingsName), bindings(request)});
 }
 
 /// "-DNAME=VALUE" as the line of source that means the same.
@@ -73,6 +69,10 @@ bool is_one_line(std::string_view text) {
 
 }  // namespace
 
+std::string named_text(const HostText& text) {
+  return fmt::format("#line 1 {}\n{}\n", literal(text.name), text.text);
+}
+
 std::string bindings(const HostRequest& request) {
   std::string text = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
   for (const auto& [name, docstring] : *request.functions) {
@@ -85,6 +85,10 @@ std::string bindings(const HostRequest& request) {
 
 std::string preamble(std::string_view text) {
   std::string before;
+  if (text.find("autograd") != std::string_view::npos ||
+      text.find("Autograd") != std::string_view::npos) {
+    before = "#include <torch/autograd.h>\n#include <torch/csrc/autograd/custom_function.h>\n";
+  }
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (const std::string_view name = torch_header(text.substr(0, end)); !name.empty()) {
@@ -107,7 +111,7 @@ std::vector<std::string> separate_sources(const HostRequest& request) {
     units.push_back(preamble(main) + main);
   }
   for (const HostText& text : request.cuda_sources) {
-    units.push_back(preamble(text.text) + named(text));
+    units.push_back(preamble(text.text) + named_text(text));
   }
   return units;
 }

@@ -12,6 +12,9 @@ namespace kbench {
 /// What diagnostics call the text that binds HostRequest::functions.
 inline constexpr std::string_view kBindingsName = "bindings";
 
+/// The text as compilers are to see it: diagnostics count its own lines under its name.
+std::string named_text(const HostText& text);
+
 /// The PYBIND11_MODULE that torch's load_inline writes for `functions`, one a line.
 std::string bindings(const HostRequest& request);
 

@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 constexpr const char* kDeclaration = "torch::Tensor forward(torch::Tensor x, double s);\n";
@@ -350,6 +351,24 @@ TEST_F(HostCompile, TorchsRarerHeadersAreTakenWhereTheyAreNeeded) {
   EXPECT_THAT(module.way, HasSubstr("heavy"));
   EXPECT_EQ(run_python(module, "print(m.forward(torch.tensor([-2.0, 4.0]), 0.5))"),
             "tensor([-1.,  4.])\n");
+}
+
+TEST_F(HostCompile, FunctionsWithAGradientNeedNoMoreThanTheUsualHeaders) {
+  const HostModule module = must_compile(request(
+      kDeclaration,
+      "struct Scale : torch::autograd::Function<Scale> {\n"
+      "  static torch::Tensor forward(torch::autograd::AutogradContext* context,\n"
+      "                               torch::Tensor x, double s) {\n"
+      "    context->saved_data[\"s\"] = s;\n    return x * s;\n  }\n"
+      "  static torch::autograd::variable_list backward(\n"
+      "      torch::autograd::AutogradContext* context, torch::autograd::variable_list g) {\n"
+      "    return {g[0] * context->saved_data[\"s\"].toDouble(), torch::Tensor()};\n  }\n};\n"
+      "torch::Tensor forward(torch::Tensor x, double s) { return Scale::apply(x, s); }\n"));
+  EXPECT_THAT(module.way, Not(HasSubstr("heavy")));
+  EXPECT_EQ(run_python(module,
+                       "x = torch.tensor([3.0], requires_grad=True)\n"
+                       "m.forward(x, 2.0).sum().backward()\nprint(x.grad)"),
+            "tensor([2.])\n");
 }
 
 TEST_F(HostCompile, EqualHostHalvesAreCompiledOnce) {
