@@ -102,6 +102,13 @@ struct HostSetup {
 /// The set-up of this installation; `cache` is `installation.cache`'s.
 HostSetup host_setup(const Installation& installation);
 
+/// The precompiled header that host halves of a device stand on, as the cache has it.
+struct HostHeaders {
+  bool built = false;
+  std::uintmax_t bytes = 0;     ///< of its folder
+  std::chrono::seconds age{0};  ///< since it was built
+};
+
 /// Compiles host halves over the cores, each in a killable process, equal ones once. The first
 /// compile on a machine builds a precompiled header, which stays in the cache (clang 10 to 30 s,
 /// GCC a minute; other processes wait for it).
@@ -115,6 +122,8 @@ class HostCompiler {
   void cancel();
   /// "clang++ 14.0.6". Throws kbench::Error where there is no compiler.
   std::string compiler_version();
+  /// What the cache has for `device`. Throws kbench::Error where there is no compiler.
+  HostHeaders headers(HostDevice device);
   /// Builds the precompiled header now, for `device`. Throws kbench::Error where that fails.
   void prepare(HostDevice device);
 

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 
-#include "compile/content_cache.hpp"
+#include "compile/host_cache.hpp"
 #include "compile/host_diagnostics.hpp"
 #include "compile/host_prelude.hpp"
 #include "compile/host_run.hpp"
 #include "compile/host_source.hpp"
-#include "compile/host_wire.hpp"
 #include "compile/keyed_pool.hpp"
 #include "kbench/error.hpp"
-#include "kbench/hash.hpp"
 #include "kbench/host_compile.hpp"
 
 namespace kbench {
@@ -25,33 +22,11 @@ namespace fs = std::filesystem;
 // Raised when what a result holds changes its meaning.
 constexpr std::string_view kFormat = "host-2";
 constexpr std::string_view kStandard = "c++17";
-constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
-
-void add(Sha256& hash, const std::vector<HostText>& texts) {
-  hash.field(std::to_string(texts.size()));
-  for (const HostText& text : texts) hash.field(text.name).field(text.text);
-}
-
-void add(Sha256& hash, const std::vector<std::string>& words) {
-  hash.field(std::to_string(words.size()));
-  for (const auto& word : words) hash.field(word);
-}
 
 std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
   Sha256 hash;
   hash.field(kFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
-  add(hash, request.cpp_sources);
-  add(hash, request.cuda_sources);
-  hash.field(request.functions ? std::to_string(request.functions->size()) : "none");
-  if (request.functions) {
-    for (const auto& [name, docstring] : *request.functions) hash.field(name).field(docstring);
-  }
-  hash.field(request.error_handling ? "1" : "0");
-  add(hash, request.flags);
-  hash.field(std::to_string(request.includes.size()));
-  for (const auto& include : request.includes) hash.field(include.string());
-  add(hash, request.kernels);
-  add(hash, request.variables);
+  add(hash, request);
   return hash.hex();
 }
 
@@ -82,10 +57,7 @@ struct HostCompiler::Impl {
         cache(setup.cache / "host"),
         preludes(setup, cancel_event.value()),
         pool(setup.jobs) {}
-  ~Impl() {
-    cancel();
-    if (stored) cache.shrink(kMaxCacheBytes);
-  }
+  ~Impl() { cancel(); }
   void cancel() {
     ::eventfd_write(cancel_event.value(), 1);
     pool.cancel();
@@ -96,32 +68,13 @@ struct HostCompiler::Impl {
   HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
                         HostRun& run);
   HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
-  std::optional<HostResult> load(const std::string& key) const;
 
   HostSetup setup;
-  ContentCache cache;
+  HostCache cache;
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
   Preludes preludes;
-  std::atomic<bool> stored = false;
   KeyedPool<HostResult> pool;  // last: its threads use the rest
 };
-
-std::optional<HostResult> HostCompiler::Impl::load(const std::string& key) const {
-  const auto text = cache.load_text(key);
-  if (!text) return std::nullopt;
-  try {
-    HostResult result = unpack_host_result(*text);
-    const auto* error = std::get_if<CompileError>(&result);
-    const double limit_s = std::chrono::duration<double>(setup.limit).count();
-    if (error != nullptr && error->cause == "compile_timeout" && error->limit_s < limit_s) {
-      return std::nullopt;
-    }
-    std::visit([](auto& alternative) { alternative.cached = true; }, result);
-    return result;
-  } catch (const Error&) {
-    return std::nullopt;  // written by another version
-  }
-}
 
 /// Headers may have changed under a prelude; built anew, it has to do.
 HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
@@ -165,16 +118,11 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
                                     const PreludeKind& kind, const HostFlags& flags) {
   // Once more: it may have been done while it stood in the queue.
-  if (auto known = load(key)) return *known;
+  if (auto known = cache.load(key, setup.limit)) return *known;
   HostRun run(setup, request, flags, cancel_event.value());
   HostResult result = compile_now(request, kind, run);
   std::visit([&](auto& alternative) { alternative.seconds = run.seconds(); }, result);
-  const auto* error = std::get_if<CompileError>(&result);
-  // A kill from outside says something about this moment, not about the source.
-  if (error == nullptr || error->cause != "compiler_killed") {
-    cache.store_text(key, pack(result));
-    stored = true;
-  }
+  cache.store(key, result);
   return result;
 }
 
@@ -183,7 +131,7 @@ std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) 
   const PreludeKind kind{request.device, false,
                          flags.standard.empty() ? std::string(kStandard) : flags.standard};
   const std::string key = key_of(request, preludes.folder(kind), setup);
-  if (auto known = load(key)) {
+  if (auto known = cache.load(key, setup.limit)) {
     std::promise<HostResult> promise;
     promise.set_value(std::move(*known));
     return promise.get_future().share();
@@ -211,6 +159,10 @@ std::shared_future<HostResult> HostCompiler::compile(HostRequest request) {
 void HostCompiler::cancel() { impl_->cancel(); }
 
 std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
+
+HostHeaders HostCompiler::headers(HostDevice device) {
+  return impl_->preludes.state({device, false, std::string(kStandard)});
+}
 
 void HostCompiler::prepare(HostDevice device) {
   impl_->preludes.ready({device, false, std::string(kStandard)});

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <optional>
 
 #include "kbench/error.hpp"
 #include "kbench/subprocess.hpp"
@@ -33,15 +32,6 @@ std::vector<fs::path> path_folders() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return folders;
-}
-
-std::optional<fs::path> find_program(const std::string& name) {
-  for (const auto& folder : path_folders()) {
-    const fs::path file = folder / name;
-    std::error_code ignored;
-    if (fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return std::nullopt;
 }
 
 /// The names by which a system knows its compilers: the plain one, then the newest.
@@ -81,6 +71,15 @@ std::optional<FoundCompiler> inspect(const fs::path& path) {
 }
 
 }  // namespace
+
+std::optional<fs::path> find_program(const std::string& name) {
+  for (const auto& folder : path_folders()) {
+    const fs::path file = folder / name;
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return std::nullopt;
+}
 
 std::string FoundCompiler::name() const {
   return fmt::format("{} {}", is_clang ? "clang++" : "g++", version);

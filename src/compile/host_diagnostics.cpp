@@ -12,7 +12,8 @@
 namespace kbench {
 namespace {
 
-/// "file:12:3: error: text", or a linker's or driver's "program: error: text".
+/// "file:12:3: error: text", nvcc's "file(12): error: text", or a linker's or driver's "program:
+/// error: text".
 struct LogLine {
   std::string_view file, line, kind, text;
 };
@@ -28,8 +29,15 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Takes ":12" or ":12:3" off the end of a place.
+/// Takes ":12" or ":12:3" off the end of a place, or nvcc's "(12)".
 void take_numbers(std::string_view& place, std::string_view& line) {
+  if (const std::size_t open = place.rfind('('); place.ends_with(')') && open > 0) {
+    const std::string_view number = place.substr(open + 1, place.size() - open - 2);
+    if (!is_number(number)) return;
+    line = number;
+    place = place.substr(0, open);
+    return;
+  }
   for (int i = 0; i < 2; ++i) {
     const std::size_t colon = place.rfind(':');
     if (colon == std::string_view::npos || !is_number(place.substr(colon + 1))) return;

@@ -184,6 +184,20 @@ const Prelude& Preludes::known(const PreludeKind& kind) {
 
 fs::path Preludes::folder(const PreludeKind& kind) { return known(kind).folder; }
 
+HostHeaders Preludes::state(const PreludeKind& kind) {
+  const fs::path folder = known(kind).folder;
+  HostHeaders state;
+  std::error_code absent, ignored;
+  // `complete` is touched by each use, the header by none.
+  const auto built = fs::last_write_time(folder / kPreludeHeader, absent);
+  if (absent || !fs::exists(folder / kComplete)) return state;
+  state.built = true;
+  state.age =
+      std::chrono::duration_cast<std::chrono::seconds>(fs::file_time_type::clock::now() - built);
+  for (const auto& file : files_below(folder)) state.bytes += fs::file_size(folder / file, ignored);
+  return state;
+}
+
 void Preludes::build(const Prelude& prelude) {
   fs::create_directories(prelude.folder);
   const Fd lock = lock_file(prelude.folder.string() + ".lock", cancel_fd_);

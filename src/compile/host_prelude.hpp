@@ -45,6 +45,8 @@ class Preludes {
   /// Its folder, whether it is built or not; the name stands for all that decides what a compile
   /// on top of it gives, but the candidate's text.
   std::filesystem::path folder(const PreludeKind& kind);
+  /// What there is of it already.
+  HostHeaders state(const PreludeKind& kind);
   /// The compiler of all preludes. Throws kbench::Error where this machine has none.
   const FoundCompiler& compiler();
 

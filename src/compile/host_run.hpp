@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/guarded_compiler.hpp"
 #include "compile/host_prelude.hpp"
 #include "compile/host_source.hpp"
 #include "kbench/host_compile.hpp"
@@ -28,10 +29,10 @@ class HostRun {
  private:
   std::vector<std::string> command(const Prelude& prelude, const std::filesystem::path& folder,
                                    std::size_t units) const;
-  std::vector<std::string> readable(const Prelude& prelude) const;
+  GuardedCompiler guarded_by(const Prelude& prelude, const std::filesystem::path& scratch) const;
   std::vector<std::string> libraries(const Prelude& prelude) const;
   HostResult module(const Prelude& prelude, std::string object, std::string log) const;
-  CompileError failed(const CommandResult& result) const;
+  CompileError failed(const GuardedCompiler& compiler, const CommandResult& result) const;
 
   const HostSetup& setup_;
   const HostRequest& request_;

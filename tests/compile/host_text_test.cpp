@@ -55,6 +55,9 @@ TEST(HostSource, TorchsHeadersComeBeforeTheMacros) {
   EXPECT_THAT(before, Not(HasSubstr("vector")));
   EXPECT_THAT(before, Not(HasSubstr("no.h")));
   EXPECT_TRUE(before.ends_with("#include \"kbench_macros.hpp\"\n"));
+  EXPECT_THAT(before, Not(HasSubstr("autograd")));
+  EXPECT_THAT(preamble("struct F : torch::autograd::Function<F> {};"),
+              HasSubstr("#include <torch/csrc/autograd/custom_function.h>\n"));
 }
 
 TEST(HostSource, FlagsThatMeanSomethingAreRead) {
@@ -90,6 +93,15 @@ TEST(HostDiagnostics, TheCandidatesOwnLineIsFound) {
     EXPECT_EQ(diagnosis.cause, row.cause) << row.log;
     EXPECT_EQ(diagnosis.message, row.message) << row.log;
   }
+}
+
+TEST(HostDiagnostics, NvccsPlacesAreReadToo) {
+  HostRequest request;
+  request.cuda_sources = {{"k.py (cuda_sources[0])", ""}};
+  const auto own =
+      diagnose_host("k.py (cuda_sources[0])(12): error: identifier \"x\" is undefined\n", request);
+  EXPECT_EQ(own.cause, "syntax_error");
+  EXPECT_EQ(own.message, "k.py (cuda_sources[0]), line 12: identifier \"x\" is undefined");
 }
 
 TEST(HostDiagnostics, OnlyTorchsRarerNamesAskForAllOfItsHeaders) {

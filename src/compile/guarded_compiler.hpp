@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/compile.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench {
+
+/// The limits of one run of a compiler that knows none itself, and what messages call it.
+struct GuardedCompiler {
+  std::string name;                             ///< "the host compiler"
+  std::filesystem::path guard;                  ///< kbench-cc
+  std::size_t memory_bytes = 0;                 ///< of each of its processes
+  std::filesystem::path scratch;                ///< the only folder that it may write to
+  std::vector<std::filesystem::path> readable;  ///< besides the system's
+};
+
+/// `command` behind the guard.
+std::vector<std::string> guarded(const GuardedCompiler& compiler,
+                                 const std::vector<std::string>& command);
+
+/// The environment of such a compiler: nothing that changes what it reads or where it writes.
+std::vector<std::pair<std::string, std::string>> guarded_environment(
+    const GuardedCompiler& compiler);
+
+/// What a failed run says of the compiler instead of the source: compile_timeout,
+/// compiler_out_of_memory, compiler_killed, compiler_crash. Nothing where its log is about the
+/// source. Throws kbench::Error where the guard itself failed.
+std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
+                                             const CommandResult& result,
+                                             std::chrono::milliseconds limit);
+
+}  // namespace kbench

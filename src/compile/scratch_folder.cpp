@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "compile/scratch_folder.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cerrno>
+#include <string>
+
+#include "kbench/error.hpp"
+
+namespace kbench {
+
+namespace fs = std::filesystem;
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (fs::temp_directory_path() / "kbench-host-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(fmt::format("{} cannot be made: {}", name, ::strerror(errno)));
+  }
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace kbench
