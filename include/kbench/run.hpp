@@ -51,6 +51,7 @@ struct EvalOptions {
   Sizes overrides;                    ///< --set
   ShrinkOptions shrink;
   double compile_limit_s = 30;
+  double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
   double timing_budget_s = 0.5;        ///< of measuring, per candidate

@@ -286,6 +286,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--compile-timeout", a.options.compile_limit_s, "seconds per compile")
       ->check(above_zero())
       ->capture_default_str();
+  app.add_option("--nvcc-timeout", a.options.nvcc_limit_s,
+                 "seconds for an extension that only nvcc can compile")
+      ->check(above_zero())
+      ->capture_default_str();
   app.add_option("--load-timeout", a.options.load_limit_s, "seconds to load a candidate")
       ->check(above_zero())
       ->capture_default_str();

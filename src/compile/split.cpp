@@ -92,6 +92,13 @@ void list(const SourceUnit& unit, const PlacedItem& placed, KnownKernels& known,
   }
 }
 
+/// True for what device code may name, if it were only there.
+bool is_host_only(const PlacedItem& placed) {
+  const SourceItem& item = *placed.item;
+  const bool is_data = item.is(Kind::kVariable) || item.is(Kind::kType) || item.is(Kind::kAlias);
+  return is_data && placed.in_host && !placed.in_device && !item.has_space();
+}
+
 /// A class cannot stand before the member function that its lambda is in.
 void refuse_member_lambdas(const SourceUnit& unit, const SourceItem& type) {
   for (const SourceItem& member : type.members) {
@@ -114,6 +121,10 @@ SplitSource split(std::string_view source, std::string_view file_name) {
   for (const PlacedItem& placed : items) {
     check(unit, placed);
     list(unit, placed, known, made);
+    if (is_host_only(placed)) {
+      made.host_only.insert(made.host_only.end(), placed.item->names.begin(),
+                            placed.item->names.end());
+    }
     const SourceItem& item = *placed.item;
     if (item.is(Kind::kFunction) && !item.has_space()) {
       rewrite_lambdas(unit, item, device, host, lambdas);

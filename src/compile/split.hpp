@@ -28,6 +28,9 @@ struct SplitSource {
   std::string host;    ///< for a C++17 compiler, where __global__ and the like mean nothing
   std::vector<SplitKernel> kernels;
   std::vector<SplitVariable> variables;
+  /// Types, aliases and constants that name what only host code has, and which the device half
+  /// lacks therefore: device code that names one needs a compiler of both.
+  std::vector<std::string> host_only;
 };
 
 /// Why a source cannot be split: a form that this splitter does not know, or no valid source at all

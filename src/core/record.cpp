@@ -263,9 +263,12 @@ json to_json(const Record& record) {
   if (record.shrunk) line["shrunk"] = to_json(*record.shrunk);
   if (record.correct_at) line["correct_at"] = *record.correct_at;
   if (record.compile) {
+    const auto& host_s = record.compile->host_s;
     line["compile"] = {{"seconds", number_or_null(record.compile->seconds)},
                        {"cached", record.compile->cached},
-                       {"way", record.compile->way}};
+                       {"way", record.compile->way},
+                       {"host_s", host_s ? number_or_null(*host_s) : json()},
+                       {"fallback", record.compile->fallback}};
   }
   for (const TrialResult& trial : record.correctness) line["correctness"].push_back(to_json(trial));
   if (record.outcome == Outcome::kCorrect) {
@@ -314,7 +317,12 @@ Record record_from_json(const json& line) {
     const Fields compile(*value);
     record.compile = {.seconds = compile.number("seconds"),
                       .cached = compile.boolean("cached"),
-                      .way = compile.text("way")};
+                      .way = compile.text("way"),
+                      .host_s = compile.maybe_number("host_s"),
+                      .fallback = ""};
+    // Run files of before it do not have it.
+    if (const json* fallback = compile.maybe("fallback"))
+      record.compile->fallback = Fields::text_of(*fallback, "fallback");
   }
   for (const json& trial : fields.array("correctness")) {
     record.correctness.push_back(trial_from(Fields(trial)));

@@ -80,7 +80,10 @@ void CompileService::answer(const ExtensionResult& result) {
     return;
   }
   const auto& extension = std::get<Extension>(result);
-  json body{{"built", true}, {"kernels", json::array()}, {"variables", json::array()}};
+  json body{{"built", true},
+            {"whole", extension.whole},
+            {"kernels", json::array()},
+            {"variables", json::array()}};
   for (const auto& kernel : extension.kernels)
     body["kernels"].push_back(
         {{"offset", kernel.offset}, {"symbol", kernel.symbol}, {"name", kernel.name}});
@@ -105,20 +108,22 @@ BuildSummary CompileService::summary() {
     ordered = ordered_;
   }
   BuildSummary summary;
+  // Any alternative of a result has these.
+  const auto add = [&](const auto& built) {
+    summary.seconds += built.seconds;
+    if (built.host_s) summary.host_s = summary.host_s.value_or(0) + *built.host_s;
+    summary.cached = summary.cached && built.cached;
+    if (!built.way.empty()) summary.way = built.way;
+    if (!built.fallback.empty()) summary.fallback = built.fallback;
+  };
   for (const auto& building : ordered) {
     const ExtensionResult& result = building.get();
     ++summary.builds;
-    if (const auto* extension = std::get_if<Extension>(&result)) {
-      summary.seconds += extension->seconds;
-      summary.cached = summary.cached && extension->cached;
-      summary.way = extension->way;
-      continue;
-    }
-    const auto& error = std::get<ExtensionError>(result);
-    summary.seconds += error.seconds;
-    summary.cached = summary.cached && error.cached;
-    summary.log += error.log;
-    if (!summary.failure) summary.failure = error;
+    std::visit(add, result);
+    const auto* error = std::get_if<ExtensionError>(&result);
+    if (error == nullptr) continue;
+    summary.log += error->log;
+    if (!summary.failure) summary.failure = *error;
   }
   return summary;
 }

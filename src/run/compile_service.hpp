@@ -14,8 +14,9 @@ namespace kbench::run {
 struct BuildSummary {
   std::size_t builds = 0;
   double seconds = 0;
+  std::optional<double> host_s;  ///< of these, those of host halves; none: there was none
   bool cached = true;
-  std::string way, log;
+  std::string way, fallback, log;
   std::optional<ExtensionError> failure;
 };
 

@@ -92,7 +92,11 @@ struct EvalRun::Impl {
     HostSetup host_half = host_setup(installation);
     host_half.jobs = jobs;
     host_half.limit = std::max(limit, host_half.limit);
-    builder.emplace(*pool, std::move(host_half), arch_of(devices.front()));
+    NvccSetup nvcc = nvcc_setup(installation);
+    // Each takes two cores, and a gigabyte or two on each.
+    nvcc.jobs = std::max(1u, jobs / 2);
+    nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
+    builder.emplace(*pool, std::move(host_half), std::move(nvcc), arch_of(devices.front()));
     if (devices.front().gpu)
       judge_kernels = pool->compile(run::judge_kernels_request(arch_of(devices.front())));
     const auto load_limit =

@@ -68,44 +68,47 @@ ExtensionError error_of(const CompileError& error) {
 struct SplitSources {
   std::string device;
   std::vector<HostText> host;
-  std::vector<std::string> kernels, variables;
+  std::vector<std::string> kernels, variables, host_only;
 };
+
+/// The sources of one kind ("cpp", "cuda") as compilers are to see them.
+std::vector<HostText> placed_texts(const json& request, const std::string& kind,
+                                   const ExtensionOwner& owner) {
+  const auto sources = strings(request, (kind + "_sources").c_str());
+  const auto files = strings(request, (kind + "_files").c_str());
+  std::vector<HostText> texts;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const bool is_file = i < files.size() && !files[i].empty();
+    const auto name =
+        is_file ? files[i] : fmt::format("{} ({}_sources[{}])", owner.file_name, kind, i);
+    PlacedSource placed = place(sources[i], name, owner);
+    texts.push_back({std::move(placed.file_name), std::move(placed.text)});
+  }
+  return texts;
+}
 
 std::variant<SplitSources, ExtensionError> split_all(const json& request,
                                                      const ExtensionOwner& owner) {
   SplitSources all;
-  const auto sources = strings(request, "cuda_sources");
-  const auto files = strings(request, "cuda_files");
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto name =
-        i < files.size() ? files[i] : fmt::format("{} (cuda_sources[{}])", owner.file_name, i);
-    const PlacedSource placed = place(sources[i], name, owner);
-    auto split = split_source(placed.text, placed.file_name);
+  for (const HostText& placed : placed_texts(request, "cuda", owner)) {
+    auto split = split_source(placed.text, placed.name);
     if (const auto* refusal = std::get_if<SplitRefusal>(&split))
       return refused(refusal->cause,
-                     fmt::format("{}:{}: {}", placed.file_name, refusal->line, refusal->message));
+                     fmt::format("{}:{}: {}", placed.name, refusal->line, refusal->message));
     auto& halves = std::get<SplitSource>(split);
     all.device += halves.device + "\n";
-    all.host.push_back({placed.file_name, std::move(halves.host)});
+    all.host.push_back({placed.name, std::move(halves.host)});
     for (auto& kernel : halves.kernels) all.kernels.push_back(std::move(kernel.name));
     for (auto& variable : halves.variables) all.variables.push_back(std::move(variable.name));
+    all.host_only.insert(all.host_only.end(), halves.host_only.begin(), halves.host_only.end());
   }
   return all;
 }
 
-HostRequest host_request(const json& request, const SplitSources& sources,
-                         const ExtensionOwner& owner, HostDevice device) {
+/// What both ways give the C++ compiler: all but the CUDA sources.
+HostRequest host_request(const json& request, const ExtensionOwner& owner) {
   HostRequest host;
-  const auto cpp = strings(request, "cpp_sources");
-  const auto files = strings(request, "cpp_files");
-  for (std::size_t i = 0; i < cpp.size(); ++i) {
-    auto placed =
-        place(cpp[i],
-              i < files.size() ? files[i] : fmt::format("{} (cpp_sources[{}])", owner.file_name, i),
-              owner);
-    host.cpp_sources.push_back({std::move(placed.file_name), std::move(placed.text)});
-  }
-  host.cuda_sources = sources.host;
+  host.cpp_sources = placed_texts(request, "cpp", owner);
   const auto functions = request.find("functions");
   if (functions != request.end() && functions->is_object()) {
     host.functions.emplace();
@@ -118,10 +121,33 @@ HostRequest host_request(const json& request, const SplitSources& sources,
     if (flag.starts_with("-D")) host.flags.push_back(flag);
   for (const auto& folder : strings(request, "extra_include_paths"))
     host.includes.emplace_back(folder);
+  return host;
+}
+
+HostRequest host_half(const json& request, const SplitSources& sources, const ExtensionOwner& owner,
+                      HostDevice device) {
+  HostRequest host = host_request(request, owner);
+  host.cuda_sources = sources.host;
   host.kernels = sources.kernels;
   host.variables = sources.variables;
   host.device = device;
   return host;
+}
+
+NvccRequest whole_request(const json& request, const ExtensionOwner& owner,
+                          const std::string& arch) {
+  NvccRequest whole;
+  whole.sources = host_request(request, owner);
+  whole.sources.cuda_sources = placed_texts(request, "cuda", owner);
+  whole.cuda_flags = strings(request, "extra_cuda_cflags");
+  // Those that both compilers know hold for all sources.
+  for (const auto& flag : whole.cuda_flags)
+    if (flag.starts_with("-U") || flag.starts_with("-std=")) whole.sources.flags.push_back(flag);
+  whole.separate_files = request.at("kind").get<std::string>() == "files";
+  whole.implicit_headers = !whole.separate_files && !request.value("no_implicit_headers", false);
+  whole.libraries = strings(request, "extra_ldflags");
+  whole.arch = arch;
+  return whole;
 }
 
 /// What NVRTC is to make: every instance that the host half can launch, and its variables.
@@ -155,6 +181,7 @@ Extension join(const HostModule& host, const Artifact& device) {
     extension.variables.push_back(
         {variable.offset, variable.size, device.kernels.at(next++).symbol});
   extension.seconds = host.seconds + device.seconds;
+  extension.host_s = host.seconds;
   extension.cached = host.cached && device.cached;
   extension.way = device.image.empty() ? host.way : fmt::format("{} + {}", device.way, host.way);
   return extension;
@@ -162,13 +189,15 @@ Extension join(const HostModule& host, const Artifact& device) {
 
 }  // namespace
 
-ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, std::string arch)
-    : pool_(pool), setup_(std::move(setup)), arch_(std::move(arch)) {}
+ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
+                                   std::string arch)
+    : pool_(pool), setup_(std::move(setup)), nvcc_(std::move(nvcc)), arch_(std::move(arch)) {}
 
 ExtensionBuilder::~ExtensionBuilder() { cancel(); }
 
 void ExtensionBuilder::cancel() {
   pool_.cancel();
+  nvcc_.cancel();
   const std::lock_guard lock(mutex_);
   if (host_) host_->cancel();
 }
@@ -228,22 +257,106 @@ ExtensionResult ExtensionBuilder::build_kernel(const json& request, const Extens
 }
 
 ExtensionResult ExtensionBuilder::build_split(const json& request, const ExtensionOwner& owner) {
+  SplitFailure failure;
+  auto result = try_split(request, owner, failure);
+  const auto* error = std::get_if<ExtensionError>(&result);
+  if (error == nullptr) return result;
+  failure.cause = error->cause;
+  failure.message = error->message;
+  failure.log = error->log;
+  for (const char* kind : {"cpp", "cuda"})
+    for (auto& text : placed_texts(request, kind, owner)) failure.own_names.push_back(text.name);
+  failure.own_names.push_back(owner.file_name);
+  failure.several_files = strings(request, "cuda_files").size() > 1;
+  for (const auto& flag : strings(request, "extra_ldflags"))
+    failure.names_libraries = failure.names_libraries || flag.starts_with("-l");
+  if (error->cause == "missing_include") failure.header_folders = header_folders();
+  const FallbackRule* rule = find_fallback(failure);
+  return rule == nullptr ? result : fall_back(request, owner, *error, rule->why);
+}
+
+ExtensionResult ExtensionBuilder::try_split(const json& request, const ExtensionOwner& owner,
+                                            SplitFailure& failure) {
   auto split = split_all(request, owner);
   if (auto* error = std::get_if<ExtensionError>(&split)) return std::move(*error);
   const auto& sources = std::get<SplitSources>(split);
-  const HostDevice host_device =
-      arch_.starts_with("compute_") ? HostDevice::kCpu : HostDevice::kCuda;
-  const auto built = host().compile(host_request(request, sources, owner, host_device)).get();
-  if (const auto* error = std::get_if<CompileError>(&built)) return error_of(*error);
+  failure.host_only = sources.host_only;
+  failure.part = SplitPart::kHost;
+  const HostDevice host_device = is_on_cpu() ? HostDevice::kCpu : HostDevice::kCuda;
+  const auto built = host().compile(host_half(request, sources, owner, host_device)).get();
+  if (const auto* error = std::get_if<CompileError>(&built)) {
+    auto failed = error_of(*error);
+    failed.host_s = failed.seconds;
+    return failed;
+  }
   const auto& module = std::get<HostModule>(built);
   if (module.stubs.empty() && module.variables.empty()) return join(module, Artifact{});
+  failure.part = SplitPart::kDevice;
   const auto compiled = pool_.compile(device_request(request, sources, module, owner, arch_)).get();
   if (const auto* error = std::get_if<CompileError>(&compiled)) {
-    auto failure = error_of(*error);
-    failure.seconds += module.seconds;
-    return failure;
+    auto failed = error_of(*error);
+    failed.seconds += module.seconds;
+    failed.host_s = module.seconds;
+    return failed;
   }
   return join(module, std::get<Artifact>(compiled));
+}
+
+ExtensionResult ExtensionBuilder::fall_back(const json& request, const ExtensionOwner& owner,
+                                            const ExtensionError& error, std::string_view why) {
+  ExtensionError failed = error;
+  if (is_on_cpu()) {
+    failed.outcome = Outcome::kUnsupported;
+    failed.cause = "needs_nvcc";
+    failed.message =
+        fmt::format("{}; this takes nvcc ({}), and what nvcc makes does not run on the CPU",
+                    error.message, why);
+    return failed;
+  }
+  if (const NvccSearch& search = nvcc_.search(); !search.found) {
+    failed.message = fmt::format("{}; {}, but it cannot be asked ({}): see kbench doctor",
+                                 error.message, why, search.absence);
+    return failed;
+  }
+  return build_whole(request, owner, error);
+}
+
+/// What nvcc says is the verdict: its headers and its language are those that authors test with.
+ExtensionResult ExtensionBuilder::build_whole(const json& request, const ExtensionOwner& owner,
+                                              const ExtensionError& error) {
+  const std::string fallback = fmt::format("{}: {}", error.cause, error.message);
+  const auto built = nvcc_.compile(whole_request(request, owner, arch_)).get();
+  if (const auto* refusal = std::get_if<CompileError>(&built)) {
+    ExtensionError failed = error_of(*refusal);
+    failed.seconds += error.seconds;
+    failed.host_s = error.host_s;
+    failed.way = "nvcc " + nvcc_.search().found->version;
+    failed.fallback = fallback;
+    failed.log = error.log.empty() ? failed.log : fmt::format("{}\n{}", error.log, failed.log);
+    return failed;
+  }
+  const auto& module = std::get<HostModule>(built);
+  Extension extension;
+  extension.whole = true;
+  extension.object = module.object;
+  extension.seconds = module.seconds + error.seconds;
+  extension.host_s = error.host_s;
+  extension.cached = module.cached;
+  extension.way = module.way;
+  extension.fallback = fallback;
+  return extension;
+}
+
+/// All folders in which nvcc looks for a header, but for the candidate's own.
+std::vector<std::filesystem::path> ExtensionBuilder::header_folders() {
+  auto folders = setup_.includes;
+  const auto beside = nvcc_.headers();
+  folders.insert(folders.end(), beside.begin(), beside.end());
+  folders.insert(folders.end(), {"/usr/include", "/usr/local/include"});
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/include/c++", ignored))
+    folders.push_back(entry.path());
+  return folders;
 }
 
 }  // namespace kbench::run

@@ -13,7 +13,9 @@
 
 #include "kbench/compile.hpp"
 #include "kbench/host_compile.hpp"
+#include "kbench/nvcc.hpp"
 #include "kbench/outcome.hpp"
+#include "run/nvcc_fallback.hpp"
 
 namespace kbench::run {
 
@@ -31,9 +33,13 @@ struct Extension {
   std::string image;   ///< cubin or PTX
   std::vector<Kernel> kernels;
   std::vector<Variable> variables;
-  double seconds = 0;  ///< of the compilers, when they ran
+  bool whole =
+      false;  ///< nvcc's: the kernels are in the object, and nothing has to be launched for it
+  double seconds = 0;            ///< of the compilers, when they ran
+  std::optional<double> host_s;  ///< of these, of the host half's
   bool cached = false;
-  std::string way;  ///< "nvrtc + clang++ 14.0.6"
+  std::string way;       ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
+  std::string fallback;  ///< why it was nvcc; else empty
 };
 
 /// Why there is no extension: the candidate's fault.
@@ -42,6 +48,8 @@ struct ExtensionError {
   std::string cause, message, log;
   double seconds = 0;
   bool cached = false;
+  std::optional<double> host_s{};
+  std::string way{}, fallback{};  ///< of nvcc, where it was asked
 };
 
 using ExtensionResult = std::variant<Extension, ExtensionError>;
@@ -52,12 +60,12 @@ struct ExtensionOwner {
   std::string source;     ///< in which a CUDA source may stand as a string
 };
 
-/// Builds what module_extension.py asks for: splits, compiles both halves over the cores, and keeps
-/// the answers. Thread-safe.
+/// Builds what module_extension.py asks for: splits, compiles both halves over the cores, has nvcc
+/// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
 class ExtensionBuilder {
  public:
   /// `arch` as in CompileRequest. The host compiler is made when it is first needed.
-  ExtensionBuilder(CompilePool& pool, HostSetup setup, std::string arch);
+  ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc, std::string arch);
   ~ExtensionBuilder();
 
   /// Starts building, unless it has been asked for before. A request that is none of ours (any JSON
@@ -72,10 +80,19 @@ class ExtensionBuilder {
   ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_kernel(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_split(const nlohmann::json& request, const ExtensionOwner& owner);
+  ExtensionResult try_split(const nlohmann::json& request, const ExtensionOwner& owner,
+                            SplitFailure& failure);
+  ExtensionResult fall_back(const nlohmann::json& request, const ExtensionOwner& owner,
+                            const ExtensionError& error, std::string_view why);
+  ExtensionResult build_whole(const nlohmann::json& request, const ExtensionOwner& owner,
+                              const ExtensionError& error);
+  std::vector<std::filesystem::path> header_folders();
+  bool is_on_cpu() const { return arch_.starts_with("compute_"); }
   HostCompiler& host();
 
   CompilePool& pool_;
   HostSetup setup_;
+  NvccCompiler nvcc_;
   std::string arch_;
   std::mutex mutex_;
   std::unique_ptr<HostCompiler> host_;

@@ -10,6 +10,9 @@
 namespace kbench::run {
 namespace {
 
+/// A record stays small; the whole reason stands in the log.
+constexpr std::size_t kMaxFallbackBytes = 300;
+
 void decide(Prepared& prepared, const PlanError& error) {
   decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause,
          fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
@@ -125,13 +128,13 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   wait_for(prepared.compiled, cancel_fd);
   const CompileResult& result = prepared.compiled.get();
   if (const auto* error = std::get_if<CompileError>(&result)) {
-    prepared.record.compile = CompileInfo{error->seconds, error->cached, "nvrtc"};
+    prepared.record.compile = CompileInfo{error->seconds, error->cached, "nvrtc", {}, ""};
     prepared.log = error->log;
     decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error->cause, error->message);
     return std::nullopt;
   }
   const auto& artifact = std::get<Artifact>(result);
-  prepared.record.compile = CompileInfo{artifact.seconds, artifact.cached, artifact.way};
+  prepared.record.compile = CompileInfo{artifact.seconds, artifact.cached, artifact.way, {}, ""};
   prepared.log = artifact.log;
   auto resolved = resolve_plan(*prepared.bound, artifact.kernels);
   if (const auto* error = std::get_if<PlanError>(&resolved)) {
@@ -152,7 +155,8 @@ std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
     const BuildSummary& builds = prepared.scouted.get().builds;
     if (builds.builds > 0)
       prepared.record.compile =
-          CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way};
+          CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way,
+                      builds.host_s, builds.fallback.substr(0, kMaxFallbackBytes)};
     prepared.log = builds.log;
     if (builds.failure && !may_recover(*prepared.candidate)) {
       decide(prepared, builds.failure->outcome, Stage::kCompile, builds.failure->cause,

@@ -33,6 +33,7 @@ BuiltExtension built_from(const json& body, std::vector<Fd> fds) {
   BuiltExtension built;
   built.device.image = read_all(fds.at(1).value());
   built.shared_object = std::move(fds.at(0));
+  built.whole = body.at("whole");
   for (const json& kernel : body.at("kernels"))
     built.device.kernels.push_back({kernel.at("offset"), kernel.at("symbol"), kernel.at("name")});
   for (const json& variable : body.at("variables"))

@@ -12,6 +12,8 @@ namespace kbench::worker {
 /// An extension as the driver has built it.
 struct BuiltExtension {
   Fd shared_object;  ///< a sealed memfd
+  /// nvcc's: a plain extension module, which brings its kernels and launches them by itself.
+  bool whole = false;
   DeviceHalf device;
 };
 

@@ -275,6 +275,21 @@ py::object ModulePython::build_extension(const py::object& asked) {
   return load_extension(std::move(built));
 }
 
+/// Gives a host half its kernels, and what launches them.
+void ModulePython::start(void* library, DeviceHalf device) {
+  void* start = dlsym(library, "kbench_split_start");
+  Dl_info info{};
+  if (start == nullptr || dladdr(start, &info) == 0)
+    throw std::runtime_error("the extension was not built by kbench");
+  try {
+    runtime_->add(static_cast<const std::byte*>(info.dli_fbase), std::move(device));
+  } catch (const CandidateFailure& failure) {
+    build_failure_ = BuildFailure{failure.outcome, failure.cause, failure.message, ""};
+    throw std::runtime_error(failure.message);
+  }
+  reinterpret_cast<void (*)(const kbench_split::Runtime*)>(start)(runtime_->table());
+}
+
 /// By its descriptor's path: there is no file, and equal names of extensions do not meet.
 py::object ModulePython::load_extension(BuiltExtension built) {
   const std::string path = fmt::format("/proc/self/fd/{}", built.shared_object.value());
@@ -283,17 +298,7 @@ py::object ModulePython::load_extension(BuiltExtension built) {
   void* library = dlopen(path.c_str(), RTLD_NOW | scope);
   if (library == nullptr)
     throw std::runtime_error(fmt::format("the extension cannot be loaded: {}", dlerror()));
-  void* start = dlsym(library, "kbench_split_start");
-  Dl_info info{};
-  if (start == nullptr || dladdr(start, &info) == 0)
-    throw std::runtime_error("the extension was not built by kbench");
-  try {
-    runtime_->add(static_cast<const std::byte*>(info.dli_fbase), std::move(built.device));
-  } catch (const CandidateFailure& failure) {
-    build_failure_ = BuildFailure{failure.outcome, failure.cause, failure.message, ""};
-    throw std::runtime_error(failure.message);
-  }
-  reinterpret_cast<void (*)(const kbench_split::Runtime*)>(start)(runtime_->table());
+  if (!built.whole) start(library, std::move(built.device));
   shared_objects_.push_back(std::move(built.shared_object));
   // pybind11 keeps modules by their full name; what initialises them is found by its last part.
   const std::string name = fmt::format("kbench_{}.kbench_extension", shared_objects_.size());

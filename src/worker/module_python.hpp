@@ -75,6 +75,7 @@ class ModulePython {
  private:
   pybind11::object build_extension(const pybind11::object& request);
   pybind11::object load_extension(BuiltExtension built);
+  void start(void* library, DeviceHalf device);
   std::string entry() const;
   pybind11::object load_kernel(const std::string& name, BuiltExtension built);
   pybind11::object init_arguments(std::uint64_t seed);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/kbench_process.hpp"
+#include "cli/module_samples.hpp"
 #include "kbench/device_probe.hpp"
 
 namespace kbench::test {
@@ -142,6 +143,29 @@ __global__ void k(const float* x, float* y, int n) {
   }
   EXPECT_EQ(expected[0], expected[1]);
   EXPECT_NE(expected[0], expected[2]);
+}
+
+TEST_F(Gpu, WhatOnlyNvccCompilesRuns) {
+  const auto doctor = run_kbench({"doctor"});
+  if (doctor.output.find("compiles what the split") == std::string::npos)
+    GTEST_SKIP() << "no nvcc of torch's CUDA on this machine (kbench doctor)";
+  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+  const auto source = folder_.write(
+      "managed.py", module_with(replaced(kKernel, "template <typename",
+                                         "__managed__ int calls;\ntemplate <typename") +
+                                    kLoad,
+                                kCall));
+  const auto result =
+      run_kbench({"eval", "--candidate", source.string(), "--problem", problem.string(), "--device",
+                  "cuda:0", "--out", out().string(), "--nvcc-timeout", "280"});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(1));
+  const Record& record = run.records[0];
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  ASSERT_TRUE(record.compile);
+  EXPECT_THAT(record.compile->way.str(), testing::StartsWith("nvcc "));
+  EXPECT_THAT(record.compile->fallback, testing::StartsWith("managed_variable: "));
 }
 
 }  // namespace

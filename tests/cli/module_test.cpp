@@ -74,6 +74,12 @@ const std::map<std::string, Expectation>& samples() {
             kKernel + replaced(kLoad, "functions=[\"forward\"]", "functions=[\"backward\"]"),
             kCall),
         Outcome::kCompileFailure, "unknown_function", "backward"}},
+      {"needs_nvcc",
+       {module_with(
+            replaced(kKernel, "template <typename", "__managed__ int calls;\ntemplate <typename") +
+                kLoad,
+            kCall),
+        Outcome::kUnsupported, "needs_nvcc", "does not run on the CPU"}},
       {"past_end",
        {module_with(replaced(kKernel, "if (i < n) {", "if (i <= n) {") + kLoad, kCall),
         Outcome::kCrash, "illegal_address", "past_end.py:14"}},
@@ -154,6 +160,8 @@ TEST(Modules, GetTheirOutcomes) {
   const Record& built = records.at("inline");
   ASSERT_TRUE(built.compile) << built.message;
   EXPECT_THAT(built.compile->way.str(), HasSubstr("nvrtc + "));
+  EXPECT_TRUE(built.compile->host_s.has_value());
+  EXPECT_EQ(built.compile->fallback, "");
   ASSERT_TRUE(built.timing) << built.message;
   EXPECT_EQ(built.timing->trust, "self_reported");
   EXPECT_THAT(records.at("own_names").flags, Not(Contains("weights_by_seed")));

@@ -22,7 +22,11 @@ inline Record correct(const char* model = "alpha", const char* problem = "level1
   record.judge_hash = "j0";
   record.outcome = Outcome::kCorrect;
   record.stage = Stage::kDone;
-  record.compile = CompileInfo{.seconds = 0.025, .cached = false, .way = "nvrtc"};
+  record.compile = CompileInfo{.seconds = 0.025,
+                               .cached = false,
+                               .way = "nvcc 13.0.88 + g++ 12.2.0",
+                               .host_s = 0.5,
+                               .fallback = "device_lambda: a.py:3: a device lambda captures this"};
   TrialResult trial;
   trial.max_abs_error = 1e-7;
   trial.max_rel_error = 2e-7;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "run/extension_builder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compile/nvcc_fixture.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A member function's device lambda: what the split refuses, at line 3.
+constexpr const char* kRefused =
+    "template <typename F> __global__ void k(F f) { f(); }\n"
+    "struct Run {\n"
+    "  void operator()() const { k<<<1, 1>>>([=] __device__() {}); }\n};\n"
+    "void forward(torch::Tensor x) { Run()(); }\n";
+
+/// Builds for a GPU that is not there; what is a script in the place of nvcc notes its calls.
+class Extensions : public CompileTest {
+ protected:
+  ExtensionResult build(const std::string& cuda, const std::string& nvcc,
+                        const std::string& arch = "sm_90a") {
+    const Installation installation = find_installation();
+    CompilePool pool(setup());
+    const ScopedVariable named("KBENCH_NVCC", nvcc);
+    NvccSetup whole = nvcc_setup(installation);
+    whole.host.cache = folder_.path();
+    if (whole.cuda_version.empty()) whole.cuda_version = "13.0";
+    ExtensionBuilder builder(pool, host_setup(installation), whole, arch);
+    const json request{{"kind", "inline"},
+                       {"cuda_sources", {cuda}},
+                       {"cpp_sources", json::array()},
+                       {"functions", nullptr}};
+    return builder.build(request, {"k.py", ""}).get();
+  }
+};
+
+TEST_F(Extensions, WhatTheSplitRefusesIsNvccs) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const auto result = build(kRefused, fake_nvcc(folder_.path(), kWorkingNvcc).string());
+  const auto* extension = std::get_if<Extension>(&result);
+  ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(result).message;
+  EXPECT_TRUE(extension->whole);
+  EXPECT_THAT(extension->object, HasSubstr("-arch sm_90a"));
+  EXPECT_THAT(extension->way, StartsWith("nvcc 13.0.1 + "));
+  EXPECT_THAT(extension->fallback, StartsWith("device_lambda: k.py (cuda_sources[0]):3: "));
+}
+
+TEST_F(Extensions, WhatNvccSaysIsTheVerdict) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const auto nvcc = fake_nvcc(folder_.path(), "echo 'k.py(3): error: no such F' >&2; exit 2");
+  const auto result = build(kRefused, nvcc.string());
+  const auto& error = std::get<ExtensionError>(result);
+  EXPECT_EQ(error.outcome, Outcome::kCompileFailure);
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, HasSubstr("line 3: no such F"));
+  EXPECT_EQ(error.way, "nvcc 13.0.1");
+  EXPECT_THAT(error.fallback, StartsWith("device_lambda: "));
+}
+
+TEST_F(Extensions, WithoutNvccTheRefusalSaysSo) {
+  const auto result = build(kRefused, "none");
+  const auto& error = std::get<ExtensionError>(result);
+  EXPECT_EQ(error.outcome, Outcome::kCompileFailure);
+  EXPECT_EQ(error.cause, "device_lambda");
+  EXPECT_THAT(error.message, HasSubstr("k.py (cuda_sources[0]):3: "));
+  EXPECT_THAT(error.message, HasSubstr("it cannot be asked (KBENCH_NVCC=none): see kbench doctor"));
+}
+
+TEST_F(Extensions, OnTheCpuNvccIsNoWay) {
+  const auto nvcc = fake_nvcc(folder_.path(), kWorkingNvcc);
+  const auto result = build(kRefused, nvcc.string(), "compute_90a");
+  const auto& error = std::get<ExtensionError>(result);
+  EXPECT_EQ(error.outcome, Outcome::kUnsupported);
+  EXPECT_EQ(error.cause, "needs_nvcc");
+  EXPECT_THAT(error.message, HasSubstr("does not run on the CPU"));
+}
+
+TEST_F(Extensions, ABrokenSourceIsNotNvccs) {
+  const auto nvcc = fake_nvcc(folder_.path(), "echo 'k.py(1): error: nvcc ran' >&2; exit 2");
+  const auto result = build("__global__ void k() {\n", nvcc.string());
+  const auto& error = std::get<ExtensionError>(result);
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, HasSubstr("has no counterpart"));
+  EXPECT_EQ(error.fallback, "");
+}
+
+}  // namespace
+}  // namespace kbench::run
