@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/host_compile.hpp"
 #include "kbench/installation.hpp"
+#include "kbench/nvcc.hpp"
 
 namespace kbench::cli {
 
@@ -53,7 +55,9 @@ struct Machine {
   std::vector<std::filesystem::path> locked_devices;  ///< /dev/nvidia* that cannot be opened
   std::string nvrtc_version, nvrtc_error;
   std::vector<std::string> missing_headers;
-  std::vector<ProgramFacts> host_compilers;
+  std::vector<ProgramFacts> host_compilers;  ///< the one that host halves are compiled with first
+  std::optional<HostHeaders> headers_cuda, headers_cpu;  ///< none: no compiler or no torch
+  NvccSearch nvcc;
   std::string torch_version, torch_cuda, torch_error;  ///< as the Python says now
   CageFacts cage;
   unsigned cores = 1;

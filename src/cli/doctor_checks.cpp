@@ -102,20 +102,52 @@ Finding judge_headers(const Machine& machine) {
   return {Level::kOk, machine.installation->cuda_includes.front().string(), ""};
 }
 
+std::string age_of(std::chrono::seconds age) {
+  const auto hours = std::chrono::duration_cast<std::chrono::hours>(age).count();
+  if (hours >= 48) return fmt::format("{} days", hours / 24);
+  return hours >= 2 ? fmt::format("{} hours", hours) : fmt::format("{} minutes", age.count() / 60);
+}
+
+std::string headers_text(std::string_view device, const std::optional<HostHeaders>& headers) {
+  if (!headers || !headers->built) return fmt::format("{} not yet", device);
+  return fmt::format("{} {} MB, {} old", device, headers->bytes / 1'000'000, age_of(headers->age));
+}
+
 Finding judge_host_compiler(const Machine& machine) {
-  std::vector<std::string> found;
-  for (const auto& [path, version] : machine.host_compilers) {
-    found.push_back(fmt::format("{} ({})", path.filename().string(), version));
-  }
-  const std::string text = fmt::format("{}", fmt::join(found, ", "));
-  if (found.empty()) {
-    return {Level::kNote, "no clang++ and no g++",
+  if (machine.host_compilers.empty()) {
+    return {Level::kNote, "no clang++ (14 or newer) and no g++ (10 or newer)",
             "install clang or g++: candidates with host code need one"};
   }
-  if (!machine.host_compilers.front().path.filename().string().starts_with("clang")) {
+  const auto& [path, version] = machine.host_compilers.front();
+  const std::string text = fmt::format("{}, {}; precompiled header: {}, {}", version, path.string(),
+                                       headers_text("cuda", machine.headers_cuda),
+                                       headers_text("cpu", machine.headers_cpu));
+  if (!version.starts_with("clang")) {
     return {Level::kNote, text, "install clang: it compiles host code several times faster"};
   }
   return {Level::kOk, text, ""};
+}
+
+/// Few candidates need it, so that its absence is no fault.
+Finding judge_nvcc(const Machine& machine) {
+  if (machine.nvcc.found) {
+    return {Level::kOk,
+            fmt::format("nvcc {}, {}: compiles what the split of host and device code cannot take",
+                        machine.nvcc.found->version, machine.nvcc.found->path.string()),
+            ""};
+  }
+  const std::string cuda = machine.installation ? machine.installation->cuda_version : "";
+  const std::string advice = fmt::format(
+      "nothing to do for nearly all candidates; else install a CUDA {0} toolkit, or "
+      "`{1} -m pip install 'nvidia-cuda-nvcc=={0}.*' 'nvidia-nvvm=={0}.*'` (100 MB), or "
+      "name an nvcc in KBENCH_NVCC",
+      cuda.empty() ? "13.0" : cuda,
+      machine.installation ? machine.installation->python.string() : "python");
+  return {Level::kNote,
+          fmt::format("{}: what the split of host and device code cannot take is a "
+                      "compile_failure",
+                      machine.nvcc.absence.empty() ? "none" : machine.nvcc.absence),
+          advice};
 }
 
 Finding judge_driver(const Machine& machine) {
@@ -261,6 +293,7 @@ constexpr std::array kChecks{
     Check{"nvrtc", Needed::kEverything, judge_nvrtc},
     Check{"headers", Needed::kEverything, judge_headers},
     Check{"host compiler", Needed::kNothing, judge_host_compiler},
+    Check{"nvcc", Needed::kNothing, judge_nvcc},
     Check{"driver", Needed::kGpu, judge_driver},
     Check{"gpu", Needed::kGpu, judge_gpu},
     Check{"device files", Needed::kGpu, judge_device_files},

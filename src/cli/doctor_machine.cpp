@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "cli/doctor.hpp"
+#include "compile/host_compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/subprocess.hpp"
 
@@ -127,35 +128,15 @@ std::vector<std::string> missing_headers(const std::vector<fs::path>& includes) 
   return missing;
 }
 
-std::optional<fs::path> find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    fs::path program = fs::path(folder.empty() ? "." : folder) / name;
-    if (access(program.c_str(), X_OK) == 0 && !fs::is_directory(program)) {
-      return program;
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<ProgramFacts> host_compilers() {
-  std::vector<ProgramFacts> found;
-  std::vector<std::string> names{"clang++"};
-  for (int version = 22; version >= 14; --version) {
-    names.push_back(fmt::format("clang++-{}", version));
-  }
-  names.insert(names.end(), {"g++", "nvcc"});
-  for (const std::string& name : names) {
-    const bool have_clang = !found.empty() && name.starts_with("clang++-");
-    if (const auto program = find_program(name); program && !have_clang) {
-      try {
-        found.push_back({*program, first_line(output_of({program->string(), "--version"}, 10s))});
-      } catch (const Error&) {  // a program that does not answer is no compiler
-      }
-    }
-  }
-  return found;
+/// Those that host halves may be compiled with, the chosen one first, and their headers.
+void look_at_host_compilers(Machine& machine) {
+  for (const auto& compiler : find_host_compilers({}))
+    machine.host_compilers.push_back({compiler.path, compiler.name()});
+  const bool has_torch = machine.installation && !machine.installation->torch_lib.empty();
+  if (machine.host_compilers.empty() || !has_torch) return;
+  HostCompiler compiler(host_setup(*machine.installation));
+  machine.headers_cuda = compiler.headers(HostDevice::kCuda);
+  machine.headers_cpu = compiler.headers(HostDevice::kCpu);
 }
 
 void ask_python(const fs::path& python, Machine& machine) {
@@ -252,7 +233,8 @@ Machine look_at_machine(const fs::path& self) {
   machine.kernel_driver = kernel_driver_version();
   machine.driver = ask_driver(self);
   machine.locked_devices = locked_devices();
-  machine.host_compilers = host_compilers();
+  look_at_host_compilers(machine);
+  if (machine.installation) machine.nvcc = find_nvcc(nvcc_setup(*machine.installation));
   const auto cage = ask_probe(self, "cage");
   machine.cage = {cage.value("user_namespaces", false), cage.value("seccomp", false),
                   cage.value("landlock_abi", 0)};

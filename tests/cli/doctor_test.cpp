@@ -36,7 +36,10 @@ Machine sound_machine() {
   machine.driver.cuda_version = 13000;
   machine.driver.gpus.push_back({"NVIDIA H200", 150'000'000'000, 9, 0, 0, false});
   machine.nvrtc_version = "13.0";
-  machine.host_compilers = {{"/usr/bin/clang++", "clang version 14"}};
+  machine.host_compilers = {{"/usr/bin/clang++", "clang++ 14.0.6"}};
+  machine.headers_cuda = HostHeaders{true, 148'000'000, std::chrono::hours(5)};
+  machine.headers_cpu = HostHeaders{};
+  machine.nvcc.found = FoundNvcc{"/n/bin/nvcc", "13.0.88"};
   machine.torch_version = "2.11.0+cu130";
   machine.torch_cuda = "13.0";
   machine.cage = {true, true, 4};
@@ -72,6 +75,11 @@ std::vector<Fault> faults() {
       {"headers", [](Machine& m) { m.missing_headers = {"cuda_fp16.h"}; }, Level::kMissing, false,
        false},
       {"host compiler", [](Machine& m) { m.host_compilers.clear(); }, Level::kNote, true, true},
+      {"nvcc",
+       [](Machine& m) {
+         m.nvcc = {std::nullopt, "no nvcc"};
+       },
+       Level::kNote, true, true},
       {"driver", [](Machine& m) { m.driver.error = "no libcuda.so.1"; }, Level::kMissing, true,
        false},
       {"driver", [](Machine& m) { m.driver.cuda_version = 12040; }, Level::kMissing, true, false},
@@ -166,6 +174,22 @@ TEST(DoctorTest, LooksAtThisMachine) {
       EXPECT_THAT(check.at("found").get<std::string>(), Not(HasSubstr("of 0.0 GB")));
     }
   }
+}
+
+TEST(Doctor, TellsWhichWayHostCodeTakes) {
+  Machine machine = sound_machine();
+  EXPECT_THAT(
+      doctor_text(machine),
+      HasSubstr("clang++ 14.0.6, /usr/bin/clang++; precompiled header: cuda 148 MB, 5 hours "
+                "old, cpu not yet"));
+  EXPECT_THAT(doctor_text(machine),
+              HasSubstr("nvcc 13.0.88, /n/bin/nvcc: compiles what the split"));
+  machine.host_compilers = {{"/usr/bin/g++", "g++ 12.2.0"}};
+  machine.nvcc = {std::nullopt, "no nvcc on PATH"};
+  EXPECT_THAT(doctor_text(machine), HasSubstr("install clang: "));
+  EXPECT_THAT(doctor_text(machine), HasSubstr("no nvcc on PATH: what the split of host and device "
+                                              "code cannot take is a compile_failure"));
+  EXPECT_THAT(doctor_text(machine), HasSubstr("pip install 'nvidia-cuda-nvcc=="));
 }
 
 }  // namespace
