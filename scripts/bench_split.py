@@ -51,8 +51,29 @@ def build_s(bench):
                              if not r["compile"]["cached"])
 
 
+def _host_seconds(bench):
+    """Of each candidate whose halves were compiled just now: the host compiler's seconds."""
+    seconds = [r["compile"]["host_s"] for r in _built(bench)
+               if not r["compile"]["cached"] and r["compile"]["host_s"] is not None]
+    if not seconds:
+        raise Failed("no host half was compiled")
+    return seconds
+
+
+def host_s(bench):
+    """Goal: at most 1 s with clang, 3 s with g++, on a warm header."""
+    return statistics.median(_host_seconds(bench))
+
+
+def host_max_s(bench):
+    """The slowest: code that is optimised for nothing, but long, or asks for all of torch."""
+    return max(_host_seconds(bench))
+
+
 FIGURES = [
     ("split.share", "", "corpus that goes through the split", share),
     ("split.correct", "", "corpus that is right, of those", correct),
     ("split.build_s", "s", "both halves of one candidate", build_s),
+    ("split.host_s", "s", "host half of one candidate, warm header", host_s),
+    ("split.host_max_s", "s", "the slowest host half", host_max_s),
 ]
