@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kbench/candidate_kind.hpp"
 #include "kbench/problem.hpp"
+#include "kbench/response.hpp"
 
 namespace kbench {
-
-/// The three forms of a candidate; see the README for how each runs.
-enum class CandidateKind : std::uint8_t { kKernel, kExtension, kModule };
-
-std::string_view to_string(CandidateKind kind);
-std::optional<CandidateKind> candidate_kind_from_name(std::string_view name);
 
 /// Code that claims to compute a problem's reference, with where it comes from.
 struct Candidate {
@@ -28,8 +23,13 @@ struct Candidate {
   CandidateKind kind = CandidateKind::kKernel;
   std::filesystem::path path;  ///< empty when it came by standard input
   std::string source;
+  /// Files beside a module that its source names, by the name that it gives them.
+  std::map<std::string, std::string> files;
+  std::optional<CodeBlock> block;  ///< where `source` stands, when it was taken out of an answer
+  std::size_t blocks = 0;          ///< of that answer
   /// Set where the file cannot be judged as code at all: outcome `rejected` (or `missing`), the
-  /// cause slug ("not_utf8", "empty", "oversized", "unreadable", "no_code") and one sentence.
+  /// cause slug ("not_utf8", "not_text", "empty", "oversized", "unreadable", "no_code", or one of
+  /// extract_code) and one sentence.
   std::string reject_cause, reject_message;
 };
 
@@ -59,20 +59,42 @@ struct FoundCandidates {
 /// "level1_19_ReLU", "level1/19_ReLU"), or its own file stem. Its model: `MODEL=PATH`, else
 /// `model_name:` in the generation_config.yaml of the folder above the problem's (a run folder's
 /// own), else that folder's name. Its sample: as a run folder's file says, else counted in natural
-/// order of paths. Links are followed within a source only. Bytes that are no code make a candidate
-/// with reject fields, so that it stays in the denominators. A candidate of a problem that is not
-/// among `problems` is left out and counted. Throws UsageError for a candidate that belongs to no
-/// problem at all, for one given twice, and for a source without candidates.
+/// order of paths. A model's answer (.md, .txt) in a folder is a candidate only where its path
+/// names a problem and its name a sample ("0.md", "sample_3.txt",
+/// "level_1_problem_19_sample_0.txt"), and no code of that name lies beside it: prompts, notes and
+/// licences are none. Nor is a .cu in a folder below a
+/// module's that the module names, which is part of that. Links are followed within a source only.
+/// Bytes that are no code make a candidate with reject fields, so that it stays in the
+/// denominators. A candidate of a problem that is not among `problems` is left out and counted.
+/// Throws UsageError for a candidate that belongs to no problem at all, for one given twice, and
+/// for a source without candidates.
 FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
                                 const std::vector<Problem>& problems);
 
 /// One candidate for one problem (`--candidate FILE --problem P`). Throws UsageError where there is
-/// no such file or it is neither .cu nor .py; what cannot be read or is no code is rejected.
+/// no such file or it is none of .cu, .py, .md and .txt; what cannot be read or is no code is
+/// rejected.
 Candidate load_candidate(const std::filesystem::path& path, const Problem& problem,
                          std::string model, int sample);
 
+/// One file by itself; its problem, model and sample stay open. Throws as load_candidate.
+Candidate read_candidate(const std::filesystem::path& path);
+
+/// The same, with the one of `problems` that its path or its code names; where that is none, or
+/// several, `unplaced` says so in a sentence.
+Candidate read_candidate(const std::filesystem::path& path, const std::vector<Problem>& problems,
+                         std::string* unplaced);
+
+/// The hash of all that is the candidate's: its source, and files beside it.
+std::string candidate_hash(const Candidate& candidate);
+
 /// Decides kind from name and content, and fills the reject fields for bytes that are no code: .py
-/// is a module; else a `//@` line other than `//@ problem` makes a kernel, none an extension.
+/// is a module; of a .md or .txt, `source` becomes the code block that counts (see response.hpp);
+/// else a `//@` line other than `//@ problem` makes a kernel, none an extension.
 void classify(Candidate& candidate, std::string_view file_name);
+
+/// The same for a text of which nothing is known: an answer where it has code blocks or thinking,
+/// else code as it is, a module where it defines ModelNew.
+void classify(Candidate& candidate);
 
 }  // namespace kbench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,8 +18,11 @@ namespace kbench {
 struct ModuleJob {
   std::string file_name;  ///< as people know it, for tracebacks and #line
   std::string source;
-  std::string folder;  ///< private and empty: where the source becomes a file
-  std::string entry;   ///< of an extension: the function to call; empty: as its bindings say
+  std::string folder;  ///< private: where the source becomes a file
+  /// Put into `folder` by who makes it, with the name that each has there; not part of the packed
+  /// job.
+  std::map<std::string, std::string> files;
+  std::string entry;  ///< of an extension: the function to call; empty: as its bindings say
   /// The problem, whose init arguments the candidate's constructor gets.
   std::string problem_path, problem_source;
   Sizes sizes;

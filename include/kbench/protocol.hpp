@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kbench/counters.hpp"
+#include "kbench/outcome.hpp"
 #include "kbench/subprocess.hpp"
 
 /// Frames between driver, zygote, judge and candidate, over Unix stream sockets.
@@ -161,6 +162,14 @@ struct FailedBody {
   char cause[60];
   char message[960];
 };
+
+/// What a candidate's process says of its own end, checked: an outcome that it may not claim, and a
+/// body of another size, are a crash.
+struct ClaimedFailure {
+  Outcome outcome = Outcome::kCrash;
+  std::string cause, message;
+};
+ClaimedFailure claimed_failure(std::string_view body);
 
 /// The largest body that a candidate may send to the judge.
 inline constexpr std::uint32_t kMaxCandidateBody = 1u << 18;

@@ -3,35 +3,22 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 
 #include "core/candidate_file.hpp"
+#include "core/candidate_place.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
+#include "kbench/hash.hpp"
 
 namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
-struct KindRow {
-  CandidateKind kind;
-  std::string_view name;
-};
-constexpr std::array<KindRow, 3> kKinds = {{
-    {CandidateKind::kKernel, "kernel"},
-    {CandidateKind::kExtension, "extension"},
-    {CandidateKind::kModule, "module"},
-}};
-
-/// Whether a `//@` line says more than which problem the file is for.
 bool has_plan(std::string_view source) {
   Lines lines(source);
   for (std::string_view line; lines.next(line);) {
-    line = trimmed(line);
-    if (!line.starts_with("//@")) continue;
-    line = trimmed(line.substr(3));
-    const std::string_view word = line.substr(0, line.find_first_of(" \t#"));
-    if (!word.empty() && word != "problem") return true;
+    if (is_plan_line(line)) return true;
   }
   return false;
 }
@@ -47,20 +34,50 @@ std::string oversized(std::size_t bytes) {
                      kMaxCandidateBytes);
 }
 
-}  // namespace
-
-std::string_view to_string(CandidateKind kind) {
-  for (const KindRow& row : kKinds) {
-    if (row.kind == kind) return row.name;
+/// What is wrong with the bytes, whatever they stand for.
+void reject_bytes(Candidate& candidate) {
+  std::string& source = candidate.source;
+  if (!candidate.reject_cause.empty()) return;
+  if (source.size() > kMaxCandidateBytes) {
+    return reject(candidate, "oversized", oversized(source.size()));
   }
-  return "";
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (source.starts_with(kByteOrderMark)) source.erase(0, kByteOrderMark.size());
+  if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff")) {
+    return reject(candidate, "not_utf8", "The file is UTF-16 text: save it as UTF-8.");
+  }
+  if (const auto bad = first_bad_utf8(source)) {
+    const auto line =
+        1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(*bad), '\n');
+    return reject(candidate, "not_utf8",
+                  fmt::format("The file is not UTF-8 text: byte 0x{:02x} in line {}.",
+                              static_cast<unsigned char>(source[*bad]), line));
+  }
+  if (source.find('\0') != std::string::npos) {
+    return reject(candidate, "not_text",
+                  "The file holds NUL bytes: it is no text, or not in UTF-8.");
+  }
+  if (trimmed(source).empty()) reject(candidate, "empty", "The file is empty.");
 }
 
-std::optional<CandidateKind> candidate_kind_from_name(std::string_view name) {
-  for (const KindRow& row : kKinds) {
-    if (row.name == name) return row.kind;
-  }
-  return std::nullopt;
+/// The code of an answer takes the answer's place.
+void take_block(Candidate& candidate, ExtractedCode found) {
+  if (!candidate.reject_cause.empty()) return;
+  if (!found.cause.empty()) reject(candidate, std::move(found.cause), std::move(found.message));
+  candidate.kind = found.kind;
+  candidate.block = std::move(found.block);
+  candidate.blocks = found.blocks;
+  candidate.source = std::move(found.source);
+}
+
+}  // namespace
+
+std::string candidate_hash(const Candidate& candidate) {
+  if (candidate.files.empty()) return sha256_hex(candidate.source);
+  Sha256 hash;
+  hash.field(candidate.source);
+  for (const auto& [name, text] : candidate.files) hash.field(name).field(text);
+  return hash.hex();
 }
 
 CandidateSource parse_candidate_source(std::string_view argument) {
@@ -79,31 +96,53 @@ CandidateSource parse_candidate_source(std::string_view argument) {
   return {std::string(model), fs::path(path)};
 }
 
+bool is_plan_line(std::string_view line) {
+  line = trimmed(line);
+  if (!line.starts_with("//@")) return false;
+  line = trimmed(line.substr(3));
+  const std::string_view word = line.substr(0, line.find_first_of(" \t#"));
+  return !word.empty() && word != "problem";
+}
+
 void classify(Candidate& candidate, std::string_view file_name) {
-  if (file_name.ends_with(".py")) {
+  reject_bytes(candidate);
+  if (is_response_file(file_name)) {
+    take_block(candidate, extract_code(candidate.source));
+  } else if (file_name.ends_with(".py")) {
     candidate.kind = CandidateKind::kModule;
   } else {
     candidate.kind =
         has_plan(candidate.source) ? CandidateKind::kKernel : CandidateKind::kExtension;
   }
-  if (!candidate.reject_cause.empty()) return;
-  if (candidate.source.size() > kMaxCandidateBytes) {
-    reject(candidate, "oversized", oversized(candidate.source.size()));
-  } else if (!is_utf8(candidate.source)) {
-    reject(candidate, "not_utf8", "The file is not UTF-8 text.");
-  } else if (trimmed(candidate.source).empty()) {
-    reject(candidate, "empty", "The file is empty.");
-  }
 }
 
-bool is_candidate_file(const fs::path& path) {
+void classify(Candidate& candidate) {
+  reject_bytes(candidate);
+  ExtractedCode found = extract_code(candidate.source);
+  const bool module = found.block && found.kind == CandidateKind::kModule;
+  if (found.is_answer) return take_block(candidate, std::move(found));
+  classify(candidate, module ? "candidate.py" : "candidate.cu");
+}
+
+bool is_code_file(const fs::path& path) {
   return path.extension() == ".cu" ||
          (path.extension() == ".py" && path.filename() != "__init__.py");
 }
 
-void fill_candidate(Candidate& candidate, const fs::path& path, FileBytes bytes) {
+bool is_response_file(const fs::path& path) {
+  return path.extension() == ".md" || path.extension() == ".txt";
+}
+
+std::string no_candidate(const fs::path& path) {
+  return fmt::format("the candidate {} is none of .cu, .py, .md and .txt", path.string());
+}
+
+std::optional<std::string> fill_candidate(Candidate& candidate, const fs::path& path,
+                                          FileBytes bytes) {
+  // What is refused as code still belongs to its problem.
+  auto problem = path.extension() == ".cu" ? problem_line(bytes.bytes) : std::nullopt;
   candidate.path = path;
-  candidate.id = path.string();
+  candidate.id = as_utf8(path.string());  // records are JSON
   candidate.source = std::move(bytes.bytes);
   if (bytes.too_large) {
     reject(candidate, "oversized", oversized(bytes.size_bytes));
@@ -111,10 +150,17 @@ void fill_candidate(Candidate& candidate, const fs::path& path, FileBytes bytes)
     reject(candidate, "unreadable", fmt::format("The file cannot be read: {}.", bytes.error));
   }
   classify(candidate, path.filename().native());
+  if (path.extension() == ".py") candidate.files = files_beside(path, candidate.source);
+  if (candidate.block && candidate.kind != CandidateKind::kModule) {
+    problem = problem_line(candidate.source);
+  }
+  return problem;
 }
 
-Candidate load_candidate(const fs::path& path, const Problem& problem, std::string model,
-                         int sample) {
+Candidate read_candidate(const fs::path& path) { return read_candidate(path, {}, nullptr); }
+
+Candidate read_candidate(const fs::path& path, const std::vector<Problem>& problems,
+                         std::string* unplaced_because) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
@@ -123,15 +169,28 @@ Candidate load_candidate(const fs::path& path, const Problem& problem, std::stri
   if (fs::is_directory(status)) {
     throw UsageError(fmt::format("the candidate {} is a folder, not a file", path.string()));
   }
-  if (!is_candidate_file(path)) {
-    throw UsageError(
-        fmt::format("the candidate {} is neither a .cu nor a .py file", path.string()));
-  }
+  if (!is_code_file(path) && !is_response_file(path)) throw UsageError(no_candidate(path));
   Candidate candidate;
+  const auto said =
+      fill_candidate(candidate, path.lexically_normal(), read_file(path, kMaxCandidateBytes));
+  if (unplaced_because == nullptr) return candidate;
+  const fs::path full = fs::absolute(path).lexically_normal();
+  const Place place = Places(problems).of_candidate(full, full.parent_path(), said);
+  if (place.of_other_problem) {
+    *unplaced_because = "it belongs to a problem that is not known here: name it with --problem";
+  } else {
+    *unplaced_because = unplaced(place, path);
+  }
+  if (place.problems.size() == 1) candidate.problem = place.problems.front()->key;
+  return candidate;
+}
+
+Candidate load_candidate(const fs::path& path, const Problem& problem, std::string model,
+                         int sample) {
+  Candidate candidate = read_candidate(path);
   candidate.model = std::move(model);
   candidate.problem = problem.key;
   candidate.sample = sample;
-  fill_candidate(candidate, path.lexically_normal(), read_file(path, kMaxCandidateBytes));
   return candidate;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/candidate_file.hpp"
@@ -36,9 +37,8 @@ class Finder {
     const fs::file_status status = fs::status(source.path, error);
     if (!fs::exists(status)) fail_missing(source.path);
     if (!fs::is_directory(status)) {
-      if (!is_candidate_file(source.path)) {
-        throw UsageError(
-            fmt::format("the candidate {} is neither a .cu nor a .py file", source.path.string()));
+      if (!is_code_file(source.path) && !is_response_file(source.path)) {
+        throw UsageError(no_candidate(source.path));
       }
       const fs::path full = fs::absolute(source.path).lexically_normal();
       root_ = full.parent_path();
@@ -52,11 +52,14 @@ class Finder {
     folder(shown, root_);
     if (files_seen_ == 0) {
       throw UsageError(
-          fmt::format("the folder {} holds no candidates: no .cu or .py file", shown.string()));
+          fmt::format("the folder {} holds no candidates: no .cu or .py file, and no .md or .txt "
+                      "named after a sample of a problem, like 19_ReLU/0.md",
+                      shown.string()));
     }
   }
 
   FoundCandidates finish() && {
+    drop_parts();
     number_samples();
     std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       if (a.problem != b.problem) return a.problem < b.problem;
@@ -74,8 +77,16 @@ class Finder {
   void folder(const fs::path& shown, const fs::path& full) {
     if (!descent_.enter(full)) return;
     const FolderEntries entries = list_folder(shown);
+    std::set<std::string> with_code;
     for (const fs::path& path : entries.files) {
-      if (is_candidate_file(path)) file(path, full / path.filename(), false);
+      if (is_code_file(path)) with_code.insert(sample_name(path.stem().native()));
+    }
+    for (const fs::path& path : entries.files) {
+      const fs::path below = full / path.filename();
+      if (is_code_file(path) || (is_response_file(path) && places_.has_answer(below, root_) &&
+                                 !with_code.contains(sample_name(path.stem().native())))) {
+        file(path, below, false);
+      }
     }
     for (const fs::path& path : entries.folders) {
       if (is_foreign_folder(path)) continue;
@@ -99,12 +110,13 @@ class Finder {
     } else {
       bytes = read_file(shown, kMaxCandidateBytes);
     }
-    const std::optional<Place> place = place_of(shown, full, bytes.bytes);
+    Entry entry;
+    const auto said = fill_candidate(entry.candidate, shown, std::move(bytes));
+    const std::optional<Place> place = place_of(shown, full, said);
     if (!place) {
       ++found_.of_other_problems;
       return;
     }
-    Entry entry;
     const Problem* problem = place->problems.front();
     entry.candidate.problem = problem->key;
     entry.candidate.model = model_of(*place, shown);
@@ -112,38 +124,27 @@ class Finder {
     entry.sample = place->sample;
     std::error_code error;
     entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
-    fill_candidate(entry.candidate, shown, std::move(bytes));
     check_new(entry);
     entries_.push_back(std::move(entry));
   }
 
   /// Nothing where the candidate is of a problem that was not asked for.
   std::optional<Place> place_of(const fs::path& shown, const fs::path& full,
-                                std::string_view source) {
-    Place place = places_.of_path(full, root_);
-    if (const auto said = shown.extension() == ".cu" ? problem_line(source) : std::nullopt) {
-      place.problems = places_.named(*said);
-      place.of_other_problem = place.problems.empty();
-    }
+                                const std::optional<std::string>& said) {
+    Place place = places_.of_candidate(full, root_, said);
     if (place.of_other_problem) return std::nullopt;
-    if (place.problems.size() == 1) return place;
-    if (place.problems.empty()) {
-      throw UsageError(fmt::format(
-          "the candidate {} belongs to no problem: neither a folder nor the file has a problem's "
-          "name, and no line says \"//@ problem NAME\"; `--candidate FILE --problem P` says it too",
-          shown.string()));
+    if (const auto sentence = unplaced(place, shown); !sentence.empty()) {
+      throw UsageError(sentence);
     }
-    throw UsageError(fmt::format(
-        "the candidate {} may belong to {} or to {}; name the level too, as in {}", shown.string(),
-        place.problems[0]->key, place.problems[1]->key, place.problems[0]->key));
+    return place;
   }
 
   std::string model_of(const Place& place, const fs::path& shown) {
-    if (model_) return *model_;
+    if (model_) return as_utf8(*model_);
     const auto [known, is_new] = models_.emplace(place.model_folder, "");
     if (is_new) {
-      known->second = read_generation_config(place.model_folder).model;
-      if (known->second.empty()) known->second = place.model_folder.filename().string();
+      known->second = as_utf8(read_generation_config(place.model_folder).model);
+      if (known->second.empty()) known->second = as_utf8(place.model_folder.filename().string());
     }
     if (known->second.empty()) {
       throw UsageError(fmt::format("no folder above {} says which model wrote it; give MODEL=PATH",
@@ -162,6 +163,26 @@ class Finder {
                                   : "also given as " + entry.candidate.path.string();
     throw UsageError(fmt::format("the candidate {} of model {} is {}", other->second.string(),
                                  entry.candidate.model, again));
+  }
+
+  /// A source in a folder below a module's that the module loads is part of it.
+  void drop_parts() {
+    std::map<fs::path, fs::path> parts;  // and whose
+    for (const Entry& entry : entries_) {
+      for (const auto& [name, text] : entry.candidate.files) {
+        const fs::path part = entry.real_path.parent_path() / name;
+        if (part.parent_path() != entry.real_path.parent_path()) {
+          parts.emplace(part, entry.candidate.path);
+        }
+      }
+    }
+    std::erase_if(entries_, [&](const Entry& entry) {
+      const auto part = parts.find(entry.real_path);
+      if (part == parts.end()) return false;
+      found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
+                                         entry.candidate.path.string(), part->second.string()));
+      return true;
+    });
   }
 
   void number_samples() {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "core/problem_files.hpp"
@@ -62,6 +64,17 @@ std::string with_slash(std::string_view name) {
   return fmt::format("level{}/{}", *level, rest.substr(1));
 }
 
+/// What may follow the sample in the name of a run folder's file; "_prompt" is no candidate.
+constexpr std::array<std::string_view, 3> kRunFileEnds = {"_kernel", "_response", ""};
+
+/// Words that may stand beside the number of a sample in the name of an answer.
+constexpr std::array<std::string_view, 8> kSampleWords = {
+    "sample", "answer", "response", "completion", "generation", "output", "attempt", "kernel"};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool looks_like_problem(const Step& step) {
   const std::string name = with_slash(step.name);
   return step.level || name.find('/') != std::string::npos || !id_of_stem(name).empty();
@@ -90,7 +103,7 @@ std::optional<RunFileName> run_file_name(std::string_view stem) {
   const auto problem = take_number(rest);
   if (!problem || !take(rest, "_sample_")) return std::nullopt;
   const auto sample = take_number(rest);
-  if (!sample || rest != "_kernel") return std::nullopt;
+  if (!sample || std::ranges::find(kRunFileEnds, rest) == kRunFileEnds.end()) return std::nullopt;
   return RunFileName{.level = *level, .problem = *problem, .sample = *sample};
 }
 
@@ -107,6 +120,59 @@ std::vector<const Problem*> Places::named(std::string_view name) const {
   if (const auto found = by_key_.find(wanted); found != by_key_.end()) return {found->second};
   const auto found = by_stem_.find(wanted);
   return found == by_stem_.end() ? std::vector<const Problem*>() : found->second;
+}
+
+bool names_sample(std::string_view stem) {
+  int numbers = 0;
+  while (!stem.empty()) {
+    const std::size_t end = std::min(stem.find_first_of("_-. "), stem.size());
+    const std::string word = lowercase(stem.substr(0, end));
+    stem.remove_prefix(std::min(end + 1, stem.size()));
+    if (is_number(word)) {
+      ++numbers;
+    } else if (std::ranges::find(kSampleWords, word) == kSampleWords.end()) {
+      return false;
+    }
+  }
+  return numbers == 1;
+}
+
+std::string sample_name(std::string_view stem) {
+  for (const std::string_view end : kRunFileEnds) {
+    if (!end.empty() && stem.ends_with(end)) stem.remove_suffix(end.size());
+  }
+  return std::string(stem);
+}
+
+std::string unplaced(const Place& place, const fs::path& shown) {
+  if (place.problems.size() == 1) return "";
+  if (place.problems.empty()) {
+    return fmt::format(
+        "the candidate {} belongs to no problem: neither a folder nor the file has a problem's "
+        "name, and no line says \"//@ problem NAME\"; `--candidate FILE --problem P` says it too",
+        shown.string());
+  }
+  return fmt::format("the candidate {} may belong to {} or to {}; name the level too, as in {}",
+                     shown.string(), place.problems[0]->key, place.problems[1]->key,
+                     place.problems[0]->key);
+}
+
+Place Places::of_candidate(const fs::path& path, const fs::path& root,
+                           const std::optional<std::string>& said) const {
+  Place place = of_path(path, root);
+  if (said) {
+    place.problems = named(*said);
+    place.of_other_problem = place.problems.empty();
+  }
+  return place;
+}
+
+bool Places::has_answer(const fs::path& path, const fs::path& root) const {
+  if (of_run_file(path)) return true;
+  if (!names_sample(path.stem().native())) return false;
+  // The folders alone: "3_response" looks like a problem of that number.
+  const Place place = of_path(path.parent_path() / "-", root);
+  return !place.problems.empty() || place.of_other_problem;
 }
 
 Place Places::of_path(const fs::path& path, const fs::path& root) const {

@@ -15,6 +15,14 @@ namespace kbench {
 /// The name of the problem that a `//@ problem NAME` line gives, if there is one.
 std::optional<std::string> problem_line(std::string_view source);
 
+/// Whether the stem of an answer's file is the number of a sample, alone or beside words that say
+/// so
+/// ("0", "sample_3", "response-12").
+bool names_sample(std::string_view stem);
+
+/// A file's stem without what tells an answer from its code: both have the same.
+std::string sample_name(std::string_view stem);
+
 /// Where a candidate belongs by its path.
 struct Place {
   /// The problem; none where it is none of those asked for, several where the path is ambiguous.
@@ -24,12 +32,14 @@ struct Place {
   std::optional<int> sample;           ///< where the file name says it
 };
 
-/// What the name of a KernelBench run folder's kernel file says.
+/// What the name of a file in a KernelBench run folder says, of a kernel or of an answer.
 struct RunFileName {
   int level = 0, problem = 0, sample = 0;
 };
-/// Reads the stem "level_1_problem_19_sample_0_kernel"; nothing for another.
+/// Reads the stem "level_1_problem_19_sample_0_kernel", or "…_response", or without an end.
 std::optional<RunFileName> run_file_name(std::string_view stem);
+/// The sentence that says why a place with no problem, or with several, is none; "" where it is.
+std::string unplaced(const Place& place, const std::filesystem::path& shown);
 
 /// Finds the place of candidates among the problems of a run.
 class Places {
@@ -39,6 +49,13 @@ class Places {
   /// The place that the path names. `path` and `root` are absolute; folders from the file's own up
   /// to `root` count, and the one above where that is a level folder.
   Place of_path(const std::filesystem::path& path, const std::filesystem::path& root) const;
+
+  /// The same, where what a `//@ problem` line of the candidate has said goes first.
+  Place of_candidate(const std::filesystem::path& path, const std::filesystem::path& root,
+                     const std::optional<std::string>& said) const;
+
+  /// Whether the path of a model's answer names a problem, of these or another, and a sample.
+  bool has_answer(const std::filesystem::path& path, const std::filesystem::path& root) const;
 
   /// The problems of that key or stem ("level1/19_ReLU", "level1_19_ReLU", "19_ReLU") in any case.
   std::vector<const Problem*> named(std::string_view name) const;

@@ -125,7 +125,7 @@ class Importer {
     std::vector<std::pair<RunFileName, fs::path>> kernels;
     std::set<int> levels;
     for (const fs::path& path : list_folder(folder_).files) {
-      if (!is_candidate_file(path)) continue;
+      if (!is_code_file(path)) continue;
       const auto name = run_file_name(path.stem().native());
       if (!name) continue;
       kernels.emplace_back(*name, path);

@@ -27,6 +27,13 @@ struct Header {
 };
 constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
 
+/// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
+constexpr Outcome kClaimable[] = {
+    Outcome::kCompileFailure, Outcome::kLoadFailure, Outcome::kUnsupported,
+    Outcome::kCrash,          Outcome::kOutOfMemory, Outcome::kIllegalWrite,
+    Outcome::kTimeout,        Outcome::kWrongShape,  Outcome::kWrongDtype,
+};
+
 void random_bytes(void* data, std::size_t size) {
   auto* out = static_cast<char*>(data);
   while (size > 0) {
@@ -64,6 +71,17 @@ void take_fds(msghdr& msg, std::vector<Fd>* fds) {
 }
 
 }  // namespace
+
+ClaimedFailure claimed_failure(std::string_view body) {
+  FailedBody failed{};
+  if (body.size() < sizeof failed)
+    return {Outcome::kCrash, "protocol", "the candidate's process sent a message of wrong size"};
+  std::memcpy(&failed, body.data(), sizeof failed);
+  failed.cause[sizeof failed.cause - 1] = failed.message[sizeof failed.message - 1] = '\0';
+  const auto outcome = static_cast<Outcome>(failed.outcome);
+  const bool claimable = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
+  return {claimable ? outcome : Outcome::kCrash, failed.cause, failed.message};
+}
 
 std::uint64_t random_nonce() {
   std::uint64_t nonce = 0;

@@ -40,19 +40,30 @@ std::size_t ascii_run(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-bool is_utf8(std::string_view bytes) {
+std::optional<std::size_t> first_bad_utf8(std::string_view bytes) {
   std::size_t at = 0;
   while ((at += ascii_run(bytes, at)) < bytes.size()) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
     const Sequence sequence = sequence_of(byte(0));
-    if (sequence.length == 0 || at + sequence.length > bytes.size()) return false;
-    if (byte(1) < sequence.second_min || byte(1) > sequence.second_max) return false;
+    if (sequence.length == 0 || at + sequence.length > bytes.size()) return at;
+    if (byte(1) < sequence.second_min || byte(1) > sequence.second_max) return at;
     for (std::size_t i = 2; i < sequence.length; ++i) {
-      if ((byte(i) & 0xC0) != 0x80) return false;
+      if ((byte(i) & 0xC0) != 0x80) return at;
     }
     at += sequence.length;
   }
-  return true;
+  return std::nullopt;
+}
+
+bool is_utf8(std::string_view bytes) { return !first_bad_utf8(bytes); }
+
+std::string as_utf8(std::string_view bytes) {
+  std::string text;
+  while (const auto bad = first_bad_utf8(bytes)) {
+    text.append(bytes.substr(0, *bad)).append("\xef\xbf\xbd");
+    bytes.remove_prefix(*bad + 1);
+  }
+  return text.append(bytes);
 }
 
 std::string lowercase(std::string_view text) {

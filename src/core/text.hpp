@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,12 @@ namespace kbench {
 
 /// Whether `bytes` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates).
 bool is_utf8(std::string_view bytes);
+
+/// Where the first byte stands that makes `bytes` no UTF-8.
+std::optional<std::size_t> first_bad_utf8(std::string_view bytes);
+
+/// `bytes` with U+FFFD in place of each byte that makes it no UTF-8.
+std::string as_utf8(std::string_view bytes);
 
 /// `text` with ASCII letters in lower case; other bytes stay.
 std::string lowercase(std::string_view text);

@@ -144,10 +144,77 @@ TEST_F(Discovery, ACandidateOfNoProblemIsAnError) {
 
 TEST_F(Discovery, SourcesThatHoldNothing) {
   scratch_.write("me/19_ReLU/a.txt", "text");
+  scratch_.write("me/LICENSE", "text");
   EXPECT_THAT(usage_error("me"), HasSubstr("holds no candidates"));
   EXPECT_THAT(usage_error("em"), HasSubstr("no such file or folder"));
   EXPECT_THAT(usage_error("m"), HasSubstr("did you mean " + (scratch_ / "me").string()));
-  EXPECT_THAT(usage_error("me/19_ReLU/a.txt"), HasSubstr("neither a .cu nor a .py"));
+  scratch_.write("me/19_ReLU/a.json", "{}");
+  EXPECT_THAT(usage_error("me/19_ReLU/a.json"), HasSubstr("none of .cu, .py, .md and .txt"));
+}
+
+TEST_F(Discovery, AnswersAreFoundWhereTheyNameTheirSample) {
+  const std::string answer = fmt::format("Text.\n```python\n{}```\n", kModule);
+  for (const char* name : {"0.md", "sample_3.txt", "Response-12.md"})
+    scratch_.write(fmt::format("m/19_ReLU/{}", name), answer);
+  for (const char* name :
+       {"README.md", "notes.txt", "LICENSE.txt", "19_ReLU.md", "1_2.md", "0.rst", "prompt_0.txt"})
+    scratch_.write(fmt::format("m/19_ReLU/{}", name), answer);
+  scratch_.write("m/README.md", answer);
+  scratch_.write("m/0.md", answer);
+  scratch_.write("m/3_response.md", answer);
+  scratch_.write("m/7_Other/0.md", answer);
+  EXPECT_THAT(found("m"),
+              ElementsAre("level1/19_ReLU m 0", "level1/19_ReLU m 1", "level1/19_ReLU m 2"));
+  EXPECT_EQ(result_.of_other_problems, 1u);
+  const Candidate& first = result_.candidates[0];
+  EXPECT_EQ(first.kind, CandidateKind::kModule);
+  EXPECT_EQ(first.source, fmt::format("\n\n{}", kModule));
+  EXPECT_EQ(first.block->first_line, 3u);
+  EXPECT_THAT(found("m/19_ReLU/README.md"), ElementsAre("level1/19_ReLU m 0"))
+      << "a file that is named counts, whatever its name";
+}
+
+TEST_F(Discovery, AnswersOfRunFolders) {
+  const std::string answer = fmt::format("```\n{}```\n", kModule);
+  for (const char* name :
+       {"0.txt", "1_response.md", "2_prompt.txt", "2_kernel.py", "2.txt", "2_response.txt"})
+    scratch_.write(fmt::format("runs/level_1_problem_19_sample_{}", name), answer);
+  EXPECT_THAT(found("runs"), ElementsAre("level1/19_ReLU runs 0", "level1/19_ReLU runs 1",
+                                         "level1/19_ReLU runs 2"));
+  EXPECT_EQ(result_.candidates[2].path.extension(), ".py") << "the code that was taken out of it";
+}
+
+TEST_F(Discovery, ASourceThatAModuleLoadsIsPartOfIt) {
+  scratch_.write("m/19_ReLU/0.py", "load('e', ['csrc/relu.cu', '1.cu'])");
+  scratch_.write("m/19_ReLU/csrc/relu.cu", "one");
+  scratch_.write("m/19_ReLU/csrc/other.cu", "two");
+  scratch_.write("m/19_ReLU/1.cu", "a sample of its own, whoever names it");
+  EXPECT_THAT(found("m"),
+              ElementsAre("level1/19_ReLU m 0", "level1/19_ReLU m 1", "level1/19_ReLU m 2"));
+  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("csrc/relu.cu is loaded by")));
+}
+
+TEST_F(Discovery, NamesThatAreNoUtf8AreWrittenAsSuch) {
+  scratch_.write("caf\xe9/19_ReLU/b\xff\xfe.cu", kKernel);
+  EXPECT_THAT(found(""), ElementsAre("level1/19_ReLU caf\xef\xbf\xbd 0"));
+  EXPECT_THAT(result_.candidates[0].id, testing::EndsWith("/b\xef\xbf\xbd\xef\xbf\xbd.cu"));
+  EXPECT_TRUE(fs::exists(result_.candidates[0].path));
+}
+
+TEST_F(Discovery, CodeBesideItsAnswerStandsForIt) {
+  scratch_.write("m/19_ReLU/0.md", fmt::format("```\n{}```\n", kModule));
+  scratch_.write("m/19_ReLU/0.cu", kKernel);
+  EXPECT_THAT(found("m"), ElementsAre("level1/19_ReLU m 0"));
+  EXPECT_EQ(result_.candidates[0].kind, CandidateKind::kKernel);
+}
+
+TEST_F(Discovery, AnAnswerThatNamesAnotherProblemInItsCode) {
+  const fs::path path =
+      scratch_.write("m/19_ReLU/0.md", fmt::format("```\n//@ problem 100_Loss\n{}```\n", kKernel));
+  EXPECT_THAT(found("m"), ElementsAre("level1/100_Loss m 0"));
+  scratch_.write("m/19_ReLU/0.md", "Sorry.");
+  EXPECT_THAT(found("m"), ElementsAre("level1/19_ReLU m 0"));
+  EXPECT_EQ(result_.candidates[0].reject_cause, "no_code_block");
 }
 
 TEST_F(Discovery, SamplesCountOnAcrossSources) {
@@ -216,6 +283,48 @@ TEST_F(Discovery, WhatIsNoCodeStaysAsRejected) {
   EXPECT_THAT(result_.candidates[3].reject_message, HasSubstr("104857600"));
 }
 
+TEST(Classify, EncodingsAreNamed) {
+  const auto classified = [](std::string_view source, std::string_view name = "a.py") {
+    Candidate candidate;
+    candidate.source = source;
+    classify(candidate, name);
+    return candidate;
+  };
+  EXPECT_THAT(classified("\xff\xfe"
+                         "a")
+                  .reject_message,
+              HasSubstr("UTF-16"));
+  EXPECT_EQ(classified("\xfe\xff"
+                       "a",
+                       "a.cu")
+                .reject_cause,
+            "not_utf8");
+  EXPECT_THAT(classified("a\nb = '\xe9'\n").reject_message, HasSubstr("0xe9 in line 2"));
+  EXPECT_EQ(classified(std::string_view("a\0b\0", 4)).reject_cause, "not_text");
+  const Candidate marked = classified("\xef\xbb\xbf//@ out y like x\n", "a.cu");
+  EXPECT_EQ(marked.source, "//@ out y like x\n");
+  EXPECT_EQ(marked.kind, CandidateKind::kKernel);
+}
+
+TEST(Classify, ATextOfWhichNothingIsKnown) {
+  const auto classified = [](const std::string& source) {
+    Candidate candidate;
+    candidate.source = source;
+    classify(candidate);
+    EXPECT_EQ(candidate.reject_cause, "");
+    return candidate;
+  };
+  EXPECT_EQ(classified(std::string(kModule)).kind, CandidateKind::kModule);
+  EXPECT_EQ(classified(std::string(kModule)).block, std::nullopt);
+  EXPECT_EQ(classified(std::string(kKernel)).source, kKernel);
+  EXPECT_EQ(classified("int main();").kind, CandidateKind::kExtension);
+  const Candidate answer = classified(fmt::format("So:\n```\n{}```\n", kModule));
+  EXPECT_EQ(answer.kind, CandidateKind::kModule);
+  EXPECT_EQ(answer.source, fmt::format("\n\n{}", kModule));
+  EXPECT_EQ(classified(fmt::format("<think>\n</think>\n{}", kModule)).source,
+            fmt::format("\n\n{}", kModule));
+}
+
 TEST_F(Discovery, AnUnreadableFileIsRejected) {
   if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
   fs::permissions(scratch_.write("m/19_ReLU/1.cu", kKernel), fs::perms::none);
@@ -264,7 +373,33 @@ TEST(LoadCandidate, OneFileForOneProblem) {
   EXPECT_EQ(candidate.source, kKernel);
   EXPECT_THROW(load_candidate(scratch / "no.cu", problem(1, "a"), "m", 0), UsageError);
   EXPECT_THROW(load_candidate(scratch.path(), problem(1, "a"), "m", 0), UsageError);
-  EXPECT_THROW(load_candidate(scratch.write("x.txt", ""), problem(1, "a"), "m", 0), UsageError);
+  EXPECT_THROW(load_candidate(scratch.write("x.c", ""), problem(1, "a"), "m", 0), UsageError);
+  EXPECT_EQ(load_candidate(scratch.write("x.txt", "No."), problem(1, "a"), "m", 0).reject_cause,
+            "no_code_block");
+}
+
+TEST(LoadCandidate, BringsTheSourcesAlongThatAModuleNames) {
+  const ScratchFolder scratch;
+  scratch.write("a/relu.cu", "one");
+  scratch.write("a/csrc/host.cpp", "two");
+  scratch.write("a/csrc/parts.h", "three");
+  scratch.write("a/unnamed.cu", "no");
+  scratch.write("a/data.json", "no");
+  scratch.write("other.cu", "no");
+  fs::create_symlink(scratch / "other.cu", scratch / "a/link.cu");
+  const auto path = scratch.write(
+      "a/0.py",
+      "load('e', ['relu.cu', \"./csrc/host.cpp\", '../other.cu', 'link.cu', 'no.cu', \n"
+      "'data.json', 'parts.h', \"csrc\", '', '" +
+          (scratch / "other.cu").string() + "'])");
+  const Candidate candidate = load_candidate(path, problem(1, "a"), "m", 0);
+  EXPECT_THAT(candidate.files,
+              ElementsAre(testing::Pair("csrc/host.cpp", "two"),
+                          testing::Pair("csrc/parts.h", "three"), testing::Pair("relu.cu", "one")));
+  Candidate other = candidate;
+  EXPECT_EQ(candidate_hash(other), candidate_hash(candidate));
+  other.files["relu.cu"] = "three";
+  EXPECT_NE(candidate_hash(other), candidate_hash(candidate));
 }
 
 TEST(ParseCandidateSource, ModelAndPath) {
