@@ -59,6 +59,8 @@ struct EvalOptions {
   std::string sanitize = "memory";     ///< none, memory, all: what the CPU executor looks for
   std::uint64_t max_instructions = 0;  ///< warp instructions of a launch there; 0: time alone
   bool require_clean = false;          ///< `--require clean`
+  std::string kernel_arch;             ///< that kernels are compiled for; "": the device's
+  std::string entry;                   ///< of extensions: the function to call; "": see README
   bool profile = false;                ///< one more call in the CPU executor, counted
   std::string estimate_for = "H200";   ///< a row of gpu_models()
   bool reuse = true;                   ///< equal code for a problem gets the verdict it had
@@ -112,6 +114,16 @@ class SignatureSource {
   std::unique_ptr<Impl> impl_;
 };
 
+/// What is to be known of one candidate without running it on a device.
+struct CheckedCandidate {
+  Record record;      ///< outcome, stage, cause and message where it fails, as `eval` would say
+  bool fine = false;  ///< nothing speaks against judging it
+  std::size_t tensors = 0, launches = 0;   ///< of a kernel's plan, bound to its problem
+  std::size_t builds = 0;                  ///< what a module or an extension had built
+  std::vector<std::string> ignored_flags;  ///< that mean nothing to kbench's compilers
+  std::string log;
+};
+
 /// One run: drives compilers, judges and candidates, and appends a record for each candidate.
 class EvalRun {
  public:
@@ -128,6 +140,13 @@ class EvalRun {
   /// The record of a candidate before anything is known of it but its problem's sizes, which may
   /// have to be found first; its key decides what --resume skips. Throws run::Cancelled.
   Record blank_record(const Candidate& candidate, const Problem& problem) const;
+
+  /// Parses, binds, compiles and loads candidates, and runs none; in their order. One whose
+  /// `problem` is empty is looked at as far as that goes. Throws run::Cancelled.
+  std::vector<CheckedCandidate> check(const std::vector<Problem>& problems,
+                                      const std::vector<Candidate>& candidates);
+  /// A problem's signature, or the sentence of its failure.
+  const std::variant<Signature, std::string>& signature(const Problem& problem);
 
   /// Receives each record with its details (log, raw measurements); called by one thread at a time.
   using Sink = std::function<void(Record, nlohmann::json)>;

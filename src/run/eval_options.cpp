@@ -23,25 +23,26 @@ const char* judge_of(const EvalOptions& options) {
 }
 
 json options_json(const EvalOptions& options) {
-  return {{"precision", precision_of(options)},
-          {"judge", judge_of(options)},
-          {"baselines", options.baselines},
-          {"trials", options.trials},
-          {"timing", "auto"},
-          {"l2", options.cold_cache ? "cold" : "warm"},
-          {"seed", by_kernelbench(options) ? "kernelbench"
-                   : options.seed          ? "public"
-                                           : "secret"},
-          {"sizes", options.overrides},
-          {"compile_limit_s", options.compile_limit_s},
-          {"nvcc_limit_s", options.nvcc_limit_s},
-          {"load_limit_s", options.load_limit_s},
-          {"call_limit_s", options.call_limit_s},
-          {"timing_budget_s", options.timing_budget_s},
-          {"sanitize", options.sanitize},
-          {"max_instructions", options.max_instructions},
-          {"require", options.require_clean ? json{"clean"} : json::array()},
-          {"profile", options.profile ? json(options.estimate_for) : json()}};
+  json object{{"precision", precision_of(options)},
+              {"judge", judge_of(options)},
+              {"baselines", options.baselines},
+              {"trials", options.trials},
+              {"timing", "auto"},
+              {"l2", options.cold_cache ? "cold" : "warm"},
+              {"seed", by_kernelbench(options) ? "kernelbench"
+                       : options.seed          ? "public"
+                                               : "secret"},
+              {"sizes", options.overrides},
+              {"compile_limit_s", options.compile_limit_s},
+              {"load_limit_s", options.load_limit_s},
+              {"call_limit_s", options.call_limit_s},
+              {"timing_budget_s", options.timing_budget_s},
+              {"sanitize", options.sanitize},
+              {"max_instructions", options.max_instructions},
+              {"require", options.require_clean ? json{"clean"} : json::array()},
+              {"profile", options.profile ? json(options.estimate_for) : json()}};
+  if (!options.entry.empty()) object["entry"] = options.entry;
+  return object;
 }
 
 }  // namespace kbench::run

@@ -29,22 +29,9 @@ constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
 constexpr double kSayWhere_s = 1;
 
-/// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
-constexpr Outcome kClaimable[] = {
-    Outcome::kCompileFailure, Outcome::kLoadFailure, Outcome::kUnsupported,
-    Outcome::kCrash,          Outcome::kOutOfMemory, Outcome::kIllegalWrite,
-    Outcome::kTimeout,        Outcome::kWrongShape,  Outcome::kWrongDtype,
-};
-
 CandidateFailure claimed_failure(std::string_view body) {
-  protocol::FailedBody failed{};
-  if (body.size() < sizeof failed)
-    return {Outcome::kCrash, "protocol", "the candidate's process sent a message of wrong size"};
-  std::memcpy(&failed, body.data(), sizeof failed);
-  failed.cause[sizeof failed.cause - 1] = failed.message[sizeof failed.message - 1] = '\0';
-  const auto outcome = static_cast<Outcome>(failed.outcome);
-  const bool claimable = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
-  return {claimable ? outcome : Outcome::kCrash, failed.cause, failed.message};
+  auto claim = protocol::claimed_failure(body);
+  return {claim.outcome, std::move(claim.cause), std::move(claim.message)};
 }
 
 }  // namespace

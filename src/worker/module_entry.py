@@ -3,19 +3,38 @@
 
 import re
 
-_BINDING = re.compile(r"\bm\s*\.\s*def\s*\(\s*\"(\w+)\"")
+_BINDING = re.compile(r"\.\s*def\s*\(\s*\"(\w+)\"(?:\s*,\s*&?\s*((?:\w|::)+))?")
+_FUNCTION = re.compile(r"\b(?:(?:torch|at)::Tensor|std::(?:vector|tuple)\s*<[^;{}()]*>)\s+(\w+)\s*\(")
 
 
 def _has_bindings(source):
     return "PYBIND11_MODULE" in source
 
 
-def entry_of(source, entry):
-    """Name of the function to call: the one asked for, else forward, else what is bound first."""
-    bound = _BINDING.findall(source) if _has_bindings(source) else []
-    if entry:
-        return entry
-    return "forward" if "forward" in bound or not bound else bound[0]
+def _bindings(source):
+    """{name that Python sees: the C++ function}, as far as they can be read."""
+    return {name: function.rpartition("::")[2] or name
+            for name, function in _BINDING.findall(_without_comments(source))}
+
+
+def entry_of(source, asked):
+    """(name of the function to call, "") or ("", why there is none).
+
+    It is the one asked for, else forward, else the only one that is bound.
+    """
+    if _has_bindings(source):
+        names, verb = list(_bindings(source)), "binds"
+        only = names[0] if len(names) == 1 else "forward"
+    else:
+        names, verb = list(dict.fromkeys(_FUNCTION.findall(_without_comments(source)))), "defines"
+        only = "forward"
+    entry = asked or ("forward" if "forward" in names else only)
+    # Macros may hide names: where none is to be seen, the compiler decides.
+    if not names or entry in names:
+        return entry, ""
+    there = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+    return "", (f"{verb} no function {entry}; it {verb} {there}"
+                + ("" if asked else ": --entry NAME says which to call"))
 
 
 def request_of(source, entry):
@@ -56,9 +75,10 @@ def _split(text):
 
 
 def argument_names(source, entry):
-    """Names of the parameters of the C++ function that is called so, as far as they can be read."""
+    """Names of the parameters of the C++ function that is bound so, as far as they can be read."""
     text = _without_comments(source)
-    for found in re.finditer(rf"\b{re.escape(entry)}\s*\(", text):
+    function = _bindings(source).get(entry, entry) if _has_bindings(source) else entry
+    for found in re.finditer(rf"\b{re.escape(function)}\s*\(", text):
         end = _closing(text, found.end() - 1)
         if not re.match(r"\s*\{", text[end + 1:]):
             continue

@@ -9,6 +9,7 @@ import ctypes
 import inspect
 import json
 import os
+import re
 import sys
 import types
 
@@ -27,11 +28,11 @@ class BuildError(RuntimeError):
     """An extension is not built; raised where torch raises a RuntimeError of its own."""
 
     def __init__(self, name, log, cause="build_failed"):
-        super().__init__(f"Error building extension '{name}': {log}")
+        super().__init__(f"Error building extension {name!r}: {log}")
         self.cause = cause
         lines = [line.strip() for line in log.splitlines() if line.strip()] or ["no reason given"]
         first = next((line for line in lines if "error" in line), lines[0])
-        self.sentence = f"Error building extension '{name}': {first}"
+        self.sentence = f"Error building extension {name!r}: {first}"
 
 
 class ScoutStop(BaseException):
@@ -131,27 +132,58 @@ def _inline_request(call):
     }
 
 
-def _files_request(call):
-    paths = [os.path.abspath(path) for path in _strings(call["sources"])]
+def _placed(name, path, folder):
+    """The absolute path of a source that `load` is given; a relative one counts from the candidate.
+    """
+    path = os.fspath(path)
+    full = os.path.normpath(os.path.join(folder, path))
+    inside = os.path.commonpath([folder, full]) == folder
+    if not inside and os.pardir in path.split(os.sep):
+        raise BuildError(name, f"the file {os.path.relpath(full, folder)} lies outside of the "
+                         "candidate's folder: only files in it and below come along",
+                         "outside_folder")
+    if inside and not os.path.exists(full):
+        raise BuildError(name, f"the file {os.path.relpath(full, folder)} is not there, beside "
+                         "the candidate", "missing_file")
+    return full
+
+
+def _files_request(call, folder):
+    paths = [_placed(call["name"], path, folder) for path in _strings(call["sources"])]
     texts = {}
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
             texts[path] = file.read()
     cuda = [path for path in paths if _is_cuda_file(path)]
     cpp = [path for path in paths if not _is_cuda_file(path)]
+
+    def name(path):
+        """As its author knows it: the folder is another one each time."""
+        return os.path.relpath(path, folder) if path.startswith(folder + os.sep) else path
+
     with_cuda = call.get("with_cuda")
     return {
         "kind": "files",
         "cpp_sources": [texts[path] for path in cpp],
         "cuda_sources": [texts[path] for path in cuda],
-        "cpp_files": cpp,
-        "cuda_files": cuda,
+        "cpp_files": [name(path) for path in cpp],
+        "cuda_files": [name(path) for path in cuda],
         "functions": None,
         "with_cuda": bool(cuda) if with_cuda is None else bool(with_cuda),
         "with_pytorch_error_handling": False,
         "no_implicit_headers": True,
         **_common(call),
     }
+
+
+def _check_name(name, request):
+    """torch makes a C++ identifier of the name, and cannot build what has another."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an extension has to be a string, not a "
+                        f"{type(name).__name__}")
+    if request["is_python_module"] and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,199}", name):
+        raise BuildError(name[:50], f"the name {ascii(name[:50])} is no C++ identifier, and an "
+                         "extension has to have one", "bad_extension_name")
 
 
 class _Builder:
@@ -163,6 +195,7 @@ class _Builder:
 
     def build(self, name, request):
         """The extension of a request; a name that comes again with other sources gets a suffix."""
+        _check_name(name, request)
         fingerprint = json.dumps(request, sort_keys=True)
         version = 0
         if name in self._latest:
@@ -286,8 +319,10 @@ def _have_cuda_home(cpp_extension):
         cpp_extension.CUDA_HOME = os.path.join(packages, "nvidia", f"cu{major}")
 
 
-def install(request_compile, kernels):
+def install(request_compile, kernels, folder):
     """From here on, candidates' extensions are built by `request_compile(request)`.
+
+    `folder` is the candidate's: where the files lie that `load` names.
 
     It returns the extension's module (anything but None where `is_python_module` is false), raises
     BuildFailure or another exception with the compiler's log, or returns None in a scout. With
@@ -307,7 +342,7 @@ def install(request_compile, kernels):
         if call.get("is_standalone"):
             raise BuildError(call["name"], "a standalone executable cannot be built here",
                              "unsupported")
-        return builder.build(call["name"], _files_request(call))
+        return builder.build(call["name"], _files_request(call, folder))
 
     def compile_kernel(call):
         _check_capability(call.get("compute_capability"))

@@ -178,7 +178,7 @@ def load_candidate(path, source, folder, request_compile, names=None):
     """
     data = _write(path, source, folder)
     code = _compiled(data)
-    module_extension.install(request_compile, kernels=module_cpu.active())
+    module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))
     module = types.ModuleType(_MODULE_NAME)
     module.__dict__.update(names or {})
     module.__file__ = _Source.file

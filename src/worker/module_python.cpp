@@ -33,6 +33,8 @@ constexpr CauseRow kCauses[] = {
     {"missing_package", Outcome::kLoadFailure},
     {"missing_file", Outcome::kLoadFailure},
     {"exits", Outcome::kLoadFailure},
+    {"outside_folder", Outcome::kLoadFailure},
+    {"bad_extension_name", Outcome::kCompileFailure},
     {"build_failed", Outcome::kCompileFailure},
     {"unsupported", Outcome::kUnsupported},
     {"out_of_memory", Outcome::kOutOfMemory},
@@ -127,18 +129,19 @@ py::object ModulePython::problem_names() {
 }
 
 std::string ModulePython::entry() const {
-  return embedded_module("module_entry")
-      .attr("entry_of")(job_.module.source, job_.module.entry)
-      .cast<std::string>();
+  auto [name, sentence] = embedded_module("module_entry")
+                              .attr("entry_of")(job_.module.source, job_.module.entry)
+                              .cast<std::pair<std::string, std::string>>();
+  if (!sentence.empty())
+    throw CandidateFailure{Outcome::kLoadFailure, "no_entry",
+                           fmt::format("{} {}", job_.module.file_name, sentence)};
+  return std::move(name);
 }
 
 py::object ModulePython::extension_model(const py::list& input_names, const py::list& state_names,
                                          const py::list& state) {
   const auto entry_module = embedded_module("module_entry");
   const std::string name = entry();
-  if (!py::hasattr(module_, name.c_str()))
-    throw CandidateFailure{Outcome::kLoadFailure, "no_entry",
-                           fmt::format("{} binds no function {}", job_.module.file_name, name)};
   const auto names = entry_module.attr("argument_names")(job_.module.source, name);
   return entry_module.attr("ExtensionModel")(module_.attr(name.c_str()), names, input_names,
                                              state_names, state);
@@ -146,14 +149,18 @@ py::object ModulePython::extension_model(const py::list& input_names, const py::
 
 void ModulePython::load() {
   if (job_.kind == CandidateKind::kExtension) {
+    const std::string name = entry();
     try {
       module_ = build_extension(
-          embedded_module("module_entry").attr("request_of")(job_.module.source, entry()));
+          embedded_module("module_entry").attr("request_of")(job_.module.source, name));
     } catch (const std::runtime_error&) {
       if (!build_failure_) throw;
       throw CandidateFailure{build_failure_->outcome, build_failure_->cause,
                              build_failure_->message};
     }
+    if (!py::hasattr(module_, name.c_str()))
+      throw CandidateFailure{Outcome::kLoadFailure, "no_entry",
+                             fmt::format("{} binds no function {}", job_.module.file_name, name)};
     return;
   }
   const auto request =
@@ -163,14 +170,29 @@ void ModulePython::load() {
 }
 
 void ModulePython::scout() {
+  json end{{"stage", "import"}, {"cause", ""}, {"message", ""}};
+  try {
+    const auto parts = run_scout();
+    end["stage"] = std::get<0>(parts);
+    end["cause"] = std::get<1>(parts);
+    end["message"] = std::get<2>(parts);
+    end["outcome"] = to_string(outcome_of(std::get<1>(parts)));
+  } catch (const CandidateFailure& failure) {
+    end["cause"] = failure.cause;
+    end["message"] = failure.message;
+    end["outcome"] = to_string(failure.outcome);
+  }
+  compiler_.scouted(end);
+}
+
+std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
   const auto order = py::cpp_function([this](const py::object& asked) {
     compiler_.order(json_of(asked));
     return py::none();
   });
   if (job_.kind == CandidateKind::kExtension) {
     order(embedded_module("module_entry").attr("request_of")(job_.module.source, entry()));
-    compiler_.scouted({{"stage", "import"}, {"cause", ""}, {"message", ""}});
-    return;
+    return {"import", "", ""};
   }
   py::object arguments = py::none();
   try {
@@ -178,12 +200,9 @@ void ModulePython::scout() {
   } catch (const ProblemFailure&) {
     // The judge will say so.
   }
-  const auto ended = host("scout", job_.module.file_name, py::bytes(job_.module.source),
-                          job_.module.folder, order, arguments, py::none(), problem_names());
-  const auto parts = ended.cast<std::tuple<std::string, std::string, std::string>>();
-  compiler_.scouted({{"stage", std::get<0>(parts)},
-                     {"cause", std::get<1>(parts)},
-                     {"message", std::get<2>(parts)}});
+  return host("scout", job_.module.file_name, py::bytes(job_.module.source), job_.module.folder,
+              order, arguments, py::none(), problem_names())
+      .cast<std::tuple<std::string, std::string, std::string>>();
 }
 
 py::object ModulePython::init_arguments(std::uint64_t seed) {

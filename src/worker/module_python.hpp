@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
@@ -77,6 +78,8 @@ class ModulePython {
   pybind11::object load_extension(BuiltExtension built);
   void start(void* library, DeviceHalf device);
   std::string entry() const;
+  /// Stage, cause and sentence of the scout's end.
+  std::tuple<std::string, std::string, std::string> run_scout();
   pybind11::object load_kernel(const std::string& name, BuiltExtension built);
   pybind11::object init_arguments(std::uint64_t seed);
   template <typename... Args>

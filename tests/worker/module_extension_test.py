@@ -88,11 +88,40 @@ ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
         request = self.builds.requests[0]
         self.assertEqual((request["kind"], request["with_cuda"]), ("files", True))
         self.assertEqual((request["cpp_sources"], request["cuda_sources"]), (["host"], ["device"]))
-        self.assertEqual(request["cuda_files"], [os.path.join(self.folder, "a.cu")])
+        self.assertEqual(request["cuda_files"], ["a.cu"])
 
     def test_files_that_are_not_there(self):
         failure = self.failure(self.load, f"{_HEAD}load('e', ['/no/such.cu'])\n")
         self.assertEqual(failure.cause, "missing_file")
+
+    def test_files_beside_the_candidate(self):
+        os.mkdir(os.path.join(self.folder, "csrc"))
+        for name in ("a.cu", "csrc/b.cpp"):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(name)
+        self.load(f"{_HEAD}ext = load('e', ['a.cu', './csrc/b.cpp'])\n{_TAIL}")
+        request = self.builds.requests[0]
+        self.assertEqual((request["cpp_sources"], request["cuda_sources"]),
+                         (["csrc/b.cpp"], ["a.cu"]))
+        failure = self.failure(self.load, f"{_HEAD}load('e', ['c.cu'])\n")
+        self.assertEqual(failure.cause, "missing_file")
+        self.assertIn("c.cu is not there, beside the candidate", str(failure))
+
+    def test_files_outside_of_its_folder(self):
+        for path in ("'../a.cu'", "'csrc/../../a.cu'",
+                     "os.path.join(os.path.dirname(__file__), '..', 'a.cu')"):
+            failure = self.failure(self.load, f"import os\n{_HEAD}load('e', [{path}])\n")
+            self.assertEqual(failure.cause, "outside_folder")
+            self.assertIn("../a.cu lies outside of the candidate's folder", str(failure))
+
+    def test_names_that_are_no_identifiers(self):
+        for name in ("my ext", "e'", 'e"', "e\nf", "../x", "", "é", "x" * 300, "1e"):
+            failure = self.failure(self.load, f"{_HEAD}load_inline({name!r}, 'c')\n{_TAIL}")
+            self.assertEqual(failure.cause, "bad_extension_name", name)
+            self.assertNotIn("\n", str(failure))
+        self.assertEqual(self.builds.requests, [])
+        failure = self.failure(self.load, f"{_HEAD}load_inline(3, 'c')\n{_TAIL}")
+        self.assertIn("has to be a string", str(failure))
 
     def test_cuda_home_can_be_named(self):
         self.load("import os, torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "cli/option_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+
+namespace kbench::cli {
+
+CLI::Validator above_zero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool whole = !text.empty() && *end == '\0';
+        return whole && value > 0 && std::isfinite(value)
+                   ? std::string()
+                   : fmt::format("{} is not a number above zero", text);
+      },
+      "NUMBER > 0");
+}
+
+CLI::Validator function_name() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const bool is_name = !text.empty() && std::isdigit(text.front()) == 0 &&
+                             std::ranges::all_of(text, [](unsigned char c) {
+                               return std::isalnum(c) != 0 || c == '_';
+                             });
+        return is_name ? std::string() : fmt::format("{} is not the name of a function", text);
+      },
+      "NAME");
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace kbench::cli {
+
+/// A number above zero; CLI11's own check tells the largest double instead of what is wrong.
+CLI::Validator above_zero();
+
+/// The name of a C++ function: it becomes a part of code.
+CLI::Validator function_name();
+
+}  // namespace kbench::cli
