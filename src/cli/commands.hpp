@@ -18,6 +18,7 @@ struct Subcommand {
 
 /// Each lives in the file of its name and registers itself below `app`.
 Subcommand add_eval(CLI::App& app);
+Subcommand add_check(CLI::App& app);
 Subcommand add_list(CLI::App& app);
 Subcommand add_report(CLI::App& app);
 Subcommand add_import(CLI::App& app);

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
 #include "cli/kb_compat.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/progress.hpp"
 #include "cli/shrink_option.hpp"
 #include "cli/stream.hpp"
@@ -28,20 +28,6 @@
 
 namespace kbench::cli {
 namespace {
-
-/// A number above zero; CLI11's own check tells the largest double instead of what is wrong.
-CLI::Validator above_zero() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        const bool whole = !text.empty() && *end == '\0';
-        return whole && value > 0 && std::isfinite(value)
-                   ? std::string()
-                   : fmt::format("{} is not a number above zero", text);
-      },
-      "NUMBER > 0");
-}
 
 constexpr int kInterrupted = 130;
 constexpr int kUsage = 2;
@@ -298,6 +284,9 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->capture_default_str();
   app.add_flag("!--no-reuse", a.options.reuse,
                "judge equal code for a problem again, instead of taking over its verdict");
+  app.add_option("--entry", a.options.entry,
+                 "function of extensions to call (default: forward, or the only one bound)")
+      ->check(function_name());
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 

@@ -30,19 +30,6 @@ std::size_t state_bytes(const Signature& signature) {
   return total;
 }
 
-std::string inputs_text(const Signature& signature) {
-  std::string text;
-  for (const InputInfo& input : signature.inputs) {
-    if (!text.empty()) text += ", ";
-    if (const auto* tensor = std::get_if<TensorInfo>(&input.value)) {
-      text += fmt::format("{}: {}", input.name, describe(*tensor));
-    } else {
-      text += fmt::format("{} = {}", input.name, describe(std::get<Value>(input.value)));
-    }
-  }
-  return text.empty() ? "none" : text;
-}
-
 std::string sizes_text(const ListedProblem& listed) {
   std::string text;
   for (const auto& [name, literal] : effective_sizes(listed)) {
@@ -134,6 +121,19 @@ void add_signature(nlohmann::json& json, const Signature& signature) {
 }
 
 }  // namespace
+
+std::string inputs_text(const Signature& signature) {
+  std::string text;
+  for (const InputInfo& input : signature.inputs) {
+    if (!text.empty()) text += ", ";
+    if (const auto* tensor = std::get_if<TensorInfo>(&input.value)) {
+      text += fmt::format("{}: {}", input.name, describe(*tensor));
+    } else {
+      text += fmt::format("{} = {}", input.name, describe(std::get<Value>(input.value)));
+    }
+  }
+  return text.empty() ? "none" : text;
+}
 
 std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed) {
   std::vector<std::pair<std::string, std::string>> sizes;

@@ -23,6 +23,9 @@ struct ListedProblem {
   std::optional<Shrunk> shrunk;                ///< where it was above the limits of `--shrink`
 };
 
+/// "x: float32[16, 1000], dim: 1": the arguments of forward.
+std::string inputs_text(const Signature& signature);
+
 /// The problem's constants with the values it was run with, in the order of the file; then sizes
 /// that are no constants of the file.
 std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed);

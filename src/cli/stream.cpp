@@ -80,12 +80,15 @@ Candidate candidate_from_line(const std::string& line, const std::vector<Problem
   candidate.sample = field<int>(object, "sample", 0);
   if (candidate.sample < 0) throw UsageError("field \"sample\" is negative");
   const auto kind = field<std::string>(object, "kind", "");
-  classify(candidate, kind == "module" ? "candidate.py" : "candidate.cu");
-  if (kind.empty()) return candidate;
+  if (kind.empty() || kind == "response") {
+    kind.empty() ? classify(candidate) : classify(candidate, "answer.md");
+    return candidate;
+  }
   const auto known = candidate_kind_from_name(kind);
   if (!known)
-    throw UsageError(
-        fmt::format("kind \"{}\" is unknown; there are kernel, extension and module", kind));
+    throw UsageError(fmt::format(
+        "kind \"{}\" is unknown; there are kernel, extension, module and response", kind));
+  classify(candidate, kind == "module" ? "candidate.py" : "candidate.cu");
   candidate.kind = *known;
   return candidate;
 }

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -58,16 +59,36 @@ void CompileService::serve() {
   protocol::Message message;
   while (channel_.receive(message, protocol::Clock::now() + kForever, stop_read_.value()) ==
          protocol::ReceiveStatus::kOk) {
-    if (message.type != MessageType::kCompile) return;
     const json request = json::parse(message.body, nullptr, false);
+    if (message.type == MessageType::kScouted) return note_end(request);
+    if (message.type != MessageType::kCompile) return;
     if (request.is_discarded() || ordered_.size() >= kMostBuilds) return;
     auto building = builder_.build(request, owner_);
     {
       const std::lock_guard lock(mutex_);
       ordered_.push_back(building);
+      for (auto& flag : ignored_flags(request))
+        if (std::ranges::find(ignored_flags_, flag) == ignored_flags_.end())
+          ignored_flags_.push_back(std::move(flag));
     }
     if (answers_) answer(building.get());
   }
+}
+
+void CompileService::note_end(const json& end) {
+  try {
+    ScoutEnd told{end.at("stage"), Outcome::kLoadFailure, end.at("cause"), end.at("message")};
+    if (const auto outcome = outcome_from_name(end.value("outcome", ""))) told.outcome = *outcome;
+    const std::lock_guard lock(mutex_);
+    scout_end_ = std::move(told);
+  } catch (const json::exception&) {
+    // It has said nothing that means something.
+  }
+}
+
+std::optional<ScoutEnd> CompileService::scout_end() {
+  const std::lock_guard lock(mutex_);
+  return scout_end_;
 }
 
 void CompileService::answer(const ExtensionResult& result) {
@@ -103,11 +124,12 @@ bool CompileService::wait_scouted(std::chrono::milliseconds limit, int cancel_fd
 
 BuildSummary CompileService::summary() {
   std::vector<std::shared_future<ExtensionResult>> ordered;
+  BuildSummary summary;
   {
     const std::lock_guard lock(mutex_);
     ordered = ordered_;
+    summary.ignored_flags = ignored_flags_;
   }
-  BuildSummary summary;
   // Any alternative of a result has these.
   const auto add = [&](const auto& built) {
     summary.seconds += built.seconds;

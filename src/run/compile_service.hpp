@@ -18,6 +18,15 @@ struct BuildSummary {
   bool cached = true;
   std::string way, fallback, log;
   std::optional<ExtensionError> failure;
+  std::vector<std::string> ignored_flags;  ///< flags for nvcc that mean nothing here
+};
+
+/// How a scout ended, as its process tells it: a claim, of use to people alone.
+struct ScoutEnd {
+  std::string stage;  ///< how far it came: import, init, forward, end
+  /// Where it failed of itself, with no extension missing.
+  Outcome outcome = Outcome::kLoadFailure;
+  std::string cause, message;
 };
 
 /// Answers one process's requests to build extensions, in a thread of its own.
@@ -32,12 +41,15 @@ class CompileService {
   bool wait_scouted(std::chrono::milliseconds limit, int cancel_fd);
   /// What has been built for this process so far, waiting for what is under way.
   BuildSummary summary();
+  /// What a scout said at its end; nothing where it has said nothing.
+  std::optional<ScoutEnd> scout_end();
   /// A fault of the machine that a build met, if any.
   std::exception_ptr fault();
 
  private:
   void serve();
   void answer(const ExtensionResult& result);
+  void note_end(const nlohmann::json& end);
 
   ExtensionBuilder& builder_;
   ExtensionOwner owner_;
@@ -47,7 +59,9 @@ class CompileService {
   Fd ended_;  ///< an eventfd: the thread is over
   std::mutex mutex_;
   std::vector<std::shared_future<ExtensionResult>> ordered_;
+  std::vector<std::string> ignored_flags_;
   std::exception_ptr fault_;
+  std::optional<ScoutEnd> scout_end_;
   std::thread thread_;
 };
 

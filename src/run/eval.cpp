@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -11,9 +12,9 @@
 #include "kbench/compile.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
-#include "kbench/kernelbench.hpp"
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
+#include "run/check.hpp"
 #include "run/environment.hpp"
 #include "run/eval_options.hpp"
 #include "run/gpu_lock.hpp"
@@ -21,6 +22,7 @@
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
 #include "run/lane.hpp"
+#include "run/lane_device.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
 #include "run/verdicts.hpp"
@@ -39,22 +41,6 @@ constexpr std::size_t kGpuWindow = 4;
 constexpr std::size_t kKeptVerdicts = 4096;
 /// Share of the machine's memory that one candidate's process may hold.
 constexpr double kCandidateMemoryShare = 0.7;
-
-/// The device that the CPU executor stands for.
-constexpr DeviceLimits kCpuLimits{16, 227 * std::int64_t{1024}, 1024};
-constexpr std::string_view kCpuArch = "compute_90a";
-
-DeviceLimits limits_of(const LaneDevice& device) {
-  if (!device.gpu) return kCpuLimits;
-  return {device.gpu->sms, device.gpu->shared_bytes_per_block, 1024};
-}
-
-std::string arch_of(const LaneDevice& device) {
-  if (!device.gpu) return std::string(kCpuArch);
-  // From 9.0 on, some instructions exist under the suffix alone.
-  return fmt::format("sm_{}{}{}", device.gpu->compute_major, device.gpu->compute_minor,
-                     device.gpu->compute_major >= 9 ? "a" : "");
-}
 
 std::size_t needed_bytes(const Signature& signature) {
   std::size_t state = 0;
@@ -96,9 +82,10 @@ struct EvalRun::Impl {
     // Each takes two cores, and a gigabyte or two on each.
     nvcc.jobs = std::max(1u, jobs / 2);
     nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
-    builder.emplace(*pool, std::move(host_half), std::move(nvcc), arch_of(devices.front()));
+    builder.emplace(*pool, std::move(host_half), std::move(nvcc),
+                    run::arch_of(devices.front()));
     if (devices.front().gpu)
-      judge_kernels = pool->compile(run::judge_kernels_request(arch_of(devices.front())));
+      judge_kernels = pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
     const auto load_limit =
         std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
     scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
@@ -154,10 +141,28 @@ struct EvalRun::Impl {
                                      "for it: choose sizes with --set, or run it with --no-shrink",
                                      cost_text(shrunk->bytes, shrunk->flops)));
     if (prepared.candidate->kind == CandidateKind::kKernel)
-      return run::prepare(prepared, found, limits_of(device), arch_of(device), options.call_limit_s,
-                          *pool);
-    run::prepare_module(prepared, found, options.call_limit_s);
+      return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
+                          options.call_limit_s, *pool);
+    run::prepare_module(prepared, found, options.entry, options.call_limit_s);
     if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
+  }
+
+  std::string kernel_arch() const {
+    return options.kernel_arch.empty() ? run::arch_of(devices.front()) : options.kernel_arch;
+  }
+
+  /// The same for a candidate that belongs to no problem.
+  void prepare_unplaced(Prepared& prepared) {
+    if (prepared.candidate->kind == CandidateKind::kKernel)
+      return run::prepare_unplaced(prepared, kernel_arch(), *pool);
+    run::prepare_module(prepared, Signature{}, options.entry, options.call_limit_s);
+    if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
+  }
+
+  run::CheckSetup check_setup() {
+    return {&*host, &*builder,
+            std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000)),
+            candidate_memory_bytes(), cancel_fd};
   }
 
   run::Lane make_lane(const LaneDevice& device, std::size_t judges) {
@@ -285,11 +290,36 @@ Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem)
   record.problem_hash = problem_hash(problem, sizes);
   if (!sizes.empty()) record.sizes = json(sizes).dump();
   record.shrunk = shrunk;
-  record.candidate_hash = sha256_hex(candidate.source);
+  record.candidate_hash = candidate_hash(candidate);
   record.options_hash = impl_->options_hash;
   record.judge_hash = run::kJudgeHash;
   if (impl_->options.seed) record.flags.emplace_back("public_seed");
   return record;
+}
+
+const std::variant<Signature, std::string>& EvalRun::signature(const Problem& problem) {
+  return impl_->signature_of(problem);
+}
+
+std::vector<CheckedCandidate> EvalRun::check(const std::vector<Problem>& problems,
+                                             const std::vector<Candidate>& candidates) {
+  // All are prepared before the first is waited for.
+  std::deque<Prepared> prepared;
+  for (const auto& candidate : candidates) {
+    Prepared& item = prepared.emplace_back();
+    item.candidate = &candidate;
+    if (candidate.problem.empty()) {
+      item.problem = &run::no_problem();
+      impl_->prepare_unplaced(item);
+    } else {
+      item.problem = &*std::ranges::find(problems, candidate.problem, &Problem::key);
+      impl_->prepare(item);
+    }
+  }
+  std::vector<CheckedCandidate> checked;
+  for (Prepared& item : prepared)
+    checked.push_back(run::checked_candidate(item, impl_->check_setup()));
+  return checked;
 }
 
 bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,

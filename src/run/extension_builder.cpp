@@ -22,14 +22,16 @@ std::vector<std::string> strings(const json& request, const char* name) {
                                                     : found->get<std::vector<std::string>>();
 }
 
+bool is_known_flag(const std::string& flag) {
+  return std::holds_alternative<std::vector<std::string>>(find_language("cuda")->options({flag}));
+}
+
 /// The flags that mean something to NVRTC. Others (-gencode, -Xcompiler, …) have no meaning here,
 /// and refusing them would refuse most candidates.
 std::vector<std::string> device_flags(const std::vector<std::string>& flags) {
   std::vector<std::string> kept;
   for (const auto& flag : flags) {
-    const bool known =
-        std::holds_alternative<std::vector<std::string>>(find_language("cuda")->options({flag}));
-    if (known) kept.push_back(flag);
+    if (is_known_flag(flag)) kept.push_back(flag);
   }
   return kept;
 }
@@ -188,6 +190,17 @@ Extension join(const HostModule& host, const Artifact& device) {
 }
 
 }  // namespace
+
+std::vector<std::string> ignored_flags(const json& request) {
+  std::vector<std::string> ignored;
+  try {
+    for (const auto& flag : strings(request, "extra_cuda_cflags"))
+      if (!is_known_flag(flag)) ignored.push_back(flag);
+  } catch (const json::exception&) {
+    // Its build says what is wrong with it.
+  }
+  return ignored;
+}
 
 ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
                                    std::string arch)

@@ -60,6 +60,9 @@ struct ExtensionOwner {
   std::string source;     ///< in which a CUDA source may stand as a string
 };
 
+/// The flags of a request that are left out: those for nvcc that mean nothing to NVRTC.
+std::vector<std::string> ignored_flags(const nlohmann::json& request);
+
 /// Builds what module_extension.py asks for: splits, compiles both halves over the cores, has nvcc
 /// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
 class ExtensionBuilder {

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <array>
+#include <fstream>
 
 #include "kbench/error.hpp"
 
@@ -134,6 +135,14 @@ PrivateFolder::~PrivateFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+void PrivateFolder::write(const std::string& name, const std::string& text) const {
+  const auto path = path_ / name;
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) throw Error(fmt::format("cannot write {}", path.string()));
+}
+
 StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
                                    std::size_t memory_limit_bytes, ExtensionBuilder* builder)
     : host_(host), nonce_(protocol::random_nonce()) {
@@ -155,6 +164,7 @@ void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder
                                     Fd& candidate_end) {
   folder_ = std::make_unique<PrivateFolder>();
   job.module.folder = folder_->path().string();
+  for (const auto& [name, text] : job.module.files) folder_->write(name, text);
   auto [ours, theirs] = socket_pair();
   candidate_end = std::move(theirs);
   service_ = std::make_unique<CompileService>(

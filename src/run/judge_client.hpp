@@ -75,6 +75,8 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
+  /// Writes a file below it, making folders as needed. Throws kbench::Error.
+  void write(const std::string& name, const std::string& text) const;
 
  private:
   std::filesystem::path path_;

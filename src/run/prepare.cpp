@@ -13,21 +13,6 @@ namespace {
 /// A record stays small; the whole reason stands in the log.
 constexpr std::size_t kMaxFallbackBytes = 300;
 
-void decide(Prepared& prepared, const PlanError& error) {
-  decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause,
-         fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
-}
-
-/// Decides on what is no code.
-bool decide_rejected(Prepared& prepared) {
-  const Candidate& candidate = *prepared.candidate;
-  if (candidate.reject_cause.empty()) return false;
-  const bool missing = candidate.reject_cause == "no_code";
-  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
-         candidate.reject_cause, candidate.reject_message);
-  return true;
-}
-
 /// The tensors of a problem as a module's process shares them with the judge.
 LaunchPlan module_plan(const Signature& signature) {
   LaunchPlan plan;
@@ -70,6 +55,21 @@ void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view c
   prepared.record.message = std::move(message);
 }
 
+void decide(Prepared& prepared, const PlanError& error) {
+  decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause,
+         fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
+}
+
+bool decide_rejected(Prepared& prepared) {
+  const Candidate& candidate = *prepared.candidate;
+  if (candidate.reject_cause.empty()) return false;
+  const bool missing =
+      candidate.reject_cause == "no_code" || candidate.reject_cause == "no_code_block";
+  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
+         candidate.reject_cause, candidate.reject_message);
+  return true;
+}
+
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool) {
   const Candidate& candidate = *prepared.candidate;
@@ -93,7 +93,8 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   prepared.compiled = pool.compile(std::move(request));
 }
 
-void prepare_module(Prepared& prepared, const Signature& signature, double call_limit_s) {
+void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
+                    double call_limit_s) {
   if (decide_rejected(prepared)) return;
   const Candidate& candidate = *prepared.candidate;
   prepared.call_limit_s = call_limit_s;
@@ -102,6 +103,8 @@ void prepare_module(Prepared& prepared, const Signature& signature, double call_
   job.plan = module_plan(signature);
   job.module.file_name = candidate.id;
   job.module.source = candidate.source;
+  job.module.entry = entry;
+  job.module.files = candidate.files;
   job.module.problem_path = prepared.problem->path.string();
   job.module.problem_source = prepared.problem->source;
   job.module.sizes = prepared.sizes;

@@ -14,9 +14,11 @@
 
 namespace kbench::run {
 
-/// What a module's import ordered, ahead of the device.
+/// What a module's import ordered, ahead of the device, and how it ended; nothing where it did not.
 struct Scouted {
   BuildSummary builds;
+  std::optional<ScoutEnd> end;
+  bool timed_out = false;
 };
 
 /// A candidate on its way: its record so far, and what is still needed to run it.
@@ -41,13 +43,20 @@ struct Prepared {
 void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view cause,
             std::string message);
 
+/// The same for a faulty plan.
+void decide(Prepared& prepared, const PlanError& error);
+/// Decides on what is no code; false where it is.
+bool decide_rejected(Prepared& prepared);
+
 /// Parses and binds the candidate's plan and asks for its code: all that can be done ahead of the
 /// device. `record` is the candidate's blank record.
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool);
 
-/// The same for a module or an extension: the job of its process, but for device and nonce.
-void prepare_module(Prepared& prepared, const Signature& signature, double call_limit_s);
+/// The same for a module or an extension: the job of its process, but for device and nonce. `entry`
+/// is the function of an extension to call; empty: as its bindings say.
+void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
+                    double call_limit_s);
 
 /// Finishes what prepare() began, waiting for the compiler: the launch plan and image, or nothing
 /// where the record is decided now.

@@ -49,11 +49,12 @@ void Scouts::give_back() {
 Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   take_place(ticket);
   std::unique_ptr<StartedCandidate> process;
+  bool ended = false;
   try {
     process =
         std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
     // One that never ends has ordered what it was going to order.
-    process->service()->wait_scouted(limit_, cancel_fd_);
+    ended = process->service()->wait_scouted(limit_, cancel_fd_);
     process->finish(std::chrono::milliseconds(0));
   } catch (...) {
     give_back();
@@ -62,7 +63,7 @@ Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   // The compilers keep their own number.
   give_back();
   if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
-  return {process->service()->summary()};
+  return {process->service()->summary(), process->service()->scout_end(), !ended};
 }
 
 }  // namespace kbench::run

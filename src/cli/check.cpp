@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cancel.hpp"
+#include "cli/check_text.hpp"
+#include "cli/commands.hpp"
+#include "cli/list_table.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/progress.hpp"
+#include "kbench/error.hpp"
+#include "run/judge_client.hpp"
+
+namespace kbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kUnfit = 3;
+constexpr int kInterrupted = 130;
+
+struct CheckArguments {
+  std::vector<std::string> files, problems, settings;
+  EvalOptions options;
+  bool json = false;
+};
+
+/// The problem that the file is, if it is one: a .py that defines no ModelNew.
+std::vector<Problem> problem_in(const std::string& file) {
+  if (!file.ends_with(".py") || !fs::is_regular_file(file)) return {};
+  const ExtractedCode code = extract_code(read_candidate(file).source);
+  if (code.block && code.kind == CandidateKind::kModule) return {};
+  try {
+    return find_problems({file}, {});
+  } catch (const UsageError&) {
+    return {};  // a candidate, and a bad one
+  }
+}
+
+/// What files may belong to.
+struct KnownProblems {
+  std::vector<Problem> problems;  ///< those named, else the shipped ones; and those to check
+  bool one_is_named = false;      ///< the first: all files are for it
+};
+
+KnownProblems known_problems(const CheckArguments& arguments, const Installation& installation) {
+  std::vector<Problem> problems = find_problems(arguments.problems, {installation.problems});
+  const bool one_is_named = !arguments.problems.empty() && problems.size() == 1;
+  for (const std::string& file : arguments.files)
+    for (Problem& problem : problem_in(file))
+      if (std::ranges::find(problems, problem.key, &Problem::key) == problems.end())
+        problems.push_back(std::move(problem));
+  return {std::move(problems), one_is_named};
+}
+
+CheckedFile read_file_to_check(const std::string& path, const KnownProblems& known) {
+  CheckedFile file;
+  file.path = path;
+  if (const auto itself = problem_in(path); !itself.empty()) {
+    file.problem.emplace().key = itself.front().key;
+    return file;
+  }
+  // As in `eval --candidate FILE --problem P`.
+  if (known.one_is_named) {
+    file.candidate = load_candidate(path, known.problems.front(), "candidate", 0);
+    return file;
+  }
+  file.candidate = read_candidate(path, known.problems, &file.unplaced);
+  return file;
+}
+
+void describe(CheckedFile::ProblemFile& file, const std::vector<Problem>& problems, EvalRun& run) {
+  const auto& found = run.signature(*std::ranges::find(problems, file.key, &Problem::key));
+  if (const auto* failure = std::get_if<std::string>(&found)) {
+    file.failure = *failure;
+    return;
+  }
+  const auto& signature = std::get<Signature>(found);
+  file.inputs = inputs_text(signature);
+  for (const TensorInfo& output : signature.outputs)
+    file.outputs += (file.outputs.empty() ? "" : ", ") + kbench::describe(output);
+}
+
+std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
+  const Installation installation = find_installation();
+  const KnownProblems known = known_problems(arguments, installation);
+  const std::vector<Problem>& problems = known.problems;
+  std::vector<CheckedFile> files;
+  for (const std::string& path : arguments.files) files.push_back(read_file_to_check(path, known));
+  EvalOptions options = arguments.options;
+  options.overrides = parse_overrides(arguments.settings, problems);
+  Progress progress(false);
+  EvalRun run(installation, options, progress, install_cancel());
+  std::vector<Candidate> candidates;
+  for (CheckedFile& file : files) {
+    if (file.problem)
+      describe(*file.problem, problems, run);
+    else
+      candidates.push_back(file.candidate);
+  }
+  auto checked = run.check(problems, candidates);
+  std::size_t next = 0;
+  for (CheckedFile& file : files)
+    if (!file.problem) file.checked = std::move(checked.at(next++));
+  return files;
+}
+
+int check(const CheckArguments& arguments) {
+  const auto files = checked_files(arguments);
+  if (arguments.json) {
+    std::cout << check_json(files).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << '\n';
+  } else {
+    std::cout << check_text(files);
+  }
+  std::cout.flush();
+  return std::ranges::all_of(files, &CheckedFile::would_be_scored) ? 0 : kUnfit;
+}
+
+}  // namespace
+
+Subcommand add_check(CLI::App& app) {
+  auto arguments = std::make_shared<CheckArguments>();
+  arguments->options.device = "cpu";
+  arguments->options.kernel_arch = "sm_90a";
+  CLI::App* command = app.add_subcommand(
+      "check", "Say of files what they are, whether they compile and load, and what is wrong");
+  command->add_option("FILE", arguments->files, "problems, candidates, or models' answers")
+      ->required();
+  command
+      ->add_option("--problem", arguments->problems,
+                   "the problem of the files, or a set (default: the shipped ones)")
+      ->allow_extra_args(false);
+  command->add_option("--set", arguments->settings, "NAME=VALUE: override a problem's constant")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--entry", arguments->options.entry,
+                   "function of extensions to call (default: forward, or the only one bound)")
+      ->check(function_name());
+  command
+      ->add_option("--arch", arguments->options.kernel_arch,
+                   "what kernels are compiled for: sm_80, sm_90a, …")
+      ->capture_default_str();
+  command
+      ->add_option("--compile-timeout", arguments->options.compile_limit_s, "seconds per compile")
+      ->check(above_zero())
+      ->capture_default_str();
+  command->add_option("--load-timeout", arguments->options.load_limit_s, "seconds to load a module")
+      ->check(above_zero())
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "JSON instead of text");
+  command->footer("Exit codes: 0 all files are fine; 3 one would not be scored; 2 usage.");
+  return {command, [arguments] {
+            try {
+              return check(*arguments);
+            } catch (const run::Cancelled&) {
+              return kInterrupted;
+            }
+          }};
+}
+
+}  // namespace kbench::cli
