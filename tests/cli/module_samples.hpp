@@ -96,6 +96,44 @@ inline const std::string kCall =
     "        return extension.forward(x.contiguous(), self.scale, self.bias)\n";
 inline const std::string kPlainCall = "        return torch.relu(x) * self.scale + self.bias\n";
 
+/// The same as a kernel with a plan; its launch is in line 3.
+inline const std::string kReluScaleKernel = R"(//@ dims x[N, D]
+//@ out y like x
+//@ relu_scale<<<cdiv(N * D, 256), 256>>>(x, scale, bias, y, N * D, D)
+__global__ void relu_scale(const float* x, const float* scale, const float* bias, float* y, int n,
+                           int columns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i], 0.0f) * scale[i % columns] + bias[i % columns];
+}
+)";
+
+/// The same with host code: a C++ function of that name, bound to nothing.
+inline std::string host_code(const std::string& function) {
+  return R"(#include <torch/extension.h>
+
+__global__ void relu_scale(const float* x, const float* scale, const float* bias, float* y, int n,
+                           int columns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i], 0.0f) * scale[i % columns] + bias[i % columns];
+}
+
+torch::Tensor )" +
+         function + R"((torch::Tensor x, torch::Tensor scale, torch::Tensor bias) {
+  auto y = torch::empty_like(x);
+  const int n = x.numel();
+  relu_scale<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), scale.data_ptr<float>(),
+                                       bias.data_ptr<float>(), y.data_ptr<float>(), n, x.size(1));
+  return y;
+}
+)";
+}
+
+/// What binds host_code("launch") from a file of its own.
+inline const std::string kBinding = R"(#include <torch/extension.h>
+torch::Tensor launch(torch::Tensor x, torch::Tensor scale, torch::Tensor bias);
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &launch); }
+)";
+
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }

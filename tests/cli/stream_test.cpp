@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -47,6 +48,30 @@ TEST(Stream, AnswersEachLineWithItsRecord) {
   EXPECT_EQ(records[0].at("outcome"), "correct");
   EXPECT_EQ(records[1].at("candidate"), "b");
   EXPECT_EQ(records[1].at("outcome"), "mismatch");
+}
+
+TEST(Stream, TakesAnswersAsTheyCame) {
+  const TempFolder folder;
+  const std::string fenced = "So be it:\n```cuda\n" + add_one_kernel() + "```\n";
+  const auto line = [](const std::string& id, const json& kind, const std::string& source) {
+    json object{{"id", id}, {"problem", "1_AddOne"}, {"source", source}};
+    if (!kind.is_null()) object["kind"] = kind;
+    return object.dump() + "\n";
+  };
+  const auto result = stream(folder, line("said", "response", fenced) + line("seen", {}, fenced) +
+                                         line("none", "response", "Sorry.") +
+                                         line("cut", {}, fenced.substr(0, fenced.size() - 4)) +
+                                         line("odd", "answer", fenced));
+  EXPECT_EQ(result.status.code, 2);
+  std::map<std::string, json> records;
+  for (const json& record : lines_of(result.output))
+    records[record.value("candidate", "error")] = record;
+  EXPECT_EQ(records.at("said").at("outcome"), "correct");
+  EXPECT_EQ(records.at("said").at("kind"), "kernel");
+  EXPECT_EQ(records.at("seen").at("outcome"), "correct");
+  EXPECT_EQ(records.at("none").at("outcome"), "missing");
+  EXPECT_EQ(records.at("cut").at("cause"), "truncated");
+  EXPECT_THAT(records.at("error").at("message").get<std::string>(), HasSubstr("and response"));
 }
 
 TEST(Stream, AMalformedLineIsNamedAndTheRestGoesOn) {

@@ -130,12 +130,12 @@ struct ModuleOnItsWay {
     prepared.candidate = &candidate;
     prepared.problem = &problem;
     prepared.sizes = {{"rows", "4"}};
-    prepare_module(prepared, with, 1.5);
+    prepare_module(prepared, with, "relu", 1.5);
   }
   /// As if a scout had come back with these builds.
   std::optional<ReadyCode> finish(BuildSummary builds) {
     std::promise<Scouted> promise;
-    promise.set_value({std::move(builds)});
+    promise.set_value({std::move(builds), std::nullopt, false});
     prepared.scouted = promise.get_future().share();
     return finish_compile(prepared, -1);
   }
@@ -199,7 +199,9 @@ TEST_F(Prepare, WhatIsNoCodeIsRejectedOrMissing) {
   candidate_.reject_message = "why";
   for (const auto& [cause, outcome] : {std::pair{"not_utf8", Outcome::kRejected},
                                        {"oversized", Outcome::kRejected},
-                                       {"no_code", Outcome::kMissing}}) {
+                                       {"no_code", Outcome::kMissing},
+                                       {"no_code_block", Outcome::kMissing},
+                                       {"truncated", Outcome::kRejected}}) {
     candidate_.reject_cause = cause;
     const auto& prepared = prepare_source(add_one());
     EXPECT_TRUE(prepared.decided);
