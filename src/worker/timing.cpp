@@ -13,6 +13,8 @@ namespace {
 constexpr int kResamples = 1000;
 /// A side slower than this gets shorter blocks, so that a slow candidate does not cost minutes.
 constexpr double kBlockTarget_ms = 100;
+/// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
+constexpr int kFewestOfLongCalls = 6;
 
 struct BlockShape {
   int calls, discarded;
@@ -22,9 +24,15 @@ struct BlockShape {
 /// between processes costs is then nothing beside them.
 BlockShape block_shape(double call_ms) {
   if (call_ms * 10 <= kBlockTarget_ms) return {10, 2};
-  if (call_ms * 5 <= kBlockTarget_ms) return {6, 1};
-  if (call_ms * 2 <= kBlockTarget_ms) return {4, 1};
-  return {5, 0};
+  if (call_ms * 2 <= kBlockTarget_ms) return {6, 1};
+  return {kFewestOfLongCalls / 2, 0};
+}
+
+/// Whether a side has been measured often enough to ask how well it is known.
+bool often_enough(const BlockShape& shape, std::size_t count, const TimingLimits& limits) {
+  const int least = shape.discarded == 0 ? std::min(kFewestOfLongCalls, limits.min_measurements)
+                                         : limits.min_measurements;
+  return count >= static_cast<std::size_t>(least);
 }
 
 struct Ratio {
@@ -85,7 +93,10 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     const auto count = static_cast<int>(smallest->second.size());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    if (count < limits.min_measurements) continue;
+    if (!std::ranges::all_of(run.measurements, [&](const auto& side) {
+          return often_enough(shapes.at(side.first), side.second.size(), limits);
+        }))
+      continue;
     if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
     if (precise_enough(run, sides, limits.target_rel_ci)) return run;
   }

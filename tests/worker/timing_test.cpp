@@ -123,8 +123,8 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreVeryLong) {
     double ms;
     int calls, counted;
   };
-  for (const auto& c : {Case{0.01, 10, 8}, Case{10, 10, 8}, Case{11, 6, 5}, Case{20, 6, 5},
-                        Case{21, 4, 3}, Case{50, 4, 3}, Case{51, 5, 5}, Case{5000, 5, 5}}) {
+  for (const auto& c : {Case{0.01, 10, 8}, Case{10, 10, 8}, Case{11, 6, 5}, Case{50, 6, 5},
+                        Case{51, 3, 3}, Case{5000, 3, 3}}) {
     FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
     TimingLimits limits;
     limits.min_measurements = 1;
@@ -134,6 +134,13 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreVeryLong) {
     // A slow side's short blocks leave the other's as they are.
     EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10));
   }
+}
+
+TEST(MeasureSides, SixVeryLongCallsSufficeWhereTheyAgree) {
+  FakeSide eager{.true_ms = 1}, candidate{.true_ms = 200};
+  const auto run = measure({side("eager", eager), side("candidate", candidate)}, {});
+  EXPECT_EQ(run.measurements.at("candidate").size(), 6u);
+  EXPECT_EQ(run.measurements.at("eager").size(), 16u);
 }
 
 TEST(MeasureSides, StopsAsSoonAsTheRatioIsKnown) {
