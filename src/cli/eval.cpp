@@ -287,6 +287,9 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--entry", a.options.entry,
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
+  app.add_option("--lanes", a.options.lanes,
+                 "candidates judged at once on a GPU; times are taken one by one (default: 2 where "
+                 "memory and cores suffice)");
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 

@@ -11,11 +11,12 @@ namespace {
 
 /// Processes of either kind that stand ready at most: each holds half a gigabyte of the GPU.
 constexpr std::size_t kMostAhead = 3;
-/// A problem is opened beside another one where neither needs more of the GPU's memory than this.
+/// A problem is opened beside a lane's current one where neither needs more of the lane's share of
+/// the GPU's memory than one part in this.
 constexpr std::size_t kSmallShare = 24;
 
 bool is_small(const LaneSetup& setup, const Prepared& prepared) {
-  return prepared.needed_bytes * kSmallShare <= setup.device.gpu->memory_bytes;
+  return prepared.needed_bytes * kSmallShare * setup.lanes <= setup.device.gpu->memory_bytes;
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ std::optional<Ahead::Candidate> Ahead::take(const Prepared& prepared) {
   if (found == candidates_.end()) return std::nullopt;
   Candidate candidate = std::move(*found);
   candidates_.erase(found);
+  if (candidate.process) candidate.process->freeze(false);
   return candidate;
 }
 
@@ -119,11 +121,19 @@ std::optional<Ahead::Problem> Ahead::take_problem(const std::string& key) {
   return std::exchange(problem_, std::nullopt);
 }
 
+void Ahead::drop_problem() {
+  problem_.reset();
+  opening_ = false;
+}
+
 void Ahead::wait_until_quiet() {
   const auto limit = setup_.host->limits().settle;
   finish_opening();
-  for (const auto& candidate : candidates_)
-    if (candidate.process) candidate.process->wait_settled(limit, setup_.cancel_fd);
+  for (const auto& candidate : candidates_) {
+    if (!candidate.process) continue;
+    candidate.process->wait_settled(limit, setup_.cancel_fd);
+    candidate.process->freeze(true);
+  }
   for (auto judge = judges_.begin(); judge != judges_.end();) {
     try {
       (*judge)->wait_warm(limit);

@@ -57,8 +57,11 @@ class Ahead {
   };
   /// The problem that was opened ahead under that key; nothing where it was not, or has failed.
   std::optional<Problem> take_problem(const std::string& key);
+  /// Gives up what was opened ahead.
+  void drop_problem();
 
-  /// Returns when all that was started has settled, or has taken too long.
+  /// Returns when all that was started has settled, or has taken too long; it is frozen from then
+  /// on, so that nobody's code runs beside another one's times.
   void wait_until_quiet();
 
  private:

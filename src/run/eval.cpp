@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "kbench/compile.hpp"
@@ -15,6 +16,7 @@
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/check.hpp"
+#include "run/device_turns.hpp"
 #include "run/environment.hpp"
 #include "run/eval_options.hpp"
 #include "run/gpu_lock.hpp"
@@ -37,6 +39,14 @@ using run::Prepared;
 constexpr std::size_t kStreamJudges = 4;
 /// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
 constexpr std::size_t kGpuWindow = 4;
+/// Lanes of a GPU where nothing else is asked for: while one times, the others get ready.
+constexpr std::size_t kGpuLanes = 2;
+/// What a lane's processes need beside the problems' tensors, and the cores that keep them going.
+constexpr std::size_t kLaneBytes = std::size_t{16} << 30;
+constexpr unsigned kLaneCores = 4;
+/// Candidates of one problem that a lane takes at least, where other lanes could share them: each
+/// lane computes its own reference.
+constexpr std::size_t kSmallestGroup = 8;
 /// Verdicts that wait for equal code.
 constexpr std::size_t kKeptVerdicts = 4096;
 /// Share of the machine's memory that one candidate's process may hold.
@@ -144,7 +154,17 @@ struct EvalRun::Impl {
       return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
                           options.call_limit_s, *pool);
     run::prepare_module(prepared, found, options.entry, options.call_limit_s);
-    if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
+    if (prepared.module && !prepared.scouted.valid())
+      prepared.scouted = scouts->send(*prepared.module);
+  }
+
+  /// What a module wants built depends on no signature: compilers begin while those are found.
+  void send_ahead(Prepared& prepared) {
+    const Candidate& candidate = *prepared.candidate;
+    if (candidate.kind == CandidateKind::kKernel || !candidate.reject_cause.empty()) return;
+    prepared.sizes = sizes->of(*prepared.problem).sizes;
+    run::begin_module(prepared, options.entry);
+    prepared.scouted = scouts->send(*prepared.module);
   }
 
   std::string kernel_arch() const {
@@ -165,8 +185,20 @@ struct EvalRun::Impl {
             candidate_memory_bytes(), cancel_fd};
   }
 
-  run::Lane make_lane(const LaneDevice& device, std::size_t judges) {
+  std::size_t lanes_of(const LaneDevice& device) const {
+    // KernelBench judges one after another, and its times are to be had in its way.
+    if (!device.gpu || run::by_kernelbench(options)) return 1;
+    if (options.lanes > 0) return options.lanes;
+    const std::size_t cores = std::thread::hardware_concurrency() / devices.size();
+    return std::clamp<std::size_t>(
+        std::min(device.gpu->memory_bytes / kLaneBytes, cores / kLaneCores), 1, kGpuLanes);
+  }
+
+  run::Lane make_lane(const LaneDevice& device, std::size_t judges, run::DeviceTurns& turns,
+                      std::size_t lanes) {
     run::LaneSetup setup;
+    setup.turns = &turns;
+    setup.lanes = lanes;
     setup.host = &*host;
     setup.device = device;
     setup.options = &options;
@@ -206,17 +238,18 @@ struct EvalRun::Impl {
     observer.finished(prepared.record);
   }
 
-  /// Runs `work` in a thread per device; the first fault of any is thrown here.
+  /// Runs `work` in a thread per lane; the first fault of any is thrown here.
   template <typename Work>
-  bool on_all_lanes(std::size_t judges, Work&& work) {
+  bool on_all_lanes(const std::vector<std::size_t>& lanes, std::size_t judges, Work&& work) {
     std::mutex fault_mutex;
     std::exception_ptr fault;
     std::atomic<bool> stopped = false;
     std::vector<std::thread> threads;
-    for (const auto& device : devices)
+    std::deque<run::DeviceTurns> turns(devices.size());
+    const auto start = [&](std::size_t device) {
       threads.emplace_back([&, device] {
         try {
-          auto lane = make_lane(device, judges);
+          auto lane = make_lane(devices[device], judges, turns[device], lanes[device]);
           work(lane);
         } catch (const run::Cancelled&) {
           stopped = true;
@@ -225,6 +258,9 @@ struct EvalRun::Impl {
           if (!fault) fault = std::current_exception();
         }
       });
+    };
+    for (std::size_t device = 0; device < devices.size(); ++device)
+      for (std::size_t i = 0; i < lanes[device]; ++i) start(device);
     for (auto& thread : threads) thread.join();
     if (fault) std::rethrow_exception(fault);
     return !stopped && !cancelled();
@@ -339,21 +375,35 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   std::vector<const Problem*> used;
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
+  std::vector<std::size_t> lanes;
+  for (const auto& device : impl_->devices) lanes.push_back(impl_->lanes_of(device));
+  const std::size_t all_lanes = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
+  // Several shares for each lane, so that all end at about the same time.
+  const std::size_t share =
+      all_lanes == 1 ? candidates.size()
+                     : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
   run::GroupQueue queue;
   std::thread preparer([&] {
     try {
       // All are asked for at once; candidates are prepared as soon as their problem is known.
       for (const Problem* problem : used) impl_->ask_signature(*problem);
+      std::map<const Problem*, std::vector<Prepared*>> groups;
       for (const Problem* problem : used) {
-        std::vector<Prepared*> group;
         std::map<std::string, Prepared*> first;  // of each code
         for (auto& item : prepared.at(problem)) {
           Prepared* same = first.emplace(run::Verdicts::key_of(item.record), &item).first->second;
           item.later = same != &item && impl_->may_reuse(item);
-          if (!item.later) impl_->prepare(item);
-          (item.later ? same->copies : group).push_back(&item);
+          if (!item.later && impl_->devices.front().gpu) impl_->send_ahead(item);
+          (item.later ? same->copies : groups[problem]).push_back(&item);
         }
-        queue.push(std::move(group));
+      }
+      for (const Problem* problem : used) {
+        const auto& group = groups[problem];
+        for (Prepared* item : group) impl_->prepare(*item);
+        for (std::size_t begin = 0; begin < group.size(); begin += share)
+          queue.push({group.begin() + static_cast<std::ptrdiff_t>(begin),
+                      group.begin() + static_cast<std::ptrdiff_t>(
+                                          std::min(begin + share, group.size()))});
       }
       queue.close({});
     } catch (...) {
@@ -363,10 +413,15 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
   const auto work = [&](run::Lane& lane) {
     std::vector<Prepared*> taken;
+    lane.warm_up();
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
         // What comes next may be late; only a lane that has nothing to do waits for it.
-        const auto group = queue.take(taken.size() == at);
+        auto group = queue.take(false);
+        if (group.empty() && taken.size() == at) {
+          lane.rest();
+          group = queue.take(true);
+        }
         if (group.empty()) break;
         taken.insert(taken.end(), group.begin(), group.end());
       }
@@ -375,7 +430,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     }
   };
   const run::Joined joined(preparer);
-  return impl_->on_all_lanes(1, work);
+  return impl_->on_all_lanes(lanes, 1, work);
 }
 
 bool EvalRun::run_stream(const std::vector<Problem>& problems,
@@ -383,7 +438,9 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   std::map<std::string_view, const Problem*> by_key;
   for (const auto& problem : problems) by_key[problem.key] = &problem;
   std::mutex input_mutex;
-  return impl_->on_all_lanes(kStreamJudges, [&](run::Lane& lane) {
+  // A lane that waits for its next candidate must not hold anything that another one waits for.
+  const std::vector<std::size_t> lanes(impl_->devices.size(), 1);
+  return impl_->on_all_lanes(lanes, kStreamJudges, [&](run::Lane& lane) {
     while (true) {
       std::optional<Candidate> candidate;
       Prepared prepared;

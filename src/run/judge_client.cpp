@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <array>
+#include <csignal>
 #include <fstream>
 
 #include "kbench/error.hpp"
@@ -184,6 +185,10 @@ void StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_
   std::array<pollfd, 2> polls{pollfd{judge_end_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
   poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
   if (polls[1].revents != 0) throw Cancelled{};
+}
+
+void StartedCandidate::freeze(bool frozen) const {
+  if (!finished_) kill(-pid_, frozen ? SIGSTOP : SIGCONT);
 }
 
 ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {

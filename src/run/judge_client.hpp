@@ -99,6 +99,8 @@ class StartedCandidate {
   /// Waits until its process has said something (loaded, or failed) or ended: then nothing of it
   /// disturbs the device any more.
   void wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
+  /// Stops it and what it has started, or lets them go on.
+  void freeze(bool frozen) const;
   std::string log() const { return log_.text(); }
   /// What it has built; null for a kernel.
   CompileService* service() const { return service_.get(); }

@@ -54,6 +54,20 @@ json listed(json operators) {
   return operators;
 }
 
+/// How much more a candidate may need than the problem's own tensors.
+constexpr std::size_t kRoomForCandidates = 2;
+
+/// Whether a problem is judged beside those of other lanes.
+bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
+  return setup.lanes > 1 &&
+         prepared.needed_bytes * kRoomForCandidates * setup.lanes <= setup.device.gpu->memory_bytes;
+}
+
+/// Host code that does not look whether it got its memory crashes with what it did not get.
+bool may_lack_memory(const Record& record) {
+  return record.outcome == Outcome::kOutOfMemory || record.outcome == Outcome::kCrash;
+}
+
 /// Throws kbench::Error where the message is no verdict.
 Verdict read_verdict(const protocol::Message& message) {
   if (message.type != MessageType::kVerdict) throw Error("the judge answered out of turn");
@@ -89,11 +103,13 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["trials"] = options.trials;
   request["baselines"] = options.baselines;
   request["cold_cache"] = options.cold_cache;
+  request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);
   request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;
   return request;
 }
 
-Lane::Lane(LaneSetup setup) : setup_(std::move(setup)), ahead_(setup_) {}
+Lane::Lane(LaneSetup setup)
+    : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_) {}
 Lane::~Lane() = default;
 
 void Lane::judge(Prepared& prepared, Following following, json& details) {
@@ -106,6 +122,7 @@ void Lane::judge(Prepared& prepared, Following following, json& details) {
   if (!prepared.decided && !started && !is_compiled(prepared)) {
     open_early(prepared);
     watch.lap("open");
+    rest();
   }
   if (!started) started = Ahead::Candidate{&prepared, ready_code(prepared, setup_.cancel_fd), {}};
   watch.lap("compile");
@@ -126,6 +143,35 @@ void Lane::wait_for_worker() {
   }
 }
 
+void Lane::warm_up() {
+  turn_.work();
+  try {
+    ahead_.start_judges({});
+  } catch (const Error&) {
+    // Judging will meet it again, and write it down.
+  }
+}
+
+void Lane::rest() {
+  ahead_.wait_until_quiet();
+  turn_.rest();
+}
+
+void Lane::enter(const Prepared& prepared, bool alone) {
+  // A lane by itself knows what it keeps open, and what fits beside that.
+  if (setup_.lanes > 1) {
+    const bool opened = !open_.empty() && open_.front().key == prepared.record.problem_hash;
+    const bool kept = turn_.has_memory(alone) && (opened || !turn_.memory_is_wanted());
+    if (!kept) {
+      open_.clear();
+      ahead_.drop_problem();
+      rest();
+      turn_.take_memory(alone);
+    }
+  }
+  turn_.work();
+}
+
 Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   const std::string key = prepared.record.problem_hash;
   for (auto it = open_.begin(); it != open_.end(); ++it) {
@@ -141,7 +187,9 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   OpenProblem opened{key, ahead_.take_judge(), {}};
   // A judge for the next problem opens the device while this one draws its inputs.
   ahead_.start_judges({});
-  opened.judge->start_open(open_request(setup_, prepared), kernels_fd());
+  json request = open_request(setup_, prepared);
+  if (turn_.has_memory(true)) request["memory_share"] = 1.0;
+  opened.judge->start_open(request, kernels_fd());
   auto answer = opened.judge->finish_open();
   if (auto* fault = std::get_if<ProblemFault>(&answer)) {
     opened.failure = std::move(*fault);
@@ -162,6 +210,7 @@ int Lane::kernels_fd() {
 
 void Lane::open_early(const Prepared& prepared) {
   try {
+    enter(prepared, !shares_memory(setup_, prepared));
     open(prepared);
   } catch (const Error&) {
     drop(prepared.record.problem_hash);  // judging will meet it again, and write it down
@@ -175,29 +224,14 @@ void Lane::drop(const std::string& key) {
 void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
                     std::unique_ptr<StartedCandidate> process, Following following, json& details,
                     Phases& phases) {
+  bool alone = !shares_memory(setup_, prepared);
   for (int attempt = 1;; ++attempt) {
     try {
-      Stopwatch watch(phases);
-      auto candidate = process ? std::move(process) : start_candidate(setup_, code, false);
-      watch.lap("start");
-      OpenProblem& opened = open(prepared);
-      watch.lap("open");
-      if (opened.failure) {
-        details["problem_log"] = opened.failure->log;
-        return decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness,
-                      opened.failure->cause, opened.failure->message);
-      }
-      ahead_.start_candidates(following);
-      ahead_.start_judges(following);
-      ahead_.open_problem(prepared, following, kernels_fd());
-      watch.lap("start_next");
-      run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
-      for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
-      candidate.reset();
-      const bool healthy = prepared.record.outcome == Outcome::kCorrect ||
-                           look_closer(prepared, code, *opened.judge, details);
-      if (!healthy) drop(opened.key);
-      return;
+      const Record blank = prepared.record;
+      if (evaluate_once(prepared, code, std::move(process), alone, following, details, phases))
+        return;
+      prepared.record = blank;
+      alone = true;
     } catch (const Error& error) {
       // The judge died or hangs: a new one gets the candidate once more.
       drop(prepared.record.problem_hash);
@@ -206,6 +240,44 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
                     error.what());
     }
   }
+}
+
+bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
+                         std::unique_ptr<StartedCandidate> process, bool alone,
+                         Following following, json& details, Phases& phases) {
+  Stopwatch watch(phases);
+  enter(prepared, alone);
+  watch.lap("turn");
+  auto candidate = process ? std::move(process) : start_candidate(setup_, code, false);
+  watch.lap("start");
+  OpenProblem& opened = open(prepared);
+  watch.lap("open");
+  if (opened.failure) {
+    if (!alone && opened.failure->cause == "does_not_fit") {
+      drop(opened.key);
+      return false;
+    }
+    details["problem_log"] = opened.failure->log;
+    decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness, opened.failure->cause,
+           opened.failure->message);
+    return true;
+  }
+  ahead_.start_candidates(following);
+  ahead_.start_judges(following);
+  ahead_.open_problem(prepared, following, kernels_fd());
+  watch.lap("start_next");
+  run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
+  for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
+  candidate.reset();
+  // What ended the process still uses the device: nobody times before this.
+  if (turn_.is_timing()) turn_.rest();
+  if (prepared.record.outcome == Outcome::kCorrect) return true;
+  if (!alone && may_lack_memory(prepared.record)) {
+    drop(opened.key);
+    return false;
+  }
+  if (!look_closer(prepared, code, *opened.judge, details)) drop(opened.key);
+  return true;
 }
 
 /// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
@@ -257,6 +329,9 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
     }
     if (message.type == MessageType::kPhase) {
       ahead_.wait_until_quiet();
+      turn_.time();
+      // What it waited for others is no fault of its own.
+      deadline = protocol::Clock::now() + limits.verdict;
       judge.go();
       continue;
     }

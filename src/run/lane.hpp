@@ -6,10 +6,12 @@
 
 #include "kbench/stopwatch.hpp"
 #include "run/ahead.hpp"
+#include "run/device_turns.hpp"
 
 namespace kbench::run {
 
-/// One device's queue: judges one candidate after another on it. For one thread.
+/// One queue of a device: judges one candidate after another on it, beside the other lanes that the
+/// device may have. For one thread.
 class Lane {
  public:
   explicit Lane(LaneSetup setup);
@@ -18,6 +20,10 @@ class Lane {
   /// Judges a prepared candidate to its record; those that follow may be started meanwhile, as
   /// long as nothing is being timed. Raw measurements go into `details`. Throws Cancelled.
   void judge(Prepared& prepared, Following following, nlohmann::json& details);
+  /// Opens the device for the first problem, while nothing else is to be done.
+  void warm_up();
+  /// Before the lane waits for something that other lanes may have to do first.
+  void rest();
 
  private:
   using OpenProblem = Ahead::Problem;
@@ -25,6 +31,8 @@ class Lane {
   OpenProblem& open(const Prepared& prepared);
   void open_early(const Prepared& prepared);
   void drop(const std::string& key);
+  /// Comes to hold the device's memory for the problem, all of it if `alone`, and to be at work.
+  void enter(const Prepared& prepared, bool alone);
   void wait_for_worker();
   /// The image of the judge's own kernels; -1 where there is none.
   int kernels_fd();
@@ -32,6 +40,11 @@ class Lane {
   void evaluate(Prepared& prepared, const ReadyCode& code,
                 std::unique_ptr<StartedCandidate> process, Following following,
                 nlohmann::json& details, Phases& phases);
+  /// Once, with the device's memory to itself if `alone`. False where it did not suffice, and
+  /// would perhaps have without the other lanes.
+  bool evaluate_once(Prepared& prepared, const ReadyCode& code,
+                     std::unique_ptr<StartedCandidate> process, bool alone, Following following,
+                     nlohmann::json& details, Phases& phases);
   bool look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                    nlohmann::json& details);
   void run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
@@ -41,6 +54,7 @@ class Lane {
                     StartedCandidate& candidate, nlohmann::json& details);
 
   LaneSetup setup_;
+  LaneTurn turn_;  ///< outlives what is open
   Fd kernels_;
   std::list<OpenProblem> open_;  ///< most recently used first
   Ahead ahead_;

@@ -11,6 +11,7 @@
 
 namespace kbench::run {
 
+class DeviceTurns;
 class ExtensionBuilder;
 class WorkerHost;
 struct Prepared;
@@ -20,6 +21,8 @@ struct LaneSetup {
   WorkerHost* host = nullptr;
   ExtensionBuilder* builder = nullptr;  ///< for what modules ask for while they run
   LaneDevice device;
+  DeviceTurns* turns = nullptr;  ///< shared with the device's other lanes
+  std::size_t lanes = 1;         ///< of the device
   const EvalOptions* options = nullptr;
   std::string secret;
   /// The judge's own kernels for this device; invalid where it works without.

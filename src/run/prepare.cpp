@@ -93,14 +93,10 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   prepared.compiled = pool.compile(std::move(request));
 }
 
-void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
-                    double call_limit_s) {
-  if (decide_rejected(prepared)) return;
+void begin_module(Prepared& prepared, const std::string& entry) {
   const Candidate& candidate = *prepared.candidate;
-  prepared.call_limit_s = call_limit_s;
   CandidateJob& job = prepared.module.emplace();
   job.kind = candidate.kind;
-  job.plan = module_plan(signature);
   job.module.file_name = candidate.id;
   job.module.source = candidate.source;
   job.module.entry = entry;
@@ -108,6 +104,15 @@ void prepare_module(Prepared& prepared, const Signature& signature, const std::s
   job.module.problem_path = prepared.problem->path.string();
   job.module.problem_source = prepared.problem->source;
   job.module.sizes = prepared.sizes;
+}
+
+void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
+                    double call_limit_s) {
+  if (decide_rejected(prepared)) return;
+  prepared.call_limit_s = call_limit_s;
+  if (!prepared.module) begin_module(prepared, entry);
+  CandidateJob& job = *prepared.module;
+  job.plan = module_plan(signature);
   job.module.precision = signature.precision;
   std::size_t tensors = 0;
   for (const auto& input : signature.inputs) {

@@ -53,8 +53,11 @@ bool decide_rejected(Prepared& prepared);
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool);
 
-/// The same for a module or an extension: the job of its process, but for device and nonce. `entry`
-/// is the function of an extension to call; empty: as its bindings say.
+/// Of a module or an extension, what needs no signature: enough to send it ahead. `entry` is the
+/// function of an extension to call; empty: as its bindings say.
+void begin_module(Prepared& prepared, const std::string& entry);
+
+/// The rest, after begin_module() or with it: the job of its process, but for device and nonce.
 void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
                     double call_limit_s);
 

@@ -74,6 +74,8 @@ Verdict Evaluation::run() {
     run_profile();
     watch.lap("correctness");
     record.stage = Stage::kTiming;
+    // Others may be timed before it is.
+    if (!by_kernelbench_) freeze(true);
     wait_for_quiet_();
     watch.lap("quiet");
     (this->*steps.timing)();

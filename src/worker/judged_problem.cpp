@@ -44,6 +44,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("baselines").get_to(options.baselines);
     json.at("cold_cache").get_to(options.cold_cache);
     json.at("timing_budget_s").get_to(options.timing_budget_s);
+    json.at("memory_share").get_to(options.memory_share);
     return options;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("the driver's description of a problem is faulty: {}", error.what()));
@@ -85,7 +86,7 @@ void JudgedProblem::load_kernels() {
 
 std::size_t JudgedProblem::sets_that_fit(double free_before, const InputSet& first) const {
   const auto fits =
-      static_cast<std::size_t>(kMemoryShare * free_before /
+      static_cast<std::size_t>(kMemoryShare * options_.memory_share * free_before /
                                static_cast<double>(std::max<std::size_t>(first.size_bytes(), 1)));
   const auto trials = static_cast<std::size_t>(std::max(options_.trials, 1));
   // All or one, so that a reference with state sees the trials in their order.

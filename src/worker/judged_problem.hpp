@@ -23,6 +23,7 @@ struct JudgeOptions {
   std::vector<std::string> baselines{"eager"};
   bool cold_cache = true;
   double timing_budget_s = 0.5;
+  double memory_share = 1;  ///< of the device's free memory, for input sets
   std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
 };
 

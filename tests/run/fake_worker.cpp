@@ -54,7 +54,7 @@ class FakeJudge {
     Message message;
     while (channel_.receive(message, later()) == ReceiveStatus::kOk) {
       if (message.type == MessageType::kDescribe || message.type == MessageType::kOpenProblem)
-        answer_problem(message.type);
+        answer_problem(message);
       else if (message.type == MessageType::kEvaluate)
         evaluate(message);
       else if (message.type == MessageType::kProbe)
@@ -72,7 +72,9 @@ class FakeJudge {
     abort();
   }
 
-  void answer_problem(MessageType type) {
+  void answer_problem(const Message& message) {
+    const MessageType type = message.type;
+    memory_share_ = json::parse(message.body).value("memory_share", 1.0);
     if (mode_ == "dies_on_problem") die("the reference went up in smoke");
     if (mode_ == "hangs_up_on_problem") exit(0);
     if (mode_ == "never_answers") stay_forever();
@@ -85,6 +87,9 @@ class FakeJudge {
     if (mode_ == "fails_problem")
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "import_failed"}, {"message", "no module"}, {"log", "line 1"}});
+    if (memory_share_ < 1 && mode_ == "does_not_fit_shared")
+      return reply(MessageType::kProblemFailure,
+                   json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
     if (mode_ == "fails_problem_halfway") return reply(MessageType::kProblemFailure, "{}");
     if (mode_ == "speaks_garbage") return shout();
     const json found = to_json(signature());
@@ -130,6 +135,11 @@ class FakeJudge {
       body["record"]["message"] = "the candidate's process died while loading";
       return reply(MessageType::kVerdict, body);
     }
+    if (memory_share_ < 1 && (mode_ == "out_of_shared_memory" || mode_ == "crash_in_shared")) {
+      body["record"]["outcome"] = mode_ == "crash_in_shared" ? "crash" : "out_of_memory";
+      body["record"]["flags"] = {"nondeterministic_bits"};
+      return reply(MessageType::kVerdict, body);
+    }
     const bool crashed = mode_.starts_with("crash_then_");
     if (crashed) {
       body["record"]["outcome"] = "crash";
@@ -172,6 +182,7 @@ class FakeJudge {
 
   Channel channel_;
   std::string mode_;
+  double memory_share_ = 1;
   int index_;
 };
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -25,7 +26,7 @@ class LaneBench {
  public:
   LaneBench(const std::string& zygote, const std::string& judge,
             const std::string& candidate = "ok", bool gpu = false, int cancel_fd = -1,
-            std::size_t memory = std::size_t{1} << 30)
+            std::size_t memory = std::size_t{1} << 30, std::size_t lanes = 1)
       : host_(fake_installation(zygote, judge, candidate), cancel_fd, short_limits()) {
     problem_.key = "level1/1_Fake";
     problem_.source = "class Model: pass\n";
@@ -33,6 +34,8 @@ class LaneBench {
     LaneSetup setup;
     setup.host = &host_;
     setup.device = {options_.device, "fake", gpu ? std::optional(GpuInfo{}) : std::nullopt};
+    setup.turns = &turns;
+    setup.lanes = lanes;
     setup.options = &options_;
     setup.secret = "s";
     setup.memory_limit_bytes = memory;
@@ -66,6 +69,7 @@ class LaneBench {
   }
 
   json details;
+  DeviceTurns turns;  ///< as other lanes of the device see them
 
  private:
   WorkerHost host_;
@@ -104,6 +108,33 @@ TEST(Lane, JudgesOneCandidateAfterAnother) {
   Prepared other = bench.prepared("2");
   expect_correct(bench.judge(other));
 }
+
+TEST(Lane, TakesNoTimesWhileAnotherLaneWorks) {
+  LaneBench bench("ok", "ok");
+  std::optional<LaneTurn> other(bench.turns);
+  other->work();
+  auto judged = std::async(std::launch::async, [&] { return bench.judge(); });
+  EXPECT_EQ(judged.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
+  other->rest();
+  expect_correct(judged.get());
+  // It has given back what it held.
+  other->time();
+}
+
+class SharedMemory : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharedMemory, ThatDidNotSufficeIsNoVerdict) {
+  LaneBench bench("ok", GetParam(), "ok", true, -1, std::size_t{1} << 30, 2);
+  for (int i = 0; i < 2; ++i) {
+    const Record record = bench.judge();
+    expect_correct(record);
+    EXPECT_THAT(record.flags, ElementsAre("public_seed"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lacks, SharedMemory,
+                         testing::Values("out_of_shared_memory", "crash_in_shared",
+                                         "does_not_fit_shared"));
 
 TEST(Lane, AProblemsFailureIsNotTheCandidates) {
   LaneBench bench("ok", "fails_problem");
