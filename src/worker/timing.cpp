@@ -11,8 +11,13 @@ namespace kbench::worker {
 namespace {
 
 constexpr int kResamples = 1000;
-/// A side slower than this gets shorter blocks, so that a slow candidate does not cost minutes.
-constexpr double kBlockTarget_ms = 100;
+/// Calls longer than this are not bothered by what a switch between processes leaves in caches and
+/// translation buffers: they get shorter blocks. The call that tells may read twice too long
+/// itself.
+constexpr double kLong_ms = 4;
+/// Calls longer than this get blocks without any that are discarded, so that a slow candidate does
+/// not cost minutes.
+constexpr double kVeryLong_ms = 50;
 /// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
 constexpr int kFewestOfLongCalls = 6;
 
@@ -20,11 +25,11 @@ struct BlockShape {
   int calls, discarded;
 };
 
-/// At least 8 calls that count and 2 that do not, unless single calls are very long: what a switch
-/// between processes costs is then nothing beside them.
+/// At least 8 calls that count and 2 that do not, unless single calls are long: what a switch
+/// between processes costs is then little beside them.
 BlockShape block_shape(double call_ms) {
-  if (call_ms * 10 <= kBlockTarget_ms) return {10, 2};
-  if (call_ms * 2 <= kBlockTarget_ms) return {6, 1};
+  if (call_ms <= kLong_ms) return {10, 2};
+  if (call_ms <= kVeryLong_ms) return {6, 1};
   return {kFewestOfLongCalls / 2, 0};
 }
 
@@ -75,8 +80,9 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   std::map<std::string, BlockShape> shapes;
   const auto measure_block = [&](const TimedSide& side) {
     if (!shapes.contains(side.name)) {
-      // One call to learn the length; as the first after a switch it would be discarded anyway.
-      shapes[side.name] = block_shape(side.measure(1).at(0));
+      // A call to learn the length; as the first after a switch it would be discarded anyway.
+      const bool is_known = side.expected_ms > kVeryLong_ms;
+      shapes[side.name] = block_shape(is_known ? side.expected_ms : side.measure(1).at(0));
     }
     const BlockShape shape = shapes[side.name];
     const auto times = side.measure(shape.calls);

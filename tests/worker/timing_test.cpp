@@ -118,12 +118,12 @@ TEST(MeasureSides, AlternatesABBA) {
   EXPECT_EQ(a.blocks.front(), 1);
 }
 
-TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreVeryLong) {
+TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
   struct Case {
     double ms;
     int calls, counted;
   };
-  for (const auto& c : {Case{0.01, 10, 8}, Case{10, 10, 8}, Case{11, 6, 5}, Case{50, 6, 5},
+  for (const auto& c : {Case{0.01, 10, 8}, Case{4, 10, 8}, Case{4.1, 6, 5}, Case{50, 6, 5},
                         Case{51, 3, 3}, Case{5000, 3, 3}}) {
     FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
     TimingLimits limits;
@@ -141,6 +141,14 @@ TEST(MeasureSides, SixVeryLongCallsSufficeWhereTheyAgree) {
   const auto run = measure({side("eager", eager), side("candidate", candidate)}, {});
   EXPECT_EQ(run.measurements.at("candidate").size(), 6u);
   EXPECT_EQ(run.measurements.at("eager").size(), 16u);
+}
+
+TEST(MeasureSides, AVeryLongCallIsNotSpentOnWhatIsKnown) {
+  FakeSide eager{.true_ms = 1}, candidate{.true_ms = 200};
+  auto known = side("candidate", candidate);
+  known.expected_ms = 210;
+  measure({side("eager", eager), known}, {});
+  EXPECT_THAT(candidate.blocks, ElementsAre(3, 3));
 }
 
 TEST(MeasureSides, StopsAsSoonAsTheRatioIsKnown) {
