@@ -105,12 +105,6 @@ def set_random_state(state, device):
         torch.cuda.set_rng_state(tensor(state[own:]), device)
 
 
-def release_memory(device):
-    """Gives back what torch's allocator keeps of the device's memory without using it."""
-    if device.startswith("cuda"):
-        torch.cuda.empty_cache()
-
-
 def _time_on_cpu(model, inputs):
     start = time.perf_counter()
     model(*inputs)

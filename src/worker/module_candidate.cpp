@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <map>
 
@@ -22,6 +23,8 @@ namespace kbench::worker {
 namespace {
 
 using protocol::BufferRole;
+
+constexpr int kScoutNiceness = 5;
 
 }  // namespace
 
@@ -230,6 +233,8 @@ void ModuleCandidate::check_torch_memory() const {
 
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
   if (job.module.scout) {
+    // What waits for a device goes before what gets ready for it.
+    [[maybe_unused]] const int ignored = nice(kScoutNiceness);
     ModulePython(job, std::move(compile), nullptr).scout();
     return nullptr;
   }

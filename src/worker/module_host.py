@@ -137,15 +137,20 @@ class _Output(io.TextIOBase):
         return len(text)
 
 
+def import_ahead():
+    """What most candidates need and takes time to import."""
+    # It warns of a missing toolkit, which nobody needs here.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
+    import torch.utils.cpp_extension  # noqa: F401
+
+
 def prepare(on_cpu, known=()):
     """Before any candidate code: what is slow to import, and on the CPU what "cuda" means.
 
     `known`: {name of a property of torch's devices: value} of the device to be told of.
     """
     sys.stdout, sys.stderr = _Output(1), _Output(2)
-    # It warns of a missing toolkit, which nobody needs here.
-    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
-    import torch.utils.cpp_extension  # noqa: F401
+    import_ahead()
     if on_cpu:
         module_cpu.enter(known)
 
@@ -373,6 +378,14 @@ def flags():
     return list(module_cpu.flags)
 
 
+def _draw_nothing():
+    """In a scout nobody looks at a model's values, and drawing those of a large one takes seconds."""
+    torch.set_num_threads(1)
+    for name, function in vars(torch.nn.init).items():
+        if name.endswith("_") and not name.startswith("_") and callable(function):
+            setattr(torch.nn.init, name, lambda tensor, *_, **__: tensor)
+
+
 def scout(path, source, folder, request_compile, init_arguments=None, inputs=None, names=None):
     """Runs a candidate as far as it goes without what it wants built: (stage, cause, sentence).
 
@@ -380,6 +393,7 @@ def scout(path, source, folder, request_compile, init_arguments=None, inputs=Non
     "end"; the cause is empty where the candidate only waits for a build or nothing went wrong.
     """
     stage = "import"
+    _draw_nothing()
     try:
         module = load_candidate(path, source, folder, request_compile, names)
         if init_arguments is not None:

@@ -6,7 +6,9 @@ values.
 """
 
 import ast
+import contextlib
 import functools
+import gc
 import inspect
 import json
 import math
@@ -15,7 +17,7 @@ import types
 
 import torch
 
-from kbench_worker import kernelbench_rules, model_setup
+from kbench_worker import kernelbench_rules, light_meta, model_setup, problem_source
 from kbench_worker.model_setup import build, dtype_of, seed_all, short, state_of
 from kbench_worker.operator_cost import counted
 
@@ -83,6 +85,8 @@ def load(path, source, sizes):
         raise ProblemFailure("bad_size", f"{path} has no module-level constant {names}")
     module = types.ModuleType("kbench_problem")
     module.__file__ = path
+    module.kbench_is_plain = problem_source.is_plain(tree)
+    module.kbench_leaves_no_trace = problem_source.leaves_no_trace(tree)
     sys.modules["kbench_problem"] = module
     ast.fix_missing_locations(tree)
     try:
@@ -161,9 +165,22 @@ def operators(model, inputs):
         return counted(model, *inputs)[1]
 
 
+def release_memory(device):
+    """Gives back what torch's allocator keeps of the device's memory without using it."""
+    gc.collect()
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+
+
 def warm_up(device):
-    square = torch.rand(64, 64, device=device)
+    """Opens the device and the libraries that most models call, which takes longer than most calls.
+
+    Draws nothing: the state of random generators stays what it was.
+    """
+    square = torch.zeros(64, 64, device=device)
     (square @ square).sum().item()
+    image, filters = (torch.zeros(8, 8, 8, 8, device=device) for _ in range(2))
+    torch.nn.functional.conv2d(image, filters).sum().item()
 
 
 def reseed(seed):
@@ -259,12 +276,16 @@ def signature(key, module, model, inputs, outputs, precision):
 def describe(key, module, precision):
     """The signature without the cost of the data: on the meta device, else on the CPU."""
     last = None
-    for device in ("meta", "cpu"):
+    is_plain = getattr(module, "kbench_is_plain", False)
+    light = [("meta", light_meta.without_compiler())] if is_plain else []
+    for device, manner in (*light, ("meta", contextlib.nullcontext()),
+                           ("cpu", contextlib.nullcontext())):
         try:
-            model = build_model(module, device, precision, 0, redraw=False)
-            inputs = draw_inputs(module, device, precision, 0)
-            outputs = forward(model, inputs)
-            return signature(key, module, model, inputs, outputs, precision)
+            with manner:
+                model = build_model(module, device, precision, 0, redraw=False)
+                inputs = draw_inputs(module, device, precision, 0)
+                outputs = forward(model, inputs)
+                return signature(key, module, model, inputs, outputs, precision)
         except ProblemFailure:
             raise
         except Exception as error:  # the next device may do better; the last one's error is told

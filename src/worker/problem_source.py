@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What a problem's source can and cannot do to the process that runs it, told from its text."""
+
+import ast
+
+# What a problem may import without being able to ask for more than operators.
+_PLAIN = {"collections", "copy", "dataclasses", "functools", "itertools", "math", "numpy", "operator",
+          "random", "typing"}
+_PLAIN_TORCH = {"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules",
+                "torch.nn.parameter", "torch.autograd"}
+
+# Parts of imported modules whose use outlasts the problem, besides set_…, use_… and private ones.
+_LASTING = {"backends", "compile", "cuda", "distributed", "fx", "hub", "jit", "library",
+            "multiprocessing", "ops", "overrides", "utils"}
+# Functions with which a text can do what it does not say.
+_OBSCURE = {"__builtins__", "__import__", "delattr", "eval", "exec", "getattr", "globals", "open",
+            "setattr", "vars"}
+
+
+def _imports(tree):
+    """(module, name in it or None, name here) of each import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None, alias.asname or alias.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield node.module or "", alias.name, alias.asname or alias.name
+
+
+def is_plain(tree):
+    """Whether it imports nothing with which it could ask for more than operators."""
+    return all(module in _PLAIN_TORCH or module.split(".")[0] in _PLAIN
+               for module, _, _ in _imports(tree))
+
+
+def _chain(node):
+    """(root name, names of attributes) of an expression like a.b[0].c; (None, []) of another."""
+    names = []
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Attribute):
+            names.append(node.attr)
+        node = node.value
+    return (node.id, names) if isinstance(node, ast.Name) else (None, [])
+
+
+def _is_lasting(name):
+    return name in _LASTING or name.startswith(("set_", "use_", "_"))
+
+
+def leaves_no_trace(tree):
+    """Whether the process is the same after it, but for random generators: another may follow."""
+    if not is_plain(tree):
+        return False
+    if any(name is not None and (_is_lasting(name) or name == "*") for _, name, _ in _imports(tree)):
+        return False
+    imported = {here for _, _, here in _imports(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in _OBSCURE:
+            return False
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
+            continue
+        root, names = _chain(node)
+        if root not in imported:
+            continue
+        if not isinstance(node.ctx, ast.Load) or any(_is_lasting(name) for name in names):
+            return False
+    return True
