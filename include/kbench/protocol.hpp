@@ -21,7 +21,7 @@ namespace kbench::protocol {
 
 enum class MessageType : std::uint16_t {
   // driver → zygote
-  kFork = 1,  ///< JSON {id, role, …}; descriptors: channel, log[, job]
+  kFork = 1,  ///< JSON {id, role, nonce, device}; descriptors: channel, log[, job]
   // zygote → driver
   kReady = 16,  ///< JSON {torch, python, …}: the interpreter has imported torch
   kForked,      ///< JSON {id, pid}
@@ -33,10 +33,11 @@ enum class MessageType : std::uint16_t {
   kGo,             ///< the device is quiet: timing may start
   kProbe,          ///< is the device still usable?
   kWarm,           ///< JSON {device}: open it, so that the problem to come need not; then kHealthy
+  kClose,          ///< forgets its problem and gives its memory back; not answered
   kShrink,         ///< JSON problem, max_bytes, max_flops; answered with kShrunk or kProblemFailure
   // judge → driver
   kDescribed = 48,  ///< JSON signature
-  kProblemReady,    ///< JSON {signature, reference_ms, …}
+  kProblemReady,    ///< JSON {signature, reference_ms, reusable, …}
   kProblemFailure,  ///< JSON {cause, message, log}
   kPhase,           ///< JSON {phase}: "timing" waits for kGo
   kVerdict,         ///< JSON: outcome, correctness, timing
@@ -57,8 +58,10 @@ enum class MessageType : std::uint16_t {
   // candidate → driver, on a channel of their own
   kCompile = 96,  ///< JSON: an extension to build; no pickles, nothing is evaluated
   kScouted,       ///< JSON: how a scout's import ended
+  kStandsBy,      ///< of a spare: its device is open
   // driver → candidate
   kCompiled = 112,  ///< JSON; descriptor: the sealed shared object and image, where there is one
+  kJob,             ///< to a spare: descriptors of a job[, and of a channel for compile requests]
 };
 
 /// One shared buffer as the judge hands it to a candidate.

@@ -2,18 +2,36 @@
 #include "run/ahead.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 
 #include "kbench/error.hpp"
+#include "run/spare_pool.hpp"
 
 namespace kbench::run {
 namespace {
 
-/// Processes of either kind that stand ready at most: each holds half a gigabyte of the GPU.
-constexpr std::size_t kMostAhead = 3;
+/// Candidates that are loaded before their turn at most: each holds half a gigabyte of the GPU.
+constexpr std::size_t kMostAhead = 2;
 /// A problem is opened beside a lane's current one where neither needs more of the lane's share of
 /// the GPU's memory than one part in this.
 constexpr std::size_t kSmallShare = 24;
+
+/// Words of code that may run kernels side by side, for which a spare's one queue is not enough.
+constexpr std::string_view kStreamWords[] = {"StreamCreate", "StreamFromPool", "cuda.Stream",
+                                             "torch.Stream", "import Stream",  "CUDAGraph",
+                                             "cudaGraph",    "cuda.graph"};
+
+bool may_use_streams(std::string_view text) {
+  return std::ranges::any_of(kStreamWords, [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+bool may_use_streams(const ModuleJob& module) {
+  return may_use_streams(module.source) || std::ranges::any_of(module.files, [](const auto& file) {
+           return may_use_streams(file.second);
+         });
+}
 
 bool is_small(const LaneSetup& setup, const Prepared& prepared) {
   return prepared.needed_bytes * kSmallShare * setup.lanes <= setup.device.gpu->memory_bytes;
@@ -31,7 +49,8 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
 }
 
 std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const ReadyCode& code,
-                                                  bool sources_writable) {
+                                                  bool sources_writable,
+                                                  std::unique_ptr<SpareCandidate> spare) {
   CandidateJob job;
   job.kind = code.kind;
   job.module = code.module;
@@ -42,16 +61,26 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;
   return std::make_unique<StartedCandidate>(*setup.host, std::move(job), setup.memory_limit_bytes,
-                                            setup.builder);
+                                            setup.builder, std::move(spare));
 }
 
 void Ahead::start_candidates(Following following) {
-  if (!setup_.device.gpu || !candidates_.empty()) return;
+  if (!setup_.device.gpu) return;
+  const auto is_started = [&](const Prepared* prepared) {
+    return std::ranges::find(candidates_, prepared, &Candidate::prepared) != candidates_.end();
+  };
   for (Prepared* prepared : following) {
-    if (candidates_.size() == kMostAhead) return;
-    if (prepared->decided || !is_compiled(*prepared)) continue;
+    if (candidates_.size() >= kMostAhead) return;
+    if (prepared->decided || is_started(prepared) || !is_compiled(*prepared)) continue;
     Candidate candidate{prepared, ready_code(*prepared, setup_.cancel_fd), nullptr};
-    if (candidate.code) candidate.process = start_candidate(setup_, *candidate.code, false);
+    if (candidate.code) {
+      std::unique_ptr<SpareCandidate> spare;
+      if (setup_.spares != nullptr && !may_use_streams(candidate.code->module)) {
+        spare = setup_.spares->take_candidate(false);
+        if (!spare) return;
+      }
+      candidate.process = start_candidate(setup_, *candidate.code, false, std::move(spare));
+    }
     candidates_.push_back(std::move(candidate));
   }
 }
@@ -65,23 +94,36 @@ std::optional<Ahead::Candidate> Ahead::take(const Prepared& prepared) {
   return candidate;
 }
 
-std::unique_ptr<JudgeClient> Ahead::take_judge() {
-  if (judges_.empty()) return std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
-  auto judge = std::move(judges_.front());
-  judges_.pop_front();
-  return judge;
+template <typename Wait>
+auto Ahead::waited(Wait wait) -> decltype(wait()) {
+  wait_until_quiet();
+  turn_.rest();
+  auto result = wait();
+  turn_.work();
+  return result;
 }
 
-void Ahead::start_judges(Following following) {
-  if (!setup_.device.gpu || !judges_.empty()) return;
-  std::set<std::string_view> problems;
-  for (const Prepared* prepared : following) problems.insert(prepared->record.problem_hash);
-  // One at least: what comes next may not be known yet.
-  const std::size_t wanted = std::clamp<std::size_t>(problems.size(), 1, kMostAhead);
-  while (judges_.size() < wanted) {
-    judges_.push_back(std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd));
-    judges_.back()->warm(setup_.device.name);
-  }
+std::unique_ptr<JudgeClient> Ahead::take_ready_judge(const Problem& problem) {
+  if (may_use_streams(problem.source)) return nullptr;
+  if (free_judge_) return std::move(free_judge_);
+  return setup_.spares != nullptr ? setup_.spares->take_judge(false) : nullptr;
+}
+
+std::unique_ptr<JudgeClient> Ahead::take_judge(const Problem& problem) {
+  auto judge = take_ready_judge(problem);
+  if (!judge && setup_.spares != nullptr && !may_use_streams(problem.source))
+    judge = waited([this] { return setup_.spares->take_judge(true); });
+  return judge ? std::move(judge) : std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
+}
+
+void Ahead::give_judge(std::unique_ptr<JudgeClient> judge) {
+  if (judge && !free_judge_ && judge->close()) free_judge_ = std::move(judge);
+}
+
+std::unique_ptr<SpareCandidate> Ahead::take_spare(const ReadyCode& code) {
+  if (setup_.spares == nullptr || may_use_streams(code.module)) return nullptr;
+  if (auto spare = setup_.spares->take_candidate(false)) return spare;
+  return waited([this] { return setup_.spares->take_candidate(true); });
 }
 
 void Ahead::open_problem(const Prepared& current, Following following, int kernels_fd) {
@@ -92,8 +134,10 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
   // Not before the last candidate of a problem: it would hold its memory for nothing.
   if (next == following.end() || next != following.begin() || (*next)->decided) return;
   if (!is_small(setup_, current) || !is_small(setup_, **next)) return;
+  auto judge = take_ready_judge(*(*next)->problem);
+  if (!judge) return;  // it gets one in its turn
   try {
-    problem_ = Problem{(*next)->record.problem_hash, take_judge(), std::nullopt};
+    problem_ = OpenProblem{(*next)->record.problem_hash, std::move(judge), std::nullopt};
     problem_->judge->start_open(open_request(setup_, **next), kernels_fd);
     opening_ = true;
   } catch (const Error&) {
@@ -115,15 +159,31 @@ void Ahead::finish_opening() {
   }
 }
 
-std::optional<Ahead::Problem> Ahead::take_problem(const std::string& key) {
+std::optional<Ahead::OpenProblem> Ahead::take_problem(const std::string& key) {
   if (!problem_ || problem_->key != key) return std::nullopt;
   finish_opening();
   return std::exchange(problem_, std::nullopt);
 }
 
 void Ahead::drop_problem() {
+  finish_opening();
+  if (problem_) give_judge(std::move(problem_->judge));
   problem_.reset();
   opening_ = false;
+}
+
+void Ahead::wait_until_free() {
+  try {
+    if (free_judge_ && !free_judge_->healthy()) free_judge_.reset();
+  } catch (const Error&) {
+    free_judge_.reset();
+  }
+}
+
+void Ahead::drop_all() {
+  drop_problem();
+  free_judge_.reset();
+  candidates_.clear();
 }
 
 void Ahead::wait_until_quiet() {
@@ -133,14 +193,6 @@ void Ahead::wait_until_quiet() {
     if (!candidate.process) continue;
     candidate.process->wait_settled(limit, setup_.cancel_fd);
     candidate.process->freeze(true);
-  }
-  for (auto judge = judges_.begin(); judge != judges_.end();) {
-    try {
-      (*judge)->wait_warm(limit);
-      ++judge;
-    } catch (const Error&) {
-      judge = judges_.erase(judge);  // the next problem starts one of its own
-    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "run/device_turns.hpp"
 #include "run/judge_client.hpp"
 #include "run/lane_setup.hpp"
 #include "run/prepare.hpp"
@@ -21,56 +22,69 @@ using Following = std::span<Prepared* const>;
 /// cannot run is a fault on this candidate's record, no other.
 std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd);
 
-/// Starts the process of a candidate.
+/// Starts a candidate, in `spare` where there is one.
 std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const ReadyCode& code,
-                                                  bool sources_writable);
+                                                  bool sources_writable,
+                                                  std::unique_ptr<SpareCandidate> spare = nullptr);
 
-/// What runs on a GPU before its turn. Opening CUDA takes longer than judging most candidates, and
-/// several processes can do it side by side: so they are started a few at once, while outputs are
-/// being compared, and stand ready when their turn comes. Nothing of this happens while a time is
-/// taken: wait_until_quiet() comes before. For one thread.
+/// What runs on a GPU before its turn: the next candidates are loaded and the next problem is drawn
+/// while outputs are being compared. Nothing of this happens while a time is taken:
+/// wait_until_quiet() comes before. For one thread.
 class Ahead {
  public:
-  explicit Ahead(const LaneSetup& setup) : setup_(setup) {}
+  Ahead(const LaneSetup& setup, LaneTurn& turn) : setup_(setup), turn_(turn) {}
 
   struct Candidate {
     const Prepared* prepared = nullptr;
     std::optional<ReadyCode> code;  ///< nothing where the record has been decided meanwhile
     std::unique_ptr<StartedCandidate> process;
   };
-  /// Starts the next candidates that have their code, once those started before are used up.
+  /// Starts the next candidates that have their code and find a process that stands ready.
   void start_candidates(Following following);
   /// What was started for that candidate; nothing where it was not.
   std::optional<Candidate> take(const Prepared& prepared);
 
-  /// A judge, with its device open already where one stood ready.
-  std::unique_ptr<JudgeClient> take_judge();
-  /// Starts judges for the problems to come, once those started before are used up.
-  void start_judges(Following following);
+  /// A judge for a problem, with its device open already where one stands ready.
+  std::unique_ptr<JudgeClient> take_judge(const Problem& problem);
+  /// Keeps a judge that is done with its problem for another one, where it may have another.
+  void give_judge(std::unique_ptr<JudgeClient> judge);
+  /// A process for that code; null where there is none, or where the code may want more of its
+  /// device than a spare has.
+  std::unique_ptr<SpareCandidate> take_spare(const ReadyCode& code);
 
   /// Has the next problem opened, where memory allows for two at once.
   void open_problem(const Prepared& current, Following following, int kernels_fd);
-  struct Problem {
+  struct OpenProblem {
     std::string key;
     std::unique_ptr<JudgeClient> judge;
     std::optional<ProblemFault> failure;
   };
   /// The problem that was opened ahead under that key; nothing where it was not, or has failed.
-  std::optional<Problem> take_problem(const std::string& key);
+  std::optional<OpenProblem> take_problem(const std::string& key);
   /// Gives up what was opened ahead.
   void drop_problem();
+  /// Returns when the judge that is kept has given its problem's memory back.
+  void wait_until_free();
+  /// Ends all that was started ahead; it starts again in its turn.
+  void drop_all();
+  bool holds_any() const { return problem_ || !candidates_.empty(); }
 
-  /// Returns when all that was started has settled, or has taken too long; it is frozen from then
-  /// on, so that nobody's code runs beside another one's times.
+  /// Returns when all that was started has settled, or has taken too long; candidates are frozen
+  /// from then on, so that nobody's code runs beside another one's times.
   void wait_until_quiet();
 
  private:
   void finish_opening();
+  std::unique_ptr<JudgeClient> take_ready_judge(const Problem& problem);
+  /// What `wait()` gives; others may work and time meanwhile.
+  template <typename Wait>
+  auto waited(Wait wait) -> decltype(wait());
 
   const LaneSetup& setup_;
+  LaneTurn& turn_;
   std::deque<Candidate> candidates_;
-  std::deque<std::unique_ptr<JudgeClient>> judges_;
-  std::optional<Problem> problem_;
+  std::unique_ptr<JudgeClient> free_judge_;
+  std::optional<OpenProblem> problem_;
   bool opening_ = false;  ///< problem_'s judge has not answered yet
 };
 

@@ -27,6 +27,7 @@
 #include "run/lane_device.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
+#include "run/spare_pool.hpp"
 #include "run/verdicts.hpp"
 
 namespace kbench {
@@ -92,8 +93,7 @@ struct EvalRun::Impl {
     // Each takes two cores, and a gigabyte or two on each.
     nvcc.jobs = std::max(1u, jobs / 2);
     nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
-    builder.emplace(*pool, std::move(host_half), std::move(nvcc),
-                    run::arch_of(devices.front()));
+    builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()));
     if (devices.front().gpu)
       judge_kernels = pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
     const auto load_limit =
@@ -194,10 +194,18 @@ struct EvalRun::Impl {
         std::min(device.gpu->memory_bytes / kLaneBytes, cores / kLaneCores), 1, kGpuLanes);
   }
 
+  /// By KernelBench's rules a process is KernelBench's: with all queues, and opened in its turn.
+  std::unique_ptr<run::SparePool> make_spares(const LaneDevice& device, run::DeviceTurns& turns,
+                                              std::size_t lanes) {
+    if (!device.gpu || run::by_kernelbench(options)) return nullptr;
+    return std::make_unique<run::SparePool>(*host, device.name, turns, lanes, cancel_fd);
+  }
+
   run::Lane make_lane(const LaneDevice& device, std::size_t judges, run::DeviceTurns& turns,
-                      std::size_t lanes) {
+                      run::SparePool* spares, std::size_t lanes) {
     run::LaneSetup setup;
     setup.turns = &turns;
+    setup.spares = spares;
     setup.lanes = lanes;
     setup.host = &*host;
     setup.device = device;
@@ -246,10 +254,14 @@ struct EvalRun::Impl {
     std::atomic<bool> stopped = false;
     std::vector<std::thread> threads;
     std::deque<run::DeviceTurns> turns(devices.size());
+    std::vector<std::unique_ptr<run::SparePool>> spares;
+    for (std::size_t device = 0; device < devices.size(); ++device)
+      spares.push_back(make_spares(devices[device], turns[device], lanes[device]));
     const auto start = [&](std::size_t device) {
       threads.emplace_back([&, device] {
         try {
-          auto lane = make_lane(devices[device], judges, turns[device], lanes[device]);
+          auto lane = make_lane(devices[device], judges, turns[device], spares[device].get(),
+                                lanes[device]);
           work(lane);
         } catch (const run::Cancelled&) {
           stopped = true;
@@ -379,9 +391,9 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   for (const auto& device : impl_->devices) lanes.push_back(impl_->lanes_of(device));
   const std::size_t all_lanes = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
   // Several shares for each lane, so that all end at about the same time.
-  const std::size_t share =
-      all_lanes == 1 ? candidates.size()
-                     : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
+  const std::size_t share = all_lanes == 1
+                                ? candidates.size()
+                                : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
   run::GroupQueue queue;
   std::thread preparer([&] {
     try {
@@ -401,9 +413,9 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
         const auto& group = groups[problem];
         for (Prepared* item : group) impl_->prepare(*item);
         for (std::size_t begin = 0; begin < group.size(); begin += share)
-          queue.push({group.begin() + static_cast<std::ptrdiff_t>(begin),
-                      group.begin() + static_cast<std::ptrdiff_t>(
-                                          std::min(begin + share, group.size()))});
+          queue.push(
+              {group.begin() + static_cast<std::ptrdiff_t>(begin),
+               group.begin() + static_cast<std::ptrdiff_t>(std::min(begin + share, group.size()))});
       }
       queue.close({});
     } catch (...) {
@@ -413,7 +425,6 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
   const auto work = [&](run::Lane& lane) {
     std::vector<Prepared*> taken;
-    lane.warm_up();
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
         // What comes next may be late; only a lane that has nothing to do waits for it.

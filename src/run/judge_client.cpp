@@ -18,11 +18,12 @@ using protocol::MessageType;
 
 }  // namespace
 
-JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {
+JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd, const std::string& device)
+    : host_(host), cancel_fd_(cancel_fd) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
-  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()});
+  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()}, device);
 }
 
 JudgeClient::~JudgeClient() {
@@ -66,8 +67,7 @@ void JudgeClient::ask(MessageType type, const json& problem, int fd) {
 template <typename T>
 std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read)(const json&)) {
   // What it was asked before comes first.
-  wait_warm(host_.limits().health);
-  if (warming_) throw_dead("did not open its device");
+  if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
     throw_dead("took too long over a problem");
@@ -97,9 +97,21 @@ void JudgeClient::start_open(const json& problem, int kernels) {
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
-  return answer<Signature>(MessageType::kProblemReady, [](const json& body) {
-    return signature_from_json(body.at("signature"));
+  struct Opened {
+    Signature signature;
+    bool reusable;
+  };
+  auto opened = answer<Opened>(MessageType::kProblemReady, [](const json& body) {
+    return Opened{signature_from_json(body.at("signature")), body.at("reusable").get<bool>()};
   });
+  if (auto* fault = std::get_if<ProblemFault>(&opened)) return std::move(*fault);
+  auto& found = std::get<Opened>(opened);
+  reusable_ = found.reusable;
+  return std::move(found.signature);
+}
+
+bool JudgeClient::close() {
+  return std::exchange(reusable_, false) && channel_.send(MessageType::kClose, {});
 }
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {
@@ -110,9 +122,10 @@ void JudgeClient::warm(const std::string& device) {
   warming_ = channel_.send(MessageType::kWarm, json{{"device", device}}.dump());
 }
 
-void JudgeClient::wait_warm(std::chrono::milliseconds limit) {
+bool JudgeClient::wait_warm(std::chrono::milliseconds limit) {
   protocol::Message message;
   if (warming_ && next_event(message, protocol::Clock::now() + limit)) warming_ = false;
+  return !warming_;
 }
 
 void JudgeClient::go() { channel_.send(MessageType::kGo, {}); }
@@ -144,20 +157,66 @@ void PrivateFolder::write(const std::string& name, const std::string& text) cons
   if (!(file << text).flush()) throw Error(fmt::format("cannot write {}", path.string()));
 }
 
-StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
-                                   std::size_t memory_limit_bytes, ExtensionBuilder* builder)
+SpareCandidate::SpareCandidate(WorkerHost& host, const std::string& device)
     : host_(host), nonce_(protocol::random_nonce()) {
   auto [judge_end, candidate_end] = socket_pair();
   judge_end_ = std::move(judge_end);
+  auto [ours, theirs] = socket_pair();
+  jobs_ = protocol::Channel(std::move(ours), nonce_, protocol::kMaxBody);
+  pid_ = host_.fork("spare", nonce_, {candidate_end.value(), log_.fd(), theirs.value()}, device);
+}
+
+SpareCandidate::~SpareCandidate() {
+  if (pid_ < 0) return;
+  try {
+    host_.kill_child(pid_);
+  } catch (const Error&) {
+    // The zygote is gone, and its children with it.
+  }
+}
+
+void SpareCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
+  protocol::Message message;
+  switch (jobs_.receive(message, protocol::Clock::now() + limit, cancel_fd)) {
+    case protocol::ReceiveStatus::kOk:
+      if (message.type == MessageType::kStandsBy) return;
+      break;
+    case protocol::ReceiveStatus::kCancelled:
+      throw Cancelled{};
+    default:
+      break;
+  }
+  throw Error(fmt::format("a process cannot open its device: {}", log_.text()));
+}
+
+bool SpareCandidate::give(const std::vector<int>& fds) {
+  if (!jobs_.send(MessageType::kJob, {}, fds)) return false;
+  pid_ = -1;
+  return true;
+}
+
+StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
+                                   std::size_t memory_limit_bytes, ExtensionBuilder* builder,
+                                   std::unique_ptr<SpareCandidate> spare)
+    : host_(host), nonce_(spare ? spare->nonce_ : protocol::random_nonce()) {
   job.nonce = nonce_;
-  std::vector<int> fds{candidate_end.value(), log_.fd()};
   Fd compile_end;
   if (job.kind != CandidateKind::kKernel && builder != nullptr)
     open_service(job, *builder, compile_end);
   const Fd packed = pack_job(job);
-  fds.push_back(packed.value());
+  std::vector<int> fds{packed.value()};
   if (compile_end) fds.push_back(compile_end.value());
-  pid_ = host_.fork("candidate", 0, fds);
+  const pid_t spare_pid = spare ? spare->pid_ : -1;
+  if (spare && spare->give(fds)) {
+    log_ = std::move(spare->log_);
+    judge_end_ = std::move(spare->judge_end_);
+    pid_ = spare_pid;
+  } else {
+    auto [judge_end, candidate_end] = socket_pair();
+    judge_end_ = std::move(judge_end);
+    fds.insert(fds.begin(), {candidate_end.value(), log_.fd()});
+    pid_ = host_.fork("candidate", 0, fds);
+  }
   host_.watch_memory(pid_, memory_limit_bytes);
 }
 

@@ -25,7 +25,8 @@ struct ProblemFault {
 /// died or does not answer: a fault of the harness, with the judge's log).
 class JudgeClient {
  public:
-  JudgeClient(WorkerHost& host, int cancel_fd);
+  /// With `device`, it is to open that one, and runs nothing there on several streams.
+  JudgeClient(WorkerHost& host, int cancel_fd, const std::string& device = "");
   ~JudgeClient();
   JudgeClient(const JudgeClient&) = delete;
   JudgeClient& operator=(const JudgeClient&) = delete;
@@ -39,6 +40,8 @@ class JudgeClient {
   void start_open(const nlohmann::json& problem, int kernels = -1);
   /// Waits for that; gives the signature as found on real data.
   std::variant<Signature, ProblemFault> finish_open();
+  /// Has it forget its problem, so that it may open another one; false where it must not.
+  bool close();
   /// Hands over a candidate's channel and what it is to do.
   void start_evaluation(const nlohmann::json& request, int channel_fd);
   /// The next kPhase or kVerdict of a running evaluation; false where none came by `deadline`.
@@ -46,8 +49,11 @@ class JudgeClient {
   void go();
   /// Has the judge open a device ahead of its problem; does not wait.
   void warm(const std::string& device);
-  /// Waits until a judge that was told to warm up has done so, at most for `limit`.
-  void wait_warm(std::chrono::milliseconds limit);
+  /// Waits until a judge that was told to warm up has done so; false where it has not within
+  /// `limit`.
+  bool wait_warm(std::chrono::milliseconds limit);
+  /// Ends it without waiting for that.
+  void end() { host_.end_child(pid_); }
   /// Asks whether the device is still usable, within a limit.
   bool healthy();
 
@@ -65,6 +71,7 @@ class JudgeClient {
   protocol::Channel channel_;
   pid_t pid_ = -1;
   bool warming_ = false;
+  bool reusable_ = false;
 };
 
 /// A folder that nobody else can look into, removed with all that is in it.
@@ -82,12 +89,40 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
+/// A process for a candidate that is still to come, with its device open.
+class SpareCandidate {
+ public:
+  SpareCandidate(WorkerHost& host, const std::string& device);
+  ~SpareCandidate();
+  SpareCandidate(const SpareCandidate&) = delete;
+  SpareCandidate& operator=(const SpareCandidate&) = delete;
+
+  /// Waits until its device is open. Throws Cancelled, and kbench::Error where it fails to.
+  void wait_warm(std::chrono::milliseconds limit, int cancel_fd);
+  /// Ends it without waiting for that.
+  void end() { host_.end_child(pid_); }
+
+ private:
+  friend class StartedCandidate;
+  /// Hands over the descriptors of a job; false where the process is gone.
+  bool give(const std::vector<int>& fds);
+
+  WorkerHost& host_;
+  ChildLog log_;
+  Fd judge_end_;
+  std::uint64_t nonce_;
+  protocol::Channel jobs_;
+  pid_t pid_ = -1;  ///< -1 once it has a candidate
+};
+
 /// A candidate's process that has been started: code loading, channel waiting for a judge.
 class StartedCandidate {
  public:
-  /// `builder` builds what a module asks for; a kernel has no need of it.
+  /// `builder` builds what a module asks for; a kernel has no need of it. Runs in `spare` where
+  /// there is one.
   StartedCandidate(WorkerHost& host, CandidateJob job, std::size_t memory_limit_bytes,
-                   ExtensionBuilder* builder = nullptr);
+                   ExtensionBuilder* builder = nullptr,
+                   std::unique_ptr<SpareCandidate> spare = nullptr);
   ~StartedCandidate();
   StartedCandidate(const StartedCandidate&) = delete;
   StartedCandidate& operator=(const StartedCandidate&) = delete;

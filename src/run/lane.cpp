@@ -24,6 +24,7 @@ struct Verdict {
   json raw_ms, findings, operators, candidate_operators;
   bool counted = false;  ///< all that the candidate did
   Phases phases_s;
+  std::uint64_t free_bytes = 0;
 };
 
 /// Operators of the reference that the details list.
@@ -63,9 +64,15 @@ bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
          prepared.needed_bytes * kRoomForCandidates * setup.lanes <= setup.device.gpu->memory_bytes;
 }
 
-/// Host code that does not look whether it got its memory crashes with what it did not get.
-bool may_lack_memory(const Record& record) {
-  return record.outcome == Outcome::kOutOfMemory || record.outcome == Outcome::kCrash;
+/// Share of the device's memory that has to be free for a crash to be the candidate's own doing.
+constexpr std::uint64_t kScarceShare = 4;
+
+/// Whether it may have failed for want of memory. Host code that does not look whether it got its
+/// memory crashes with what it did not get.
+bool may_lack_memory(const LaneSetup& setup, const Record& record, std::uint64_t free_bytes) {
+  return record.outcome == Outcome::kOutOfMemory ||
+         (record.outcome == Outcome::kCrash && setup.device.gpu &&
+          free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
 }
 
 /// Throws kbench::Error where the message is no verdict.
@@ -79,7 +86,8 @@ Verdict read_verdict(const protocol::Message& message) {
             body.at("operators"),
             body.at("candidate_operators"),
             body.at("counted").get<bool>(),
-            body.at("phases_s").get<Phases>()};
+            body.at("phases_s").get<Phases>(),
+            body.at("free_bytes").get<std::uint64_t>()};
   } catch (const json::exception& error) {
     throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
   }
@@ -109,7 +117,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
 }
 
 Lane::Lane(LaneSetup setup)
-    : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_) {}
+    : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_, turn_) {}
 Lane::~Lane() = default;
 
 void Lane::judge(Prepared& prepared, Following following, json& details) {
@@ -143,15 +151,6 @@ void Lane::wait_for_worker() {
   }
 }
 
-void Lane::warm_up() {
-  turn_.work();
-  try {
-    ahead_.start_judges({});
-  } catch (const Error&) {
-    // Judging will meet it again, and write it down.
-  }
-}
-
 void Lane::rest() {
   ahead_.wait_until_quiet();
   turn_.rest();
@@ -160,16 +159,24 @@ void Lane::rest() {
 void Lane::enter(const Prepared& prepared, bool alone) {
   // A lane by itself knows what it keeps open, and what fits beside that.
   if (setup_.lanes > 1) {
+    // A large problem is opened once for all of its candidates.
     const bool opened = !open_.empty() && open_.front().key == prepared.record.problem_hash;
-    const bool kept = turn_.has_memory(alone) && (opened || !turn_.memory_is_wanted());
-    if (!kept) {
-      open_.clear();
+    const bool yields = turn_.memory_is_wanted() && !(alone && opened);
+    if (!turn_.has_memory(alone) || yields) {
+      while (!open_.empty()) close_last();
       ahead_.drop_problem();
+      ahead_.wait_until_free();
       rest();
       turn_.take_memory(alone);
     }
   }
   turn_.work();
+}
+
+void Lane::close_last() {
+  if (open_.empty()) return;
+  ahead_.give_judge(std::move(open_.back().judge));
+  open_.pop_back();
 }
 
 Lane::OpenProblem& Lane::open(const Prepared& prepared) {
@@ -179,14 +186,12 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
     open_.splice(open_.begin(), open_, it);
     return open_.front();
   }
-  while (open_.size() >= std::max<std::size_t>(setup_.kept_judges, 1)) open_.pop_back();
+  while (open_.size() >= std::max<std::size_t>(setup_.kept_judges, 1)) close_last();
   if (auto opened = ahead_.take_problem(key)) {
     open_.push_front(std::move(*opened));
     return open_.front();
   }
-  OpenProblem opened{key, ahead_.take_judge(), {}};
-  // A judge for the next problem opens the device while this one draws its inputs.
-  ahead_.start_judges({});
+  OpenProblem opened{key, ahead_.take_judge(*prepared.problem), {}};
   json request = open_request(setup_, prepared);
   if (turn_.has_memory(true)) request["memory_share"] = 1.0;
   opened.judge->start_open(request, kernels_fd());
@@ -224,7 +229,7 @@ void Lane::drop(const std::string& key) {
 void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
                     std::unique_ptr<StartedCandidate> process, Following following, json& details,
                     Phases& phases) {
-  bool alone = !shares_memory(setup_, prepared);
+  bool alone = false;
   for (int attempt = 1;; ++attempt) {
     try {
       const Record blank = prepared.record;
@@ -243,17 +248,19 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
 }
 
 bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
-                         std::unique_ptr<StartedCandidate> process, bool alone,
-                         Following following, json& details, Phases& phases) {
+                         std::unique_ptr<StartedCandidate> process, bool alone, Following following,
+                         json& details, Phases& phases) {
   Stopwatch watch(phases);
-  enter(prepared, alone);
+  if (alone) ahead_.drop_all();
+  enter(prepared, alone || !shares_memory(setup_, prepared));
   watch.lap("turn");
-  auto candidate = process ? std::move(process) : start_candidate(setup_, code, false);
+  auto candidate =
+      process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare(code));
   watch.lap("start");
   OpenProblem& opened = open(prepared);
   watch.lap("open");
   if (opened.failure) {
-    if (!alone && opened.failure->cause == "does_not_fit") {
+    if (opened.failure->cause == "does_not_fit" && has_company(prepared, alone)) {
       drop(opened.key);
       return false;
     }
@@ -262,9 +269,10 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
            opened.failure->message);
     return true;
   }
-  ahead_.start_candidates(following);
-  ahead_.start_judges(following);
-  ahead_.open_problem(prepared, following, kernels_fd());
+  if (!alone) {
+    ahead_.start_candidates(following);
+    ahead_.open_problem(prepared, following, kernels_fd());
+  }
   watch.lap("start_next");
   run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
   for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
@@ -272,12 +280,18 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   // What ended the process still uses the device: nobody times before this.
   if (turn_.is_timing()) turn_.rest();
   if (prepared.record.outcome == Outcome::kCorrect) return true;
-  if (!alone && may_lack_memory(prepared.record)) {
+  if (has_company(prepared, alone) && may_lack_memory(setup_, prepared.record, free_bytes_)) {
     drop(opened.key);
     return false;
   }
   if (!look_closer(prepared, code, *opened.judge, details)) drop(opened.key);
   return true;
+}
+
+/// Whether others may hold memory that the candidate needs: what one candidate takes must not
+/// decide on another one.
+bool Lane::has_company(const Prepared& prepared, bool alone) const {
+  return !alone && (shares_memory(setup_, prepared) || ahead_.holds_any());
 }
 
 /// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
@@ -292,7 +306,7 @@ bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& j
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
     if (wild) {
-      auto again = start_candidate(setup_, code, true);
+      auto again = start_candidate(setup_, code, true, ahead_.take_spare(code));
       run_evaluation(prepared, code, judge, *again, true, details);
     }
     return judge.healthy();
@@ -354,6 +368,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   Verdict answer = read_verdict(message);
   Record& verdict = answer.record;
   verdict_phases_ = std::move(answer.phases_s);
+  free_bytes_ = answer.free_bytes;
   Record& record = prepared.record;
   record.outcome = verdict.outcome;
   record.stage = verdict.stage;

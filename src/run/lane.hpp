@@ -20,18 +20,18 @@ class Lane {
   /// Judges a prepared candidate to its record; those that follow may be started meanwhile, as
   /// long as nothing is being timed. Raw measurements go into `details`. Throws Cancelled.
   void judge(Prepared& prepared, Following following, nlohmann::json& details);
-  /// Opens the device for the first problem, while nothing else is to be done.
-  void warm_up();
   /// Before the lane waits for something that other lanes may have to do first.
   void rest();
 
  private:
-  using OpenProblem = Ahead::Problem;
+  using OpenProblem = Ahead::OpenProblem;
 
   OpenProblem& open(const Prepared& prepared);
   void open_early(const Prepared& prepared);
   void drop(const std::string& key);
-  /// Comes to hold the device's memory for the problem, all of it if `alone`, and to be at work.
+  /// Closes the problem that was used longest ago.
+  void close_last();
+  /// Comes to hold the device's memory for a problem, all of it if `alone`, and to be at work.
   void enter(const Prepared& prepared, bool alone);
   void wait_for_worker();
   /// The image of the judge's own kernels; -1 where there is none.
@@ -40,8 +40,9 @@ class Lane {
   void evaluate(Prepared& prepared, const ReadyCode& code,
                 std::unique_ptr<StartedCandidate> process, Following following,
                 nlohmann::json& details, Phases& phases);
-  /// Once, with the device's memory to itself if `alone`. False where it did not suffice, and
-  /// would perhaps have without the other lanes.
+  bool has_company(const Prepared& prepared, bool alone) const;
+  /// Once, without anything beside it on the device if `alone`. False where memory did not suffice,
+  /// and would perhaps have without the others.
   bool evaluate_once(Prepared& prepared, const ReadyCode& code,
                      std::unique_ptr<StartedCandidate> process, bool alone, Following following,
                      nlohmann::json& details, Phases& phases);
@@ -58,7 +59,9 @@ class Lane {
   Fd kernels_;
   std::list<OpenProblem> open_;  ///< most recently used first
   Ahead ahead_;
-  Phases verdict_phases_;  ///< of the last verdict
+  // Of the last verdict.
+  Phases verdict_phases_;
+  std::uint64_t free_bytes_ = 0;  ///< of the device's memory when it was given
 };
 
 }  // namespace kbench::run

@@ -13,6 +13,7 @@ namespace kbench::run {
 
 class DeviceTurns;
 class ExtensionBuilder;
+class SparePool;
 class WorkerHost;
 struct Prepared;
 
@@ -22,6 +23,7 @@ struct LaneSetup {
   ExtensionBuilder* builder = nullptr;  ///< for what modules ask for while they run
   LaneDevice device;
   DeviceTurns* turns = nullptr;  ///< shared with the device's other lanes
+  SparePool* spares = nullptr;   ///< shared as well; null where nothing is gained by it
   std::size_t lanes = 1;         ///< of the device
   const EvalOptions* options = nullptr;
   std::string secret;

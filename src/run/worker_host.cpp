@@ -136,13 +136,14 @@ const std::string& WorkerHost::torch_version() {
   throw_dead();
 }
 
-pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds) {
+pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
+                       const std::string& device) {
   torch_version();
   std::unique_lock lock(mutex_);
   const std::uint64_t id = next_id_++;
   lock.unlock();
   {
-    const json body{{"id", id}, {"role", role}, {"nonce", role == "judge" ? nonce : 0}};
+    const json body{{"id", id}, {"role", role}, {"nonce", nonce}, {"device", device}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);
   }
@@ -167,12 +168,14 @@ std::optional<ExitStatus> WorkerHost::wait_exit(pid_t pid, protocol::Clock::time
   return found->second;
 }
 
+void WorkerHost::end_child(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  // A child that has been reaped may have left its number to somebody else.
+  if (!exited_.contains(pid)) kill(-pid, SIGKILL);
+}
+
 ExitStatus WorkerHost::kill_child(pid_t pid) {
-  {
-    const std::lock_guard lock(mutex_);
-    // A child that has been reaped may have left its number to somebody else.
-    if (!exited_.contains(pid)) kill(-pid, SIGKILL);
-  }
+  end_child(pid);
   const auto status = wait_exit(pid, protocol::Clock::now() + limits_.exit);
   if (!status)
     throw Error(

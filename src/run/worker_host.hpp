@@ -58,12 +58,16 @@ class WorkerHost {
   /// Version of torch; waits until the zygote has imported it. Throws kbench::Error or Cancelled.
   const std::string& torch_version();
 
-  /// Forks a "judge" or a "candidate" with its descriptors (channel, log[, job]). Throws
-  /// kbench::Error or Cancelled.
-  pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds);
+  /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later, on `device`)
+  /// with its descriptors (channel, log[, job or the channel for it]). Throws kbench::Error or
+  /// Cancelled.
+  pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
+             const std::string& device = "");
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
-  /// SIGKILL to the child's process group, and waits for its end.
+  /// SIGKILL to the child's process group.
+  void end_child(pid_t pid);
+  /// The same, and waits for its end.
   ExitStatus kill_child(pid_t pid);
   /// Kills the child when its resident memory grows over the limit.
   void watch_memory(pid_t pid, std::size_t limit_bytes);

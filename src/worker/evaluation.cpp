@@ -60,7 +60,7 @@ const Evaluation::Steps Evaluation::kKernelbenchSteps{&Evaluation::run_kernelben
 Verdict Evaluation::run() {
   const Steps& steps = by_kernelbench_ ? kKernelbenchSteps : kOwnSteps;
   Record& record = verdict_.record;
-  Stopwatch watch(verdict_.phases_s);
+  Stopwatch& watch = watch_.emplace(verdict_.phases_s);
   record.stage = Stage::kLoad;
   try {
     check_structure();
@@ -242,7 +242,11 @@ void Evaluation::call(std::size_t slot) {
   channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
                                         problem_.slot_set(slot).random_state());
   protocol::Message message;
+  const auto start = std::chrono::steady_clock::now();
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  call_ms_ = elapsed.count();
   called_ = true;
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;
@@ -306,15 +310,21 @@ void Evaluation::run_trials() {
   bool mismatched = false;
   for (int trial = 0; trial < problem_.options().trials; ++trial) {
     InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));
+    problem_.device().synchronize();
+    watch_->lap("draw");
     const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
     share(slot);
+    watch_->lap("share");
     call(slot);
+    watch_->lap(trial == 0 ? "first_call" : "call");
     if (request_.find_written_source) return;
     check_red_zones(slot);
     auto result = judge_outputs(slot, set);
     const bool wrong = result.wrong_elements > 0;
     verdict_.record.correctness.push_back(std::move(result));
+    watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
+    watch_->lap("repeat");
     mismatched = mismatched || wrong;
   }
   const std::string changed = problem_.first_changed_source();

@@ -56,6 +56,8 @@ class Judge {
         return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
         return evaluate(json::parse(message.body), std::move(message.fds));
+      case MessageType::kClose:
+        return close_problem();
       case MessageType::kProbe:
         return probe();
       case MessageType::kWarm:
@@ -86,7 +88,24 @@ class Judge {
     problem_.emplace(std::move(options));
     send(MessageType::kProblemReady, {{"signature", to_json(problem_->signature())},
                                       {"reference_ms", problem_->reference_ms()},
+                                      {"reusable", problem_->leaves_no_trace()},
                                       {"sets", problem_->resident()}});
+  }
+
+  /// Of the device's memory; 0 where it cannot be told.
+  std::uint64_t free_bytes() {
+    try {
+      return problem_->device().free_bytes();
+    } catch (const CandidateFailure&) {
+      return 0;
+    }
+  }
+
+  void close_problem() {
+    if (!problem_) return;
+    const std::string device = problem_->options().device;
+    problem_.reset();
+    release_memory(device);
   }
 
   void evaluate(const json& request, std::vector<Fd> fds) {
@@ -115,7 +134,8 @@ class Judge {
     if (request.at("find_written_source").get<bool>()) name_written_source(verdict.record);
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},
-                {"phases_s", verdict.phases_s}};
+                {"phases_s", verdict.phases_s},
+                {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
     answer["counted"] = verdict.counted;

@@ -75,6 +75,13 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   measure_reference(*sets_[0]);
 }
 
+bool JudgedProblem::leaves_no_trace() const {
+  // KernelBench's rules have settings of their own, and a compiler keeps what it has seen.
+  const bool is_eager = std::ranges::all_of(
+      options_.baselines, [](const std::string& baseline) { return baseline == "eager"; });
+  return !by_kernelbench_ && is_eager && host_.leaves_no_trace();
+}
+
 void JudgedProblem::load_kernels() {
   if (options_.kernels.empty()) return;
   try {
@@ -143,7 +150,7 @@ InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
     sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial);
     ++generations_[slot];
     // Candidates hold copies of the inputs: what drawing leaves in torch's cache is theirs to use.
-    if (by_kernelbench_) host_.release_memory(options_.device);
+    if (by_kernelbench_) release_memory(options_.device);
   }
   return *sets_[slot];
 }

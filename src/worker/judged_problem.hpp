@@ -24,7 +24,7 @@ struct JudgeOptions {
   bool cold_cache = true;
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
-  std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
+  std::string kernels;      ///< image of the judge's own kernels; empty: torch's operators compare
 };
 
 /// Throws kbench::Error where a field is missing.
@@ -42,6 +42,8 @@ class JudgedProblem {
   ProblemHost& host() { return host_; }
   const Signature& signature() const { return signature_; }
   double reference_ms() const { return reference_ms_; }
+  /// Whether another problem may follow in this process.
+  bool leaves_no_trace() const;
 
   /// Input sets that stay in memory; trial t lives in slot t % resident().
   std::size_t resident() const { return sets_.size(); }

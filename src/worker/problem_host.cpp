@@ -105,6 +105,8 @@ void warm_up(const std::string& device) {
   }
 }
 
+void release_memory(const std::string& device) { call("release_memory", device); }
+
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
 ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
@@ -205,8 +207,8 @@ std::uint32_t ProblemHost::math_modes() {
 
 void ProblemHost::set_math_modes(std::uint32_t modes) { call_kernelbench("set_math_modes", modes); }
 
-void ProblemHost::release_memory(const std::string& device) {
-  call_kernelbench("release_memory", device);
+bool ProblemHost::leaves_no_trace() const {
+  return module_.attr("kbench_leaves_no_trace").cast<bool>();
 }
 
 std::vector<double> ProblemHost::time_by_kernelbench(const py::object& model,

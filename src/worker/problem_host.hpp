@@ -80,12 +80,12 @@ class ProblemHost {
   /// How torch multiplies: bits of its global state, and their setting.
   std::uint32_t math_modes();
   void set_math_modes(std::uint32_t modes);
-  /// Gives back what torch's allocator keeps of the device's memory without using it.
-  void release_memory(const std::string& device);
   /// Milliseconds of calls of a model, as KernelBench takes them.
   std::vector<double> time_by_kernelbench(const pybind11::object& model,
                                           const std::vector<pybind11::object>& arguments,
                                           const std::string& device, int calls);
+  /// Whether this process is the same after the problem as it was before.
+  bool leaves_no_trace() const;
   /// The module that the file became.
   const pybind11::object& module() const { return module_; }
 
@@ -104,6 +104,8 @@ void set_precision(const std::string& precision);
 /// Starts what torch starts on a device's first use (context, libraries), so that the first problem
 /// does not pay for it. Fails silently: the problem will tell.
 void warm_up(const std::string& device);
+/// Gives back what torch's allocator keeps of the device's memory without using it.
+void release_memory(const std::string& device);
 
 /// A Python object of a tensor, for Argument lists.
 pybind11::object to_python(const at::Tensor& tensor);

@@ -20,6 +20,7 @@
 #include "worker/candidate.hpp"
 #include "worker/judge.hpp"
 #include "worker/module_candidate.hpp"
+#include "worker/spare.hpp"
 #include "worker/torch_memory.hpp"
 
 namespace kbench::worker {
@@ -55,6 +56,13 @@ void arrange_descriptors(std::vector<Fd>& fds) {
     fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
+/// A process opens the device in half the time with one hardware queue, and needs more of them only
+/// for kernels on several streams. What the user has set stays.
+void use_one_queue() {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+  setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
+}
+
 int child_main(const json& request, std::vector<Fd> fds) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -65,13 +73,21 @@ int child_main(const json& request, std::vector<Fd> fds) {
   const bool compiles = fds.size() > 3;
   arrange_descriptors(fds);
   const auto role = request.at("role").get<std::string>();
-  if (role == "judge") return judge_main(Fd(kChannelFd), request.at("nonce").get<std::uint64_t>());
-  if (role == "candidate" && has_job) {
-    // In this process alone: the judge's reference is not to pay for it.
-    watch_torch_memory();
-    return candidate_main(Fd(kChannelFd), Fd(kJobFd), compiles ? Fd(kCompileFd) : Fd(),
+  const auto nonce = request.at("nonce").get<std::uint64_t>();
+  if (!request.at("device").get_ref<const std::string&>().empty()) use_one_queue();
+  if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
+  // In these processes alone: the judge's reference is not to pay for it.
+  watch_torch_memory();
+  if (role == "spare" && has_job) {
+    auto job = stand_by(protocol::Channel(Fd(kJobFd), nonce, protocol::kMaxBody),
+                        request.at("device").get<std::string>());
+    if (!job) return 0;
+    return candidate_main(Fd(kChannelFd), std::move(job->job), std::move(job->compile),
                           make_module_candidate);
   }
+  if (role == "candidate" && has_job)
+    return candidate_main(Fd(kChannelFd), Fd(kJobFd), compiles ? Fd(kCompileFd) : Fd(),
+                          make_module_candidate);
   throw Error(fmt::format("asked to fork a '{}'", role));
 }
 

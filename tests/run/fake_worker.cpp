@@ -94,7 +94,12 @@ class FakeJudge {
     if (mode_ == "speaks_garbage") return shout();
     const json found = to_json(signature());
     if (type == MessageType::kDescribe) return reply(kind, found);
-    reply(kind, json{{"signature", found}, {"reference_ms", 1.0}, {"sets", 1}});
+    if (mode_ == "one_problem_each" && ++opened_ > 1) die("a second problem");
+    if (mode_ == "one_judge" && index_ > 0) die("a second judge");
+    reply(kind, json{{"signature", found},
+                     {"reference_ms", 1.0},
+                     {"sets", 1},
+                     {"reusable", mode_ != "one_problem_each"}});
   }
 
   /// Takes the candidate's word that it is loaded for a right answer.
@@ -115,10 +120,10 @@ class FakeJudge {
     record.problem = "level1/1_Fake";
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
-    json body{{"record", to_json(record)},     {"raw_ms", {{"candidate", {1.0, 2.0}}}},
-              {"findings", json::array()},     {"counted", true},
-              {"operators", json::array()},    {"candidate_operators", json::array()},
-              {"phases_s", {{"timing", 0.25}}}};
+    json body{{"record", to_json(record)},      {"raw_ms", {{"candidate", {1.0, 2.0}}}},
+              {"findings", json::array()},      {"counted", true},
+              {"operators", json::array()},     {"candidate_operators", json::array()},
+              {"phases_s", {{"timing", 0.25}}}, {"free_bytes", std::uint64_t{1} << 40}};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";
     if (mode_ == "verdict_without_times") body.erase("raw_ms");
     if (mode_ == "verdict_mismatch_with_times") {
@@ -135,9 +140,15 @@ class FakeJudge {
       body["record"]["message"] = "the candidate's process died while loading";
       return reply(MessageType::kVerdict, body);
     }
+    if (mode_ == "crash_with_memory_left") {
+      body["record"]["outcome"] = "crash";
+      body["record"]["message"] = fmt::format("evaluation {}", ++evaluated_);
+      return reply(MessageType::kVerdict, body);
+    }
     if (memory_share_ < 1 && (mode_ == "out_of_shared_memory" || mode_ == "crash_in_shared")) {
       body["record"]["outcome"] = mode_ == "crash_in_shared" ? "crash" : "out_of_memory";
       body["record"]["flags"] = {"nondeterministic_bits"};
+      body["free_bytes"] = 1;
       return reply(MessageType::kVerdict, body);
     }
     const bool crashed = mode_.starts_with("crash_then_");
@@ -167,8 +178,8 @@ class FakeJudge {
   }
 
   void warm() {
-    if (mode_ == "spare_dies" && index_ > 0) die("too warm");
-    if (mode_ == "spare_never_warms" && index_ > 0) stay_forever();
+    if (mode_ == "spare_dies") die("too warm");
+    if (mode_ == "spare_never_warms") stay_forever();
     reply(MessageType::kHealthy, "{}");
   }
 
@@ -183,6 +194,8 @@ class FakeJudge {
   Channel channel_;
   std::string mode_;
   double memory_share_ = 1;
+  int opened_ = 0;
+  int evaluated_ = 0;
   int index_;
 };
 
@@ -293,7 +306,21 @@ class FakeZygote {
       return FakeJudge(Channel(std::move(channel), nonce, protocol::kMaxBody), modes_[1], judges_)
           .serve();
     }
+    if (request.at("role") == "spare") return spare(std::move(channel), request, fds);
     const auto job = unpack_job(fds.at(2).value());
+    return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2]);
+  }
+
+  int spare(Fd channel, const json& request, std::vector<Fd>& fds) const {
+    if (modes_[2] == "spare_dies") return 9;
+    if (modes_[2] == "spare_never_warms") stay_forever();
+    const auto nonce = request.at("nonce").get<std::uint64_t>();
+    Channel jobs(std::move(fds.at(2)), nonce, protocol::kMaxBody);
+    jobs.send(MessageType::kStandsBy, {});
+    Message message;
+    if (jobs.receive(message, later()) != ReceiveStatus::kOk || message.fds.empty()) return 0;
+    const auto job = unpack_job(message.fds[0].value());
+    if (modes_[2] == "only_spares" && job.nonce != nonce) return 1;
     return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2]);
   }
 

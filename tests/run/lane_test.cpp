@@ -11,6 +11,7 @@
 
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
+#include "run/spare_pool.hpp"
 
 namespace kbench::run {
 namespace {
@@ -26,16 +27,19 @@ class LaneBench {
  public:
   LaneBench(const std::string& zygote, const std::string& judge,
             const std::string& candidate = "ok", bool gpu = false, int cancel_fd = -1,
-            std::size_t memory = std::size_t{1} << 30, std::size_t lanes = 1)
+            std::size_t memory = std::size_t{1} << 30, std::size_t lanes = 1,
+            bool with_spares = false)
       : host_(fake_installation(zygote, judge, candidate), cancel_fd, short_limits()) {
     problem_.key = "level1/1_Fake";
     problem_.source = "class Model: pass\n";
     options_.device = gpu ? "cuda:0" : "cpu";
     LaneSetup setup;
     setup.host = &host_;
-    setup.device = {options_.device, "fake", gpu ? std::optional(GpuInfo{}) : std::nullopt};
+    setup.device = {options_.device, "fake", std::nullopt};
+    if (gpu) setup.device.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
     setup.turns = &turns;
     setup.lanes = lanes;
+    if (with_spares) setup.spares = &spares_.emplace(host_, "cuda:0", turns, 1, cancel_fd);
     setup.options = &options_;
     setup.secret = "s";
     setup.memory_limit_bytes = memory;
@@ -76,6 +80,7 @@ class LaneBench {
   Problem problem_;
   Candidate candidate_;
   EvalOptions options_;
+  std::optional<SparePool> spares_;
   std::optional<Lane> lane_;
 };
 
@@ -109,6 +114,16 @@ TEST(Lane, JudgesOneCandidateAfterAnother) {
   expect_correct(bench.judge(other));
 }
 
+TEST(Lane, AJudgeTakesAnotherProblemWhereItMay) {
+  for (const char* mode : {"one_judge", "one_problem_each"}) {
+    LaneBench bench("ok", mode);
+    for (const char* hash : {"1", "2", "2", "1"}) {
+      Prepared item = bench.prepared(hash);
+      expect_correct(bench.judge(item));
+    }
+  }
+}
+
 TEST(Lane, TakesNoTimesWhileAnotherLaneWorks) {
   LaneBench bench("ok", "ok");
   std::optional<LaneTurn> other(bench.turns);
@@ -135,6 +150,13 @@ TEST_P(SharedMemory, ThatDidNotSufficeIsNoVerdict) {
 INSTANTIATE_TEST_SUITE_P(Lacks, SharedMemory,
                          testing::Values("out_of_shared_memory", "crash_in_shared",
                                          "does_not_fit_shared"));
+
+TEST(Lane, ACrashWithMemoryLeftIsAVerdict) {
+  LaneBench bench("ok", "crash_with_memory_left", "ok", true, -1, std::size_t{1} << 30, 2);
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kCrash);
+  EXPECT_EQ(record.message, "evaluation 1");
+}
 
 TEST(Lane, AProblemsFailureIsNotTheCandidates) {
   LaneBench bench("ok", "fails_problem");
@@ -288,11 +310,30 @@ TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
   expect_correct(bench.judge());
 }
 
-TEST(GpuLane, ASpareJudgeThatFailsDelaysOnlyItself) {
+/// Limits aside, all that a bench with spares needs to be told.
+LaneBench with_spares(const char* judge, const char* candidate) {
+  return {"ok", judge, candidate, true, -1, std::size_t{1} << 30, 1, true};
+}
+
+TEST(GpuLane, RunsInProcessesThatStandReady) {
+  auto bench = with_spares("ok", "only_spares");
+  std::vector<Prepared> items;
+  for (const char* hash : {"1", "1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
+  std::vector<Prepared*> order;
+  for (auto& item : items) order.push_back(&item);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
+    EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
+  }
+}
+
+TEST(GpuLane, SparesThatFailDelayOnlyThemselves) {
   for (const char* mode : {"spare_dies", "spare_never_warms"}) {
-    LaneBench bench("ok", mode, "ok", true);
-    Prepared item = bench.prepared();
-    expect_correct(bench.judge(item));
+    for (const bool judge : {true, false}) {
+      auto bench = with_spares(judge ? mode : "ok", judge ? "ok" : mode);
+      Prepared item = bench.prepared();
+      expect_correct(bench.judge(item));
+    }
   }
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "run/spare_pool.hpp"
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+/// Processes that stand ready, for each lane: half a gigabyte of the GPU's memory each.
+constexpr std::size_t kJudges = 1, kCandidates = 2;
+/// In a row, after which nothing more is tried.
+constexpr int kMostFailures = 3;
+
+}  // namespace
+
+SparePool::SparePool(WorkerHost& host, std::string device, DeviceTurns& turns, std::size_t lanes,
+                     int cancel_fd)
+    : host_(host),
+      device_(std::move(device)),
+      turns_(turns),
+      wanted_judges_(kJudges * lanes),
+      wanted_candidates_(kCandidates * lanes),
+      cancel_fd_(cancel_fd) {
+  for (std::size_t i = 0; i < lanes; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+SparePool::~SparePool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  // All at once: the device takes its time to close each of them.
+  for (const auto& judge : judges_) judge->end();
+  for (const auto& candidate : candidates_) candidate->end();
+}
+
+void SparePool::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock,
+                  [this] { return stopped_ || failed_ || wants_judge() || wants_candidate(); });
+    if (stopped_ || failed_) return;
+    // A judge comes first: its problem has to be drawn before a candidate is of use.
+    const bool judge =
+        wants_judge() && (judges_.size() + opening_judges_ == 0 || !wants_candidate());
+    std::size_t& opening = judge ? opening_judges_ : opening_candidates_;
+    ++opening;
+    lock.unlock();
+    bool opened = false;
+    bool cancelled = false;
+    LaneTurn turn(turns_);
+    turn.work();
+    try {
+      judge ? open_judge() : open_candidate();
+      opened = true;
+    } catch (const Error&) {
+      // The device may be full for the moment.
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
+    turn.rest();
+    lock.lock();
+    --opening;
+    failures_ = opened ? 0 : failures_ + 1;
+    failed_ = failed_ || cancelled || failures_ >= kMostFailures;
+    changed_.notify_all();
+    if (failed_) return;
+  }
+}
+
+void SparePool::open_judge() {
+  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_, device_);
+  judge->warm(device_);
+  if (!judge->wait_warm(host_.limits().settle)) throw Error("a judge does not open its device");
+  const std::lock_guard lock(mutex_);
+  judges_.push_back(std::move(judge));
+}
+
+void SparePool::open_candidate() {
+  auto candidate = std::make_unique<SpareCandidate>(host_, device_);
+  candidate->wait_warm(host_.limits().settle, cancel_fd_);
+  const std::lock_guard lock(mutex_);
+  candidates_.push_back(std::move(candidate));
+}
+
+std::unique_ptr<JudgeClient> SparePool::take_judge(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [this] { return failed_ || !judges_.empty(); });
+  if (judges_.empty()) return nullptr;
+  auto judge = std::move(judges_.front());
+  judges_.pop_front();
+  changed_.notify_all();
+  return judge;
+}
+
+std::unique_ptr<SpareCandidate> SparePool::take_candidate(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [this] { return failed_ || !candidates_.empty(); });
+  if (candidates_.empty()) return nullptr;
+  auto candidate = std::move(candidates_.front());
+  candidates_.pop_front();
+  changed_.notify_all();
+  return candidate;
+}
+
+}  // namespace kbench::run
