@@ -64,15 +64,23 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
                                             setup.builder, std::move(spare));
 }
 
+void Ahead::freeze(Candidate& candidate, bool frozen) {
+  candidate.frozen = frozen;
+  if (candidate.process) candidate.process->freeze(frozen);
+}
+
 void Ahead::start_candidates(Following following) {
   if (!setup_.device.gpu) return;
   const auto is_started = [&](const Prepared* prepared) {
     return std::ranges::find(candidates_, prepared, &Candidate::prepared) != candidates_.end();
   };
+  // What takes long to load goes on while nobody times.
+  for (auto& candidate : candidates_)
+    if (candidate.frozen && !candidate.settled) freeze(candidate, false);
   for (Prepared* prepared : following) {
     if (candidates_.size() >= kMostAhead) return;
     if (prepared->decided || is_started(prepared) || !is_compiled(*prepared)) continue;
-    Candidate candidate{prepared, ready_code(*prepared, setup_.cancel_fd), nullptr};
+    Candidate candidate{.prepared = prepared, .code = ready_code(*prepared, setup_.cancel_fd)};
     if (candidate.code) {
       std::unique_ptr<SpareCandidate> spare;
       if (setup_.spares != nullptr && !may_use_streams(candidate.code->module)) {
@@ -90,7 +98,7 @@ std::optional<Ahead::Candidate> Ahead::take(const Prepared& prepared) {
   if (found == candidates_.end()) return std::nullopt;
   Candidate candidate = std::move(*found);
   candidates_.erase(found);
-  if (candidate.process) candidate.process->freeze(false);
+  freeze(candidate, false);
   return candidate;
 }
 
@@ -189,10 +197,10 @@ void Ahead::drop_all() {
 void Ahead::wait_until_quiet() {
   const auto limit = setup_.host->limits().settle;
   finish_opening();
-  for (const auto& candidate : candidates_) {
-    if (!candidate.process) continue;
-    candidate.process->wait_settled(limit, setup_.cancel_fd);
-    candidate.process->freeze(true);
+  for (auto& candidate : candidates_) {
+    if (!candidate.process || candidate.frozen) continue;
+    candidate.settled = candidate.process->wait_settled(limit, setup_.cancel_fd);
+    freeze(candidate, true);
   }
 }
 

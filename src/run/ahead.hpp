@@ -37,7 +37,8 @@ class Ahead {
   struct Candidate {
     const Prepared* prepared = nullptr;
     std::optional<ReadyCode> code;  ///< nothing where the record has been decided meanwhile
-    std::unique_ptr<StartedCandidate> process;
+    std::unique_ptr<StartedCandidate> process = nullptr;
+    bool settled = false, frozen = false;
   };
   /// Starts the next candidates that have their code and find a process that stands ready.
   void start_candidates(Following following);
@@ -75,6 +76,7 @@ class Ahead {
 
  private:
   void finish_opening();
+  static void freeze(Candidate& candidate, bool frozen);
   std::unique_ptr<JudgeClient> take_ready_judge(const Problem& problem);
   /// What `wait()` gives; others may work and time meanwhile.
   template <typename Wait>

@@ -240,10 +240,11 @@ StartedCandidate::~StartedCandidate() {
   }
 }
 
-void StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_fd) const {
+bool StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_fd) const {
   std::array<pollfd, 2> polls{pollfd{judge_end_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
   poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
   if (polls[1].revents != 0) throw Cancelled{};
+  return polls[0].revents != 0;
 }
 
 void StartedCandidate::freeze(bool frozen) const {

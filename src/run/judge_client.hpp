@@ -132,8 +132,8 @@ class StartedCandidate {
   /// The judge's end of the channel.
   int judge_fd() const { return judge_end_.value(); }
   /// Waits until its process has said something (loaded, or failed) or ended: then nothing of it
-  /// disturbs the device any more.
-  void wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
+  /// disturbs the device any more. False where it has not within `limit`.
+  bool wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
   /// Stops it and what it has started, or lets them go on.
   void freeze(bool frozen) const;
   std::string log() const { return log_.text(); }

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
@@ -218,6 +219,8 @@ int candidate(Channel channel, const std::string& mode) {
     channel.receive(message, later());
     return much[12345] == 'x' ? 0 : 1;
   }
+  // Longer than anybody waits for a candidate whose turn is not yet.
+  if (mode == "loads_slowly") std::this_thread::sleep_for(std::chrono::milliseconds(900));
   fmt::print("hello from the candidate\n");
   std::fflush(stdout);
   channel.send(MessageType::kLoaded, {});

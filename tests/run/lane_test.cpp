@@ -327,6 +327,18 @@ TEST(GpuLane, RunsInProcessesThatStandReady) {
   }
 }
 
+TEST(GpuLane, WhatLoadsSlowlyHoldsUpNobodyForLong) {
+  auto bench = with_spares("ok", "loads_slowly");
+  std::vector<Prepared> items;
+  for (int i = 0; i < 4; ++i) items.push_back(bench.prepared());
+  std::vector<Prepared*> order;
+  for (auto& item : items) order.push_back(&item);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
+    EXPECT_LT(items[i].record.seconds, 5);
+  }
+}
+
 TEST(GpuLane, SparesThatFailDelayOnlyThemselves) {
   for (const char* mode : {"spare_dies", "spare_never_warms"}) {
     for (const bool judge : {true, false}) {
