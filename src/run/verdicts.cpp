@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "run/verdicts.hpp"
 
+#include <cctype>
 #include <filesystem>
+#include <string_view>
 
 namespace kbench::run {
 namespace {
 
+bool is_of_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+         std::string_view("_.-/").find(letter) != std::string_view::npos;
+}
+
+/// Puts `to` where `from` stands by itself, as the name of a file does.
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  if (from.empty()) return text;
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    const std::size_t end = at + from.size();
+    const bool is_name =
+        (at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end]));
+    if (is_name) text.replace(at, from.size(), to);
+    at += is_name ? to.size() : from.size();
+  }
   return text;
 }
 
-/// Messages name a candidate's file by its path or, before a line's number, by its name alone.
+/// Messages name a candidate's file by its path, or by its name alone. An id that is no file's may
+/// look like anything else in a message, and is left.
 std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
-  const auto file = [](const std::string& id) {
-    return std::filesystem::path(id).filename().string() + ":";
-  };
+  const std::filesystem::path file = from;
+  if (file.extension().empty()) return text;
   const std::string by_path = replaced(text, from, to);
-  return by_path == text ? replaced(text, file(from), file(to)) : by_path;
+  if (by_path != text) return by_path;
+  return replaced(text, file.filename().string(), std::filesystem::path(to).filename().string());
 }
 
 }  // namespace

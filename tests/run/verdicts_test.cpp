@@ -43,6 +43,18 @@ TEST(Verdicts, EqualCodeHasTheVerdictUnderItsOwnName) {
   EXPECT_EQ(found->findings[0].message, "other.cu:7: reads");
 }
 
+TEST(Verdicts, AnIdThatIsNoFileIsLeftInMessages) {
+  for (const auto& [from, to] : {std::pair("0", "1"), std::pair("line 1", "line 2"),
+                                 std::pair("step-7/0", "step-7/1"), std::pair("1.0", "2.0")}) {
+    Verdicts verdicts(10);
+    Record judged = samples::correct();
+    judged.candidate = from;
+    judged.message = "line 10, column 0: trial 0; output 0 [15, 872]: 1.07 instead of 11.0";
+    verdicts.keep(judged);
+    EXPECT_EQ(verdicts.find(blank(judged, to))->message, judged.message) << from;
+  }
+}
+
 TEST(Verdicts, WhateverElseDiffersIsJudged) {
   Verdicts verdicts(10);
   const Record judged = samples::correct();
