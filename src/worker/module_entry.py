@@ -8,7 +8,7 @@ _FUNCTION = re.compile(r"\b(?:(?:torch|at)::Tensor|std::(?:vector|tuple)\s*<[^;{
 
 
 def _has_bindings(source):
-    return "PYBIND11_MODULE" in source
+    return "PYBIND11_MODULE" in _without_comments(source)
 
 
 def _bindings(source):
@@ -22,15 +22,20 @@ def entry_of(source, asked):
 
     It is the one asked for, else forward, else the only one that is bound.
     """
+    text = _without_comments(source)
+    only, may_hide = "forward", False
     if _has_bindings(source):
         names, verb = list(_bindings(source)), "binds"
-        only = names[0] if len(names) == 1 else "forward"
+        may_hide = len(names) < len(re.findall(r"\.\s*def\s*\(", text))
+        if len(names) == 1 and not may_hide:
+            only = names[0]
     else:
-        names, verb = list(dict.fromkeys(_FUNCTION.findall(_without_comments(source)))), "defines"
-        only = "forward"
+        names, verb = list(dict.fromkeys(_FUNCTION.findall(text))), "defines"
     entry = asked or ("forward" if "forward" in names else only)
-    # Macros may hide names: where none is to be seen, the compiler decides.
-    if not names or entry in names:
+    if verb == "defines":
+        may_hide = re.search(rf"\b{re.escape(entry)}\s*\(", text) is not None
+    # Macros and aliases hide names: where this one may be among them, the compiler decides.
+    if not names or entry in names or may_hide:
         return entry, ""
     there = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
     return "", (f"{verb} no function {entry}; it {verb} {there}"

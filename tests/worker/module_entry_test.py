@@ -56,6 +56,21 @@ class EntryTest(unittest.TestCase):
         self.assertEqual(self.entry(hidden, "relu"), "relu")
         self.assertEqual(self.entry("auto relu(at::Tensor x) { return x; }", "relu"), "relu")
 
+    def test_other_forms_of_the_function_are_left_to_the_compiler(self):
+        helper = defined("helper")
+        for form in ("Tensor forward(Tensor x) { return x; }",
+                     "auto forward(torch::Tensor x) -> torch::Tensor { return x; }",
+                     "std::pair<torch::Tensor, torch::Tensor> forward(torch::Tensor x) {}",
+                     "torch::Tensor& forward(torch::Tensor& x) { return x; }"):
+            self.assertEqual(self.entry(helper + form), "forward", form)
+        self.assertIn("no function forward", self.entry(helper + "// forward(x)"))
+        macro = 'PYBIND11_MODULE(a, m) { m.def("helper", &h); m.def(NAME, &forward); }'
+        self.assertEqual(self.entry(macro), "forward")
+
+    def test_a_binding_in_a_comment_is_none(self):
+        source = "// PYBIND11_MODULE is added\n" + defined("forward")
+        self.assertIn('m.def("forward"', module_entry.request_of(source, "forward")["cuda_sources"][0])
+
     def test_arguments_are_those_of_the_bound_function(self):
         source = ("torch::Tensor relu_cuda(torch::Tensor x, const at::Tensor& bn_weight = {}) {}\n"
                   + bound("relu"))
