@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -24,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxLogBytes = std::size_t{256} << 10;
 constexpr const char* kObject = "object.so";
+/// Units of one extension that are compiled side by side: each takes a gigabyte or two.
+constexpr std::size_t kUnitsAtOnce = 4;
 
 /// What torch.utils.cpp_extension gives nvcc, so that a source means what its author has seen.
 constexpr const char* kTorchFlags[] = {
@@ -193,12 +196,22 @@ Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
   return words;
 }
 
+/// The tree that a program is installed in; of one that stands alone, a wrapper perhaps, itself.
+fs::path tree_of(const fs::path& program) {
+  const fs::path folder = program.parent_path();
+  const fs::path tree = folder.parent_path();
+  const char* home = std::getenv("HOME");
+  const bool is_tree = folder.filename() == "bin" && tree != tree.root_path() &&
+                       (home == nullptr || tree != fs::path(home));
+  return is_tree ? tree : program;
+}
+
 GuardedCompiler NvccRun::guarded_by(const fs::path& scratch) const {
   GuardedCompiler compiler{"nvcc", setup_.host.guard, setup_.memory_bytes, scratch, {}};
   compiler.readable = setup_.host.includes;
   compiler.readable.push_back(setup_.host.torch_lib);
   for (const auto& program : {nvcc_.path, compiler_.path}) {
-    compiler.readable.push_back(fs::canonical(program).parent_path().parent_path());
+    compiler.readable.push_back(tree_of(fs::canonical(program)));
   }
   const auto folders = library_folders();
   compiler.readable.insert(compiler.readable.end(), folders.begin(), folders.end());
@@ -237,16 +250,22 @@ HostResult NvccRun::compile_by(const NvccRequest& request, Clock::time_point dea
   const GuardedCompiler compiler = guarded_by(scratch.path());
   const auto units = nvcc_units(request);
   const HostFlags flags = read_flags(request.sources.flags);
+  std::vector<Ended> ended;
   std::vector<std::future<Ended>> compiles;
+  const auto finish = [&] {
+    for (auto& compile : compiles) ended.push_back(compile.get());
+    compiles.clear();
+  };
+  compiles.reserve(kUnitsAtOnce);
   for (std::size_t i = 0; i < units.size(); ++i) {
+    if (compiles.size() == kUnitsAtOnce) finish();
     const fs::path source =
         scratch.path() / fmt::format("unit{}.{}", i, units[i].is_cuda ? "cu" : "cpp");
     std::ofstream(source, std::ios::binary) << flags.macros << units[i].text;
     compiles.push_back(std::async(std::launch::async, run, compiler,
                                   unit_command(request, units[i], source), deadline, cancel_fd_));
   }
-  std::vector<Ended> ended;
-  for (auto& compile : compiles) ended.push_back(compile.get());
+  finish();
   const auto bad = std::ranges::find(ended, false, &Ended::done);
   if (bad != ended.end()) return failed(compiler, request, bad->result);
   const Ended linked =

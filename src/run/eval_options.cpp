@@ -34,6 +34,7 @@ json options_json(const EvalOptions& options) {
                                                : "secret"},
               {"sizes", options.overrides},
               {"compile_limit_s", options.compile_limit_s},
+              {"nvcc_limit_s", options.nvcc_limit_s},
               {"load_limit_s", options.load_limit_s},
               {"call_limit_s", options.call_limit_s},
               {"timing_budget_s", options.timing_budget_s},

@@ -285,7 +285,7 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
     failure.names_libraries = failure.names_libraries || flag.starts_with("-l");
   if (error->cause == "missing_include") failure.header_folders = header_folders();
   const FallbackRule* rule = find_fallback(failure);
-  return rule == nullptr ? result : fall_back(request, owner, *error, rule->why);
+  return rule == nullptr ? result : fall_back(request, owner, *error, *rule);
 }
 
 ExtensionResult ExtensionBuilder::try_split(const json& request, const ExtensionOwner& owner,
@@ -316,9 +316,12 @@ ExtensionResult ExtensionBuilder::try_split(const json& request, const Extension
 }
 
 ExtensionResult ExtensionBuilder::fall_back(const json& request, const ExtensionOwner& owner,
-                                            const ExtensionError& error, std::string_view why) {
+                                            const ExtensionError& error, const FallbackRule& rule) {
   ExtensionError failed = error;
+  const std::string_view why = rule.why;
   if (is_on_cpu()) {
+    // What is excluded there must be no ordinary error that looks like something else.
+    if (!rule.is_certain) return failed;
     failed.outcome = Outcome::kUnsupported;
     failed.cause = "needs_nvcc";
     failed.message =

@@ -86,7 +86,7 @@ class ExtensionBuilder {
   ExtensionResult try_split(const nlohmann::json& request, const ExtensionOwner& owner,
                             SplitFailure& failure);
   ExtensionResult fall_back(const nlohmann::json& request, const ExtensionOwner& owner,
-                            const ExtensionError& error, std::string_view why);
+                            const ExtensionError& error, const FallbackRule& rule);
   ExtensionResult build_whole(const nlohmann::json& request, const ExtensionOwner& owner,
                               const ExtensionError& error);
   std::vector<std::filesystem::path> header_folders();

@@ -130,14 +130,14 @@ constexpr FallbackRule kRules[] = {
     {SplitPart::kSplit, "thrust", nullptr, kLibrary},
     {SplitPart::kSplit, "cub_device", nullptr, kLibrary},
     {SplitPart::kSplit, "cutlass", nullptr, kLibrary},
-    {SplitPart::kHost, "syntax_error", is_of_device_library, kLibrary},
+    {SplitPart::kHost, "syntax_error", is_of_device_library, kLibrary, false},
     {SplitPart::kHost, "missing_include", header_exists, "nvcc finds the header"},
     {SplitPart::kHost, "undefined_function", is_linked,
-     "nvcc's object is linked with the libraries"},
+     "nvcc's object is linked with the libraries", false},
     {SplitPart::kDevice, "missing_include", header_exists, "nvcc finds the header"},
-    {SplitPart::kDevice, "unknown_kernel", nullptr, "nvcc needs no names of kernels"},
+    {SplitPart::kDevice, "unknown_kernel", nullptr, "nvcc needs no names of kernels", false},
     {SplitPart::kDevice, "syntax_error", device_code_may_do,
-     "NVRTC lacks what nvcc has: a library's header or symbol, or a declaration"},
+     "NVRTC lacks what nvcc has: a library's header or symbol, or a declaration", false},
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ struct FallbackRule {
   std::string_view cause;
   bool (*applies)(const SplitFailure&);  ///< null: always
   std::string_view why;                  ///< for people: what nvcc may do better
+  /// That it is the split's failure is certain, not only possible.
+  bool is_certain = true;
 };
 std::span<const FallbackRule> fallback_rules();
 
