@@ -167,20 +167,28 @@ class Finder {
 
   /// A source in a folder below a module's that the module loads is part of it.
   void drop_parts() {
-    std::map<fs::path, fs::path> parts;  // and whose
+    struct Owner {
+      fs::path path;
+      std::string problem, model;
+    };
+    std::map<fs::path, Owner> parts;
     for (const Entry& entry : entries_) {
       for (const auto& [name, text] : entry.candidate.files) {
         const fs::path part = entry.real_path.parent_path() / name;
         if (part.parent_path() != entry.real_path.parent_path()) {
-          parts.emplace(part, entry.candidate.path);
+          const Candidate& owner = entry.candidate;
+          parts.emplace(part, Owner{owner.path, owner.problem, owner.model});
         }
       }
     }
     std::erase_if(entries_, [&](const Entry& entry) {
       const auto part = parts.find(entry.real_path);
       if (part == parts.end()) return false;
+      // A name in a text takes nobody else's candidate off the roster.
+      const auto& [path, problem, model] = part->second;
+      if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
       found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
-                                         entry.candidate.path.string(), part->second.string()));
+                                         entry.candidate.path.string(), path.string()));
       return true;
     });
   }
