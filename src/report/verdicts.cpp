@@ -35,7 +35,8 @@ std::vector<Verdicts> shared_verdicts(const Report& report) {
         .records.push_back(index);
   }
   std::vector<Verdicts> shared;
-  for (auto& [key, verdicts] : by_candidate) {
+  for (auto& entry : by_candidate) {
+    auto& verdicts = entry.second;
     if (verdicts.records.size() < 2) continue;
     std::ranges::stable_partition(
         verdicts.records, [&](std::size_t index) { return records[index].judge == kOwnJudge; });

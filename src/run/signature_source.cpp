@@ -63,7 +63,7 @@ struct SignatureSource::Impl {
                                           std::string_view precision) {
     Task task;
     task.key = cache.key(problem, sizes, precision);
-    const auto future = task.promise.get_future().share();
+    auto future = task.promise.get_future().share();
     const std::lock_guard lock(mutex);
     if (auto known = cache.find(task.key)) {
       task.promise.set_value(std::move(*known));

@@ -50,7 +50,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
                            const protocol::TimeBody& body) override {
     watch(body.limit_s, false);
     const auto inputs = own_inputs(set(sets.front()));
-    const auto times =
+    auto times =
         python_.time_by_kernelbench(model_, arguments(inputs), static_cast<int>(body.calls));
     settle();
     python_.take_reports();

@@ -90,7 +90,7 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   Files files;
   auto found = files.checked();
   const auto fine = [&](const std::string& name, const std::string& kind) {
-    const json file = found[name];
+    json file = found[name];
     EXPECT_EQ(verdict(file), "fine") << name;
     EXPECT_EQ(file.at("kind"), kind) << name;
     EXPECT_EQ(file.at("problem"), "level1/1_ReluScale") << name;

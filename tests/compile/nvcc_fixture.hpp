@@ -39,7 +39,7 @@ class ScopedVariable {
 /// two, the source, in $source and the object's name in $object.
 inline std::filesystem::path fake_nvcc(const std::filesystem::path& folder, const std::string& body,
                                        const std::string& version = "13.0.1") {
-  const auto file = folder / "bin/nvcc";
+  auto file = folder / "bin/nvcc";
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << "#!/bin/sh\n"
                          "if [ \"$1\" = --version ]; then\n"

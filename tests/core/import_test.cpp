@@ -31,7 +31,7 @@ class Import : public testing::Test {
  protected:
   Import() { samples::write_run(folder_, samples::results().dump()); }
 
-  ImportedRun import(ImportOptions options = {}) const {
+  ImportedRun import(const ImportOptions& options = {}) const {
     return import_kernelbench(folder_ / "run", options);
   }
   void expect_refused(const ImportOptions& options, const char* words) const {

@@ -67,11 +67,12 @@ TEST(Shrunk, SizesSurviveTheWayThroughJson) {
   EXPECT_EQ(again.sizes, chosen.sizes);
   EXPECT_EQ(to_json(*again.shrunk), to_json(*chosen.shrunk));
   EXPECT_FALSE(chosen_sizes_from_json(to_json(ChosenSizes{})).shrunk);
-  for (const auto& [faulty, field] : std::initializer_list<std::pair<json, const char*>>{
+  for (const auto& entry : std::initializer_list<std::pair<json, const char*>>{
            {{{"sizes", {{"n", 512}}}}, "sizes"},
            {{{"shrunk", nullptr}}, "sizes"},
            {{{"sizes", json::object()}, {"shrunk", {{"bytes", "1"}}}}, "bytes"}}) {
-    EXPECT_THAT([&] { chosen_sizes_from_json(faulty); }, ThrowsMessage<Error>(HasSubstr(field)));
+    EXPECT_THAT([&] { chosen_sizes_from_json(entry.first); },
+                ThrowsMessage<Error>(HasSubstr(entry.second)));
   }
 }
 
