@@ -61,7 +61,9 @@ std::string called_body(const CallNotes& notes, std::uint32_t noted,
   protocol::CalledBody body{};
   body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
   body.weights_by_seed = notes.weights_by_seed ? 1 : 0;
-  body.launches = static_cast<std::uint32_t>(reports.size()) + notes.uncounted_launches;
+  body.launches =
+      static_cast<std::uint32_t>(std::ranges::count(reports, false, &LaunchReport::is_early)) +
+      notes.uncounted_launches;
   body.noted = noted;
   body.computed = notes.computed ? 1 : 0;
   return std::string(bytes_of(body)) + findings_body(reports);

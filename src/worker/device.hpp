@@ -94,6 +94,7 @@ struct LaunchReport {
   std::array<std::uint32_t, 3> grid{}, block{};
   std::vector<ptx::Finding> findings;
   bool read_clock = false;
+  bool is_early = false;  ///< of a module's import or constructor: looked at, not counted
   std::optional<Counters> counters;
 };
 

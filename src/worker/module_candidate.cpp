@@ -69,6 +69,7 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
 }
 
 void ModuleCandidate::call(const protocol::CallBody& body) {
+  set_early_apart();
   watch(body.limit_s, body.count == 0, body.count != 0);
   ModuleSet& set = sets_.at(body.set);
   restore(set);
@@ -92,6 +93,20 @@ std::vector<at::Tensor> ModuleCandidate::watched(
   auto outputs = call();
   notes_.computed = watch.computed();
   return outputs;
+}
+
+void ModuleCandidate::set_early_apart() {
+  for (auto& report : python_.take_reports()) {
+    report.is_early = true;
+    early_.push_back(std::move(report));
+  }
+  python_.take_interpreted_launches();
+}
+
+std::vector<LaunchReport> ModuleCandidate::take_reports() {
+  auto reports = std::exchange(early_, {});
+  for (auto& report : python_.take_reports()) reports.push_back(std::move(report));
+  return reports;
 }
 
 CallNotes ModuleCandidate::take_notes() {

@@ -30,7 +30,7 @@ class ModuleCandidate : public JudgedCandidate {
   void call(const protocol::CallBody& body) override;
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override;
-  std::vector<LaunchReport> take_reports() override { return python_.take_reports(); }
+  std::vector<LaunchReport> take_reports() override;
   CallNotes take_notes() override;
 
  protected:
@@ -46,6 +46,9 @@ class ModuleCandidate : public JudgedCandidate {
   void check_outputs(const std::vector<at::Tensor>& outputs) const;
   /// Copies what a call returned to where the judge looks.
   void keep(ModuleSet& set, const std::vector<at::Tensor>& outputs);
+  /// Before a call: what was launched until then, by a module's import and constructor, is looked
+  /// at and not counted.
+  void set_early_apart();
   void settle();
   void check_torch_memory() const;
   /// What `call` gives, a call of the model; notes whether torch computed anything in it.
@@ -58,6 +61,7 @@ class ModuleCandidate : public JudgedCandidate {
   ModulePython python_;
 
  private:
+  std::vector<LaunchReport> early_;
   pybind11::list input_names() const;
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
