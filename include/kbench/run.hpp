@@ -56,7 +56,7 @@ struct EvalOptions {
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
-  unsigned lanes = 0;                  ///< candidates at once on a GPU; 0: as it has room for
+  unsigned lanes = 1;                  ///< candidates at once on a GPU
   std::string sanitize = "memory";     ///< none, memory, all: what the CPU executor looks for
   std::uint64_t max_instructions = 0;  ///< warp instructions of a launch there; 0: time alone
   bool require_clean = false;          ///< `--require clean`

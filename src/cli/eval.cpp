@@ -235,7 +235,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     auto line = to_json(record);
     if (writer) line = nlohmann::json::parse(writer->write(std::move(record), details));
-    std::cout << line.dump() << std::endl;
+    std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
   };
   if (!run.run_stream(problems, next, sink) || cancelled()) return kInterrupted;
   if (writer) writer->write_end(run.secret(), !faulty);
@@ -288,8 +288,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
   app.add_option("--lanes", a.options.lanes,
-                 "candidates judged at once on a GPU; times are taken one by one (default: 2 where "
-                 "memory and cores suffice)");
+                 "candidates judged at once on a GPU; times are taken one by one (not with "
+                 "--candidates - or --kb-compat)")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 

@@ -2,7 +2,6 @@
 #include "run/ahead.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "kbench/error.hpp"
 #include "run/spare_pool.hpp"
@@ -15,23 +14,6 @@ constexpr std::size_t kMostAhead = 2;
 /// A problem is opened beside a lane's current one where neither needs more of the lane's share of
 /// the GPU's memory than one part in this.
 constexpr std::size_t kSmallShare = 24;
-
-/// Words of code that may run kernels side by side, for which a spare's one queue is not enough.
-constexpr std::string_view kStreamWords[] = {"StreamCreate", "StreamFromPool", "cuda.Stream",
-                                             "torch.Stream", "import Stream",  "CUDAGraph",
-                                             "cudaGraph",    "cuda.graph"};
-
-bool may_use_streams(std::string_view text) {
-  return std::ranges::any_of(kStreamWords, [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
-
-bool may_use_streams(const ModuleJob& module) {
-  return may_use_streams(module.source) || std::ranges::any_of(module.files, [](const auto& file) {
-           return may_use_streams(file.second);
-         });
-}
 
 bool is_small(const LaneSetup& setup, const Prepared& prepared) {
   return prepared.needed_bytes * kSmallShare * setup.lanes <= setup.device.gpu->memory_bytes;
@@ -83,7 +65,7 @@ void Ahead::start_candidates(Following following) {
     Candidate candidate{.prepared = prepared, .code = ready_code(*prepared, setup_.cancel_fd)};
     if (candidate.code) {
       std::unique_ptr<SpareCandidate> spare;
-      if (setup_.spares != nullptr && !may_use_streams(candidate.code->module)) {
+      if (setup_.spares != nullptr) {
         spare = setup_.spares->take_candidate(false);
         if (!spare) return;
       }
@@ -98,7 +80,6 @@ std::optional<Ahead::Candidate> Ahead::take(const Prepared& prepared) {
   if (found == candidates_.end()) return std::nullopt;
   Candidate candidate = std::move(*found);
   candidates_.erase(found);
-  freeze(candidate, false);
   return candidate;
 }
 
@@ -111,15 +92,14 @@ auto Ahead::waited(Wait wait) -> decltype(wait()) {
   return result;
 }
 
-std::unique_ptr<JudgeClient> Ahead::take_ready_judge(const Problem& problem) {
-  if (may_use_streams(problem.source)) return nullptr;
+std::unique_ptr<JudgeClient> Ahead::take_ready_judge() {
   if (free_judge_) return std::move(free_judge_);
   return setup_.spares != nullptr ? setup_.spares->take_judge(false) : nullptr;
 }
 
-std::unique_ptr<JudgeClient> Ahead::take_judge(const Problem& problem) {
-  auto judge = take_ready_judge(problem);
-  if (!judge && setup_.spares != nullptr && !may_use_streams(problem.source))
+std::unique_ptr<JudgeClient> Ahead::take_judge() {
+  auto judge = take_ready_judge();
+  if (!judge && setup_.spares != nullptr)
     judge = waited([this] { return setup_.spares->take_judge(true); });
   return judge ? std::move(judge) : std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
 }
@@ -128,8 +108,8 @@ void Ahead::give_judge(std::unique_ptr<JudgeClient> judge) {
   if (judge && !free_judge_ && judge->close()) free_judge_ = std::move(judge);
 }
 
-std::unique_ptr<SpareCandidate> Ahead::take_spare(const ReadyCode& code) {
-  if (setup_.spares == nullptr || may_use_streams(code.module)) return nullptr;
+std::unique_ptr<SpareCandidate> Ahead::take_spare() {
+  if (setup_.spares == nullptr) return nullptr;
   if (auto spare = setup_.spares->take_candidate(false)) return spare;
   return waited([this] { return setup_.spares->take_candidate(true); });
 }
@@ -142,7 +122,7 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
   // Not before the last candidate of a problem: it would hold its memory for nothing.
   if (next == following.end() || next != following.begin() || (*next)->decided) return;
   if (!is_small(setup_, current) || !is_small(setup_, **next)) return;
-  auto judge = take_ready_judge(*(*next)->problem);
+  auto judge = take_ready_judge();
   if (!judge) return;  // it gets one in its turn
   try {
     problem_ = OpenProblem{(*next)->record.problem_hash, std::move(judge), std::nullopt};
@@ -197,6 +177,7 @@ void Ahead::drop_all() {
 void Ahead::wait_until_quiet() {
   const auto limit = setup_.host->limits().settle;
   finish_opening();
+  wait_until_free();
   for (auto& candidate : candidates_) {
     if (!candidate.process || candidate.frozen) continue;
     candidate.settled = candidate.process->wait_settled(limit, setup_.cancel_fd);

@@ -42,16 +42,15 @@ class Ahead {
   };
   /// Starts the next candidates that have their code and find a process that stands ready.
   void start_candidates(Following following);
-  /// What was started for that candidate; nothing where it was not.
+  /// What was started for that candidate, frozen perhaps; nothing where it was not.
   std::optional<Candidate> take(const Prepared& prepared);
 
-  /// A judge for a problem, with its device open already where one stands ready.
-  std::unique_ptr<JudgeClient> take_judge(const Problem& problem);
+  /// A judge, with its device open already where one stands ready.
+  std::unique_ptr<JudgeClient> take_judge();
   /// Keeps a judge that is done with its problem for another one, where it may have another.
   void give_judge(std::unique_ptr<JudgeClient> judge);
-  /// A process for that code; null where there is none, or where the code may want more of its
-  /// device than a spare has.
-  std::unique_ptr<SpareCandidate> take_spare(const ReadyCode& code);
+  /// A process for a candidate; null where none is to be had.
+  std::unique_ptr<SpareCandidate> take_spare();
 
   /// Has the next problem opened, where memory allows for two at once.
   void open_problem(const Prepared& current, Following following, int kernels_fd);
@@ -77,7 +76,7 @@ class Ahead {
  private:
   void finish_opening();
   static void freeze(Candidate& candidate, bool frozen);
-  std::unique_ptr<JudgeClient> take_ready_judge(const Problem& problem);
+  std::unique_ptr<JudgeClient> take_ready_judge();
   /// What `wait()` gives; others may work and time meanwhile.
   template <typename Wait>
   auto waited(Wait wait) -> decltype(wait());

@@ -40,11 +40,6 @@ using run::Prepared;
 constexpr std::size_t kStreamJudges = 4;
 /// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
 constexpr std::size_t kGpuWindow = 4;
-/// Lanes of a GPU where nothing else is asked for: while one times, the others get ready.
-constexpr std::size_t kGpuLanes = 2;
-/// What a lane's processes need beside the problems' tensors, and the cores that keep them going.
-constexpr std::size_t kLaneBytes = std::size_t{16} << 30;
-constexpr unsigned kLaneCores = 4;
 /// Candidates of one problem that a lane takes at least, where other lanes could share them: each
 /// lane computes its own reference.
 constexpr std::size_t kSmallestGroup = 8;
@@ -163,7 +158,7 @@ struct EvalRun::Impl {
     const Candidate& candidate = *prepared.candidate;
     if (candidate.kind == CandidateKind::kKernel || !candidate.reject_cause.empty()) return;
     prepared.sizes = sizes->of(*prepared.problem).sizes;
-    run::begin_module(prepared, options.entry);
+    run::begin_module(prepared, options.entry, options.precision);
     prepared.scouted = scouts->send(*prepared.module);
   }
 
@@ -188,10 +183,7 @@ struct EvalRun::Impl {
   std::size_t lanes_of(const LaneDevice& device) const {
     // KernelBench judges one after another, and its times are to be had in its way.
     if (!device.gpu || run::by_kernelbench(options)) return 1;
-    if (options.lanes > 0) return options.lanes;
-    const std::size_t cores = std::thread::hardware_concurrency() / devices.size();
-    return std::clamp<std::size_t>(
-        std::min(device.gpu->memory_bytes / kLaneBytes, cores / kLaneCores), 1, kGpuLanes);
+    return std::max(options.lanes, 1U);
   }
 
   /// By KernelBench's rules a process is KernelBench's: with all queues, and opened in its turn.

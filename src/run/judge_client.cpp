@@ -18,12 +18,11 @@ using protocol::MessageType;
 
 }  // namespace
 
-JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd, const std::string& device)
-    : host_(host), cancel_fd_(cancel_fd) {
+JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
-  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()}, device);
+  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()});
 }
 
 JudgeClient::~JudgeClient() {
@@ -248,7 +247,7 @@ bool StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_
 }
 
 void StartedCandidate::freeze(bool frozen) const {
-  if (!finished_) kill(-pid_, frozen ? SIGSTOP : SIGCONT);
+  if (!finished_) host_.signal_child(pid_, frozen ? SIGSTOP : SIGCONT);
 }
 
 ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {

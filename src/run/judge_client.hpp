@@ -25,8 +25,7 @@ struct ProblemFault {
 /// died or does not answer: a fault of the harness, with the judge's log).
 class JudgeClient {
  public:
-  /// With `device`, it is to open that one, and runs nothing there on several streams.
-  JudgeClient(WorkerHost& host, int cancel_fd, const std::string& device = "");
+  JudgeClient(WorkerHost& host, int cancel_fd);
   ~JudgeClient();
   JudgeClient(const JudgeClient&) = delete;
   JudgeClient& operator=(const JudgeClient&) = delete;

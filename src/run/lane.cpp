@@ -67,10 +67,11 @@ bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
 /// Share of the device's memory that has to be free for a crash to be the candidate's own doing.
 constexpr std::uint64_t kScarceShare = 4;
 
-/// Whether it may have failed for want of memory. Host code that does not look whether it got its
-/// memory crashes with what it did not get.
-bool may_lack_memory(const LaneSetup& setup, const Record& record, std::uint64_t free_bytes) {
+/// Whether it may have failed for what others took: memory, or time. Host code that does not look
+/// whether it got its memory crashes with what it did not get.
+bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint64_t free_bytes) {
   return record.outcome == Outcome::kOutOfMemory ||
+         (record.outcome == Outcome::kTimeout && setup.lanes > 1) ||
          (record.outcome == Outcome::kCrash && setup.device.gpu &&
           free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
 }
@@ -118,7 +119,12 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
 
 Lane::Lane(LaneSetup setup)
     : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_, turn_) {}
-Lane::~Lane() = default;
+Lane::~Lane() {
+  // What ends here uses the device: not while another lane times.
+  turn_.work();
+  open_.clear();
+  ahead_.drop_all();
+}
 
 void Lane::judge(Prepared& prepared, Following following, json& details) {
   if (!prepared.decided) wait_for_worker();
@@ -157,6 +163,8 @@ void Lane::rest() {
 }
 
 void Lane::enter(const Prepared& prepared, bool alone) {
+  // What is closed or ended uses the device, too.
+  turn_.work();
   // A lane by itself knows what it keeps open, and what fits beside that.
   if (setup_.lanes > 1) {
     // A large problem is opened once for all of its candidates.
@@ -164,13 +172,12 @@ void Lane::enter(const Prepared& prepared, bool alone) {
     const bool yields = turn_.memory_is_wanted() && !(alone && opened);
     if (!turn_.has_memory(alone) || yields) {
       while (!open_.empty()) close_last();
-      ahead_.drop_problem();
-      ahead_.wait_until_free();
+      ahead_.drop_all();
       rest();
       turn_.take_memory(alone);
+      turn_.work();
     }
   }
-  turn_.work();
 }
 
 void Lane::close_last() {
@@ -191,7 +198,7 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
     open_.push_front(std::move(*opened));
     return open_.front();
   }
-  OpenProblem opened{key, ahead_.take_judge(*prepared.problem), {}};
+  OpenProblem opened{key, ahead_.take_judge(), {}};
   json request = open_request(setup_, prepared);
   if (turn_.has_memory(true)) request["memory_share"] = 1.0;
   opened.judge->start_open(request, kernels_fd());
@@ -236,10 +243,13 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
       if (evaluate_once(prepared, code, std::move(process), alone, following, details, phases))
         return;
       prepared.record = blank;
+      details = json::object();
       alone = true;
+      --attempt;
     } catch (const Error& error) {
-      // The judge died or hangs: a new one gets the candidate once more.
+      // The judge died or hangs: a new one gets the candidate once more, and nobody beside it.
       drop(prepared.record.problem_hash);
+      alone = true;
       if (attempt < kJudgeAttempts) continue;
       return decide(prepared, Outcome::kHarnessFault, Stage::kCorrectness, "judge_died",
                     error.what());
@@ -251,16 +261,20 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
                          std::unique_ptr<StartedCandidate> process, bool alone, Following following,
                          json& details, Phases& phases) {
   Stopwatch watch(phases);
-  if (alone) ahead_.drop_all();
   enter(prepared, alone || !shares_memory(setup_, prepared));
+  if (alone) ahead_.drop_all();
   watch.lap("turn");
+  // Others may time while it waits for a judge: not with this candidate running.
+  if (setup_.lanes > 1) open(prepared);
   auto candidate =
-      process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare(code));
+      process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare());
+  candidate->freeze(false);
   watch.lap("start");
   OpenProblem& opened = open(prepared);
   watch.lap("open");
   if (opened.failure) {
-    if (opened.failure->cause == "does_not_fit" && has_company(prepared, alone)) {
+    // Want of memory has many names: libraries have their own.
+    if (has_company(alone)) {
       drop(opened.key);
       return false;
     }
@@ -280,7 +294,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   // What ended the process still uses the device: nobody times before this.
   if (turn_.is_timing()) turn_.rest();
   if (prepared.record.outcome == Outcome::kCorrect) return true;
-  if (has_company(prepared, alone) && may_lack_memory(setup_, prepared.record, free_bytes_)) {
+  if (has_company(alone) && may_be_for_company(setup_, prepared.record, free_bytes_)) {
     drop(opened.key);
     return false;
   }
@@ -288,10 +302,10 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   return true;
 }
 
-/// Whether others may hold memory that the candidate needs: what one candidate takes must not
-/// decide on another one.
-bool Lane::has_company(const Prepared& prepared, bool alone) const {
-  return !alone && (shares_memory(setup_, prepared) || ahead_.holds_any());
+/// Whether others may hold what the candidate needs: what one candidate takes must not decide on
+/// another one.
+bool Lane::has_company(bool alone) const {
+  return !alone && (setup_.lanes > 1 || ahead_.holds_any());
 }
 
 /// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
@@ -303,10 +317,11 @@ bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& j
   const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
                     prepared.record.outcome == Outcome::kCrash &&
                     ((prepared.record.cause == "illegal_address" && setup_.device.gpu) || on_host);
+  turn_.work();
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
     if (wild) {
-      auto again = start_candidate(setup_, code, true, ahead_.take_spare(code));
+      auto again = start_candidate(setup_, code, true, ahead_.take_spare());
       run_evaluation(prepared, code, judge, *again, true, details);
     }
     return judge.healthy();

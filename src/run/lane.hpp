@@ -40,7 +40,7 @@ class Lane {
   void evaluate(Prepared& prepared, const ReadyCode& code,
                 std::unique_ptr<StartedCandidate> process, Following following,
                 nlohmann::json& details, Phases& phases);
-  bool has_company(const Prepared& prepared, bool alone) const;
+  bool has_company(bool alone) const;
   /// Once, without anything beside it on the device if `alone`. False where memory did not suffice,
   /// and would perhaps have without the others.
   bool evaluate_once(Prepared& prepared, const ReadyCode& code,

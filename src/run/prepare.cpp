@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "core/text.hpp"
 #include "kbench/kernelbench.hpp"
 #include "run/judge_client.hpp"
 
@@ -93,7 +94,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   prepared.compiled = pool.compile(std::move(request));
 }
 
-void begin_module(Prepared& prepared, const std::string& entry) {
+void begin_module(Prepared& prepared, const std::string& entry, const std::string& precision) {
   const Candidate& candidate = *prepared.candidate;
   CandidateJob& job = prepared.module.emplace();
   job.kind = candidate.kind;
@@ -104,16 +105,16 @@ void begin_module(Prepared& prepared, const std::string& entry) {
   job.module.problem_path = prepared.problem->path.string();
   job.module.problem_source = prepared.problem->source;
   job.module.sizes = prepared.sizes;
+  job.module.precision = precision;
 }
 
 void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
                     double call_limit_s) {
   if (decide_rejected(prepared)) return;
   prepared.call_limit_s = call_limit_s;
-  if (!prepared.module) begin_module(prepared, entry);
+  if (!prepared.module) begin_module(prepared, entry, signature.precision);
   CandidateJob& job = *prepared.module;
   job.plan = module_plan(signature);
-  job.module.precision = signature.precision;
   std::size_t tensors = 0;
   for (const auto& input : signature.inputs) {
     if (const auto* value = std::get_if<Value>(&input.value))
@@ -164,7 +165,7 @@ std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
     if (builds.builds > 0)
       prepared.record.compile =
           CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way,
-                      builds.host_s, builds.fallback.substr(0, kMaxFallbackBytes)};
+                      builds.host_s, as_utf8(builds.fallback.substr(0, kMaxFallbackBytes))};
     prepared.log = builds.log;
     if (builds.failure && !may_recover(*prepared.candidate)) {
       decide(prepared, builds.failure->outcome, Stage::kCompile, builds.failure->cause,

@@ -55,7 +55,8 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
 
 /// Of a module or an extension, what needs no signature: enough to send it ahead. `entry` is the
 /// function of an extension to call; empty: as its bindings say.
-void begin_module(Prepared& prepared, const std::string& entry);
+/// `precision` is the row's name.
+void begin_module(Prepared& prepared, const std::string& entry, const std::string& precision);
 
 /// The rest, after begin_module() or with it: the job of its process, but for device and nonce.
 void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,

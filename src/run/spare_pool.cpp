@@ -71,7 +71,7 @@ void SparePool::serve() {
 }
 
 void SparePool::open_judge() {
-  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_, device_);
+  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_);
   judge->warm(device_);
   if (!judge->wait_warm(host_.limits().settle)) throw Error("a judge does not open its device");
   const std::lock_guard lock(mutex_);

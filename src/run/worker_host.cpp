@@ -168,10 +168,10 @@ std::optional<ExitStatus> WorkerHost::wait_exit(pid_t pid, protocol::Clock::time
   return found->second;
 }
 
-void WorkerHost::end_child(pid_t pid) {
+void WorkerHost::signal_child(pid_t pid, int signal) {
   const std::lock_guard lock(mutex_);
   // A child that has been reaped may have left its number to somebody else.
-  if (!exited_.contains(pid)) kill(-pid, SIGKILL);
+  if (!exited_.contains(pid)) kill(-pid, signal);
 }
 
 ExitStatus WorkerHost::kill_child(pid_t pid) {

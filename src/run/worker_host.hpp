@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <csignal>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -65,8 +66,9 @@ class WorkerHost {
              const std::string& device = "");
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
-  /// SIGKILL to the child's process group.
-  void end_child(pid_t pid);
+  /// A signal to the child's process group.
+  void signal_child(pid_t pid, int signal);
+  void end_child(pid_t pid) { signal_child(pid, SIGKILL); }
   /// The same, and waits for its end.
   ExitStatus kill_child(pid_t pid);
   /// Kills the child when its resident memory grows over the limit.

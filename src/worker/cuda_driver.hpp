@@ -18,6 +18,7 @@
   X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache")                                 \
   X(cuMemGetInfo, "cuMemGetInfo_v2")                                                            \
   X(cuMemAlloc, "cuMemAlloc_v2")                                                                \
+  X(cuMemFree, "cuMemFree_v2")                                                                  \
   X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")                             \
   X(cuMemCreate, "cuMemCreate")                                                                 \
   X(cuMemRelease, "cuMemRelease")                                                               \
@@ -35,6 +36,7 @@
   X(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")                                                  \
   X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                            \
   X(cuModuleLoadData, "cuModuleLoadData")                                                       \
+  X(cuModuleUnload, "cuModuleUnload")                                                           \
   X(cuModuleGetFunction, "cuModuleGetFunction")                                                 \
   X(cuModuleGetGlobal, "cuModuleGetGlobal_v2")                                                  \
   X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                   \
@@ -42,6 +44,7 @@
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
   X(cuLaunchKernelEx, "cuLaunchKernelEx")                                                       \
   X(cuEventCreate, "cuEventCreate")                                                             \
+  X(cuEventDestroy, "cuEventDestroy_v2")                                                        \
   X(cuEventRecord, "cuEventRecord")                                                             \
   X(cuEventSynchronize, "cuEventSynchronize")                                                   \
   X(cuEventElapsedTime, "cuEventElapsedTime")                                                   \

@@ -95,6 +95,16 @@ class CudaDevice final : public Device {
     check(cuda_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
   }
 
+  /// A judge opens one for each of its problems. Whether it succeeds does not matter any more.
+  ~CudaDevice() override {
+    if (flush_ != 0) cuda_.cuMemFree(flush_);
+    if (module_ != nullptr) cuda_.cuModuleUnload(module_);
+    cuda_.cuEventDestroy(start_);
+    cuda_.cuEventDestroy(stop_);
+  }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
   std::string_view name() const override { return name_; }
   std::size_t granularity() const override { return granularity_; }
   std::size_t free_bytes() override {

@@ -242,11 +242,7 @@ void Evaluation::call(std::size_t slot) {
   channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
                                         problem_.slot_set(slot).random_state());
   protocol::Message message;
-  const auto start = std::chrono::steady_clock::now();
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
-  const std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
-  call_ms_ = elapsed.count();
   called_ = true;
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;

@@ -111,7 +111,6 @@ class Evaluation {
   JudgedProblem& problem_;
   EvaluationRequest request_;
   protocol::Channel channel_;
-  double call_ms_ = 0;              ///< of the last call of a trial, by the wall
   std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;

@@ -105,7 +105,11 @@ class Judge {
     if (!problem_) return;
     const std::string device = problem_->options().device;
     problem_.reset();
-    release_memory(device);
+    try {
+      release_memory(device);
+    } catch (const ProblemFailure&) {
+      // The next problem will be told what does not work.
+    }
   }
 
   void evaluate(const json& request, std::vector<Fd> fds) {

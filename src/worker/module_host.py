@@ -378,12 +378,21 @@ def flags():
     return list(module_cpu.flags)
 
 
+# Functions of torch.nn.init that draw values.
+_DRAWING = ("kaiming_normal_", "kaiming_uniform_", "normal_", "orthogonal_", "sparse_",
+            "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_")
+
+
 def _draw_nothing():
     """In a scout nobody looks at a model's values, and drawing those of a large one takes seconds."""
     torch.set_num_threads(1)
-    for name, function in vars(torch.nn.init).items():
-        if name.endswith("_") and not name.startswith("_") and callable(function):
-            setattr(torch.nn.init, name, lambda tensor, *_, **__: tensor)
+
+    def filled(tensor, *_, **__):
+        with torch.no_grad():
+            return tensor.fill_(0.01)
+
+    for name in _DRAWING:
+        setattr(torch.nn.init, name, filled)
 
 
 def scout(path, source, folder, request_compile, init_arguments=None, inputs=None, names=None):

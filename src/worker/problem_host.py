@@ -22,6 +22,9 @@ from kbench_worker.model_setup import build, dtype_of, seed_all, short, state_of
 from kbench_worker.operator_cost import counted
 
 
+_FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
+
+
 class ProblemFailure(Exception):
     """The problem's own failure: a cause slug and one sentence."""
 
@@ -83,6 +86,8 @@ def load(path, source, sizes):
     if missing:
         names = ", ".join(sorted(missing))
         raise ProblemFailure("bad_size", f"{path} has no module-level constant {names}")
+    # As in a fresh process, whatever this one has done before: the candidate's is one.
+    torch.manual_seed(_FRESH_SEED)
     module = types.ModuleType("kbench_problem")
     module.__file__ = path
     module.kbench_is_plain = problem_source.is_plain(tree)

@@ -11,7 +11,7 @@ _PLAIN_TORCH = {"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "to
 
 # Parts of imported modules whose use outlasts the problem, besides set_…, use_… and private ones.
 _LASTING = {"backends", "compile", "cuda", "distributed", "fx", "hub", "jit", "library",
-            "multiprocessing", "ops", "overrides", "utils"}
+            "multiprocessing", "ops", "overrides", "seterr", "seterrcall", "utils"}
 # Functions with which a text can do what it does not say.
 _OBSCURE = {"__builtins__", "__import__", "delattr", "eval", "exec", "getattr", "globals", "open",
             "setattr", "vars"}
@@ -45,7 +45,7 @@ def _chain(node):
 
 
 def _is_lasting(name):
-    return name in _LASTING or name.startswith(("set_", "use_", "_"))
+    return name in _LASTING or name.startswith(("set_", "use_", "register_", "_"))
 
 
 def leaves_no_trace(tree):
@@ -57,6 +57,12 @@ def leaves_no_trace(tree):
     imported = {here for _, _, here in _imports(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in _OBSCURE:
+            return False
+        if isinstance(node, ast.Attribute) and node.attr in ("__enter__", "__dict__"):
+            return False
+        # Under another name it could be changed unseen.
+        if isinstance(node, ast.Assign) and _chain(node.value)[0] in imported and any(
+                isinstance(target, ast.Name) for target in node.targets):
             return False
         if not isinstance(node, (ast.Attribute, ast.Subscript)):
             continue

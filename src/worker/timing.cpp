@@ -18,6 +18,8 @@ constexpr double kLong_ms = 4;
 /// Calls longer than this get blocks without any that are discarded, so that a slow candidate does
 /// not cost minutes.
 constexpr double kVeryLong_ms = 50;
+/// Compilers take longer than this, and few models.
+constexpr double kSuspicious_ms = 400;
 /// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
 constexpr int kFewestOfLongCalls = 6;
 
@@ -81,8 +83,10 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   const auto measure_block = [&](const TimedSide& side) {
     if (!shapes.contains(side.name)) {
       // A call to learn the length; as the first after a switch it would be discarded anyway.
-      const bool is_known = side.expected_ms > kVeryLong_ms;
-      shapes[side.name] = block_shape(is_known ? side.expected_ms : side.measure(1).at(0));
+      // A very long one may have been the first of its kind, compiled in it: another one tells.
+      double call_ms = side.measure(1).at(0);
+      if (call_ms > kSuspicious_ms) call_ms = std::min(call_ms, side.measure(1).at(0));
+      shapes[side.name] = block_shape(call_ms);
     }
     const BlockShape shape = shapes[side.name];
     const auto times = side.measure(shape.calls);

@@ -16,8 +16,6 @@ struct TimedSide {
   std::string name;  ///< "candidate", "eager", "compile"
   /// Runs `calls` calls and gives the milliseconds of each, in order.
   std::function<std::vector<double>(int calls)> measure;
-  /// Milliseconds of a call as far as they are known; 0: a call of its own finds out.
-  double expected_ms = 0;
 };
 
 /// When to stop, and how much one block holds.

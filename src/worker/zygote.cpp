@@ -56,13 +56,6 @@ void arrange_descriptors(std::vector<Fd>& fds) {
     fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
-/// A process opens the device in half the time with one hardware queue, and needs more of them only
-/// for kernels on several streams. What the user has set stays.
-void use_one_queue() {
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
-  setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
-}
-
 int child_main(const json& request, std::vector<Fd> fds) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +67,6 @@ int child_main(const json& request, std::vector<Fd> fds) {
   arrange_descriptors(fds);
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
-  if (!request.at("device").get_ref<const std::string&>().empty()) use_one_queue();
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
   // In these processes alone: the judge's reference is not to pay for it.
   watch_torch_memory();

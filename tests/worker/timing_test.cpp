@@ -124,7 +124,7 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
     int calls, counted;
   };
   for (const auto& c : {Case{0.01, 10, 8}, Case{4, 10, 8}, Case{4.1, 6, 5}, Case{50, 6, 5},
-                        Case{51, 3, 3}, Case{5000, 3, 3}}) {
+                        Case{51, 3, 3}, Case{399, 3, 3}}) {
     FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
     TimingLimits limits;
     limits.min_measurements = 1;
@@ -141,14 +141,6 @@ TEST(MeasureSides, SixVeryLongCallsSufficeWhereTheyAgree) {
   const auto run = measure({side("eager", eager), side("candidate", candidate)}, {});
   EXPECT_EQ(run.measurements.at("candidate").size(), 6u);
   EXPECT_EQ(run.measurements.at("eager").size(), 16u);
-}
-
-TEST(MeasureSides, AVeryLongCallIsNotSpentOnWhatIsKnown) {
-  FakeSide eager{.true_ms = 1}, candidate{.true_ms = 200};
-  auto known = side("candidate", candidate);
-  known.expected_ms = 210;
-  measure({side("eager", eager), known}, {});
-  EXPECT_THAT(candidate.blocks, ElementsAre(3, 3));
 }
 
 TEST(MeasureSides, StopsAsSoonAsTheRatioIsKnown) {
