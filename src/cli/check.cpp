@@ -43,6 +43,19 @@ std::vector<Problem> problem_in(const std::string& file) {
   }
 }
 
+/// Whether a file is a candidate by its place, whatever it defines: in a folder that is named after
+/// a problem, or beside the one problem that all files are for.
+bool stands_as_candidate(const std::string& file, const std::vector<Problem>& problems,
+                         bool one_is_named) {
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(file, ignored);
+  if (one_is_named) return !fs::equivalent(path, problems.front().path, ignored);
+  const std::string folder = path.parent_path().filename().string();
+  return std::ranges::any_of(problems, [&](const Problem& problem) {
+    return fs::path(problem.key).filename().string() == folder;
+  });
+}
+
 /// What files may belong to.
 struct KnownProblems {
   std::vector<Problem> problems;  ///< those named, else the shipped ones; and those to check
@@ -52,17 +65,30 @@ struct KnownProblems {
 KnownProblems known_problems(const CheckArguments& arguments, const Installation& installation) {
   std::vector<Problem> problems = find_problems(arguments.problems, {installation.problems});
   const bool one_is_named = !arguments.problems.empty() && problems.size() == 1;
-  for (const std::string& file : arguments.files)
-    for (Problem& problem : problem_in(file))
-      if (std::ranges::find(problems, problem.key, &Problem::key) == problems.end())
+  const std::size_t named = problems.size();
+  for (const std::string& file : arguments.files) {
+    if (stands_as_candidate(
+            file, {problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(named)},
+            one_is_named))
+      continue;
+    for (Problem& problem : problem_in(file)) {
+      const auto known = std::ranges::find(problems, problem.key, &Problem::key);
+      // The file that is asked about, not another one of its name.
+      if (known != problems.end())
+        *known = std::move(problem);
+      else
         problems.push_back(std::move(problem));
+    }
+  }
   return {std::move(problems), one_is_named};
 }
 
 CheckedFile read_file_to_check(const std::string& path, const KnownProblems& known) {
   CheckedFile file;
   file.path = path;
-  if (const auto itself = problem_in(path); !itself.empty()) {
+  const bool is_candidate = stands_as_candidate(path, known.problems, known.one_is_named);
+  if (const auto itself = is_candidate ? std::vector<Problem>{} : problem_in(path);
+      !itself.empty()) {
     file.problem.emplace().key = itself.front().key;
     return file;
   }

@@ -40,6 +40,7 @@ class Files {
                                           "\nextension.nothing\n\nclass ModelNew"));
     add(mine + "init.py", replaced(module_with("", kPlainCall), "__init__(self, slope)",
                                    "__init__(self, slope, more)"));
+    add(mine + "kept_names.py", kModuleProblem);
     add(mine + "never.py", "class ModelNew: pass\nwhile True: pass\n");
     add(mine + "dies.py", "class ModelNew: pass\nimport os\nos.abort()\n");
     add(mine + "answer.md", "Text.\n\n```\n" + module_with("", kPlainCall) + "```\n");
@@ -130,6 +131,8 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   EXPECT_EQ(verdict(found["loose/plain.py"]), "fine, but unplaced");
   EXPECT_THAT(std::string(found["loose/plain.py"].at("unplaced")), HasSubstr("no problem"));
   EXPECT_THAT(std::string(found["3_Elsewhere/kernel.cu"].at("unplaced")), HasSubstr("--problem"));
+  // A model that kept the names of its problem has still written a candidate.
+  EXPECT_THAT(verdict(found["1_ReluScale/kept_names.py"]), HasSubstr("load_failure no_modelnew"));
 }
 
 TEST(Check, TextForPeopleAndExitCodes) {
