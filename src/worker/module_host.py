@@ -5,6 +5,7 @@ The functions raise CandidateFailure for what is the candidate's own fault and S
 scout can go no further; tensors cross as they are, everything else as plain values.
 """
 
+import importlib
 import inspect
 import io
 import logging
@@ -138,10 +139,15 @@ class _Output(io.TextIOBase):
 
 
 def import_ahead():
-    """What most candidates need and takes time to import."""
-    # It warns of a missing toolkit, which nobody needs here.
+    """What most candidates need and takes time to import, without opening a GPU: whoever forks
+    candidates imports it once for all of them."""
+    # It warns of a missing toolkit, which nobody needs here, after it has looked for a GPU.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
-    import torch.utils.cpp_extension  # noqa: F401
+    is_available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
+    try:
+        importlib.import_module("torch.utils.cpp_extension")
+    finally:
+        torch.cuda.is_available = is_available
 
 
 def prepare(on_cpu, known=()):

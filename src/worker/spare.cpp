@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "worker/spare.hpp"
 
-#include "worker/embedded_python.hpp"
 #include "worker/problem_host.hpp"
 
 namespace kbench::worker {
 
 std::optional<GivenJob> stand_by(protocol::Channel channel, const std::string& device) {
   warm_up(device);
-  embedded_module("module_host").attr("import_ahead")();
   channel.send(protocol::MessageType::kStandsBy, {});
   protocol::Message message;
   const auto never = protocol::Clock::time_point::max() - std::chrono::hours(1);

@@ -15,9 +15,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "kbench/error.hpp"
 #include "worker/candidate.hpp"
+#include "worker/embedded_python.hpp"
 #include "worker/judge.hpp"
 #include "worker/module_candidate.hpp"
 #include "worker/spare.hpp"
@@ -33,6 +35,8 @@ using protocol::MessageType;
 constexpr int kChannelFd = 3;
 constexpr int kJobFd = 4;
 constexpr int kCompileFd = 5;
+/// Of a candidate that asks no compiler for anything: channel, log, job.
+constexpr std::size_t kKernelFds = 3;
 
 /// Moves the child's descriptors to their places and closes all that the zygote had open.
 void arrange_descriptors(std::vector<Fd>& fds) {
@@ -63,7 +67,7 @@ int child_main(const json& request, std::vector<Fd> fds) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const bool has_job = fds.size() > 2;
-  const bool compiles = fds.size() > 3;
+  const bool compiles = fds.size() > kKernelFds;
   arrange_descriptors(fds);
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
@@ -135,6 +139,7 @@ class Zygote {
   /// The exit code in the child, nothing in the zygote.
   std::optional<int> fork_child(protocol::Message message) {
     const auto request = json::parse(message.body);
+    if (request.at("role") == "spare" || message.fds.size() > kKernelFds) import_for_modules();
     PyOS_BeforeFork();
     const pid_t pid = fork();
     if (pid == 0) {
@@ -151,11 +156,22 @@ class Zygote {
     return std::nullopt;
   }
 
+  /// Once, here: each of them would import it again.
+  void import_for_modules() {
+    if (std::exchange(imported_, true)) return;
+    try {
+      embedded_module("module_host").attr("import_ahead")();
+    } catch (const pybind11::error_already_set&) {
+      // Those who need it will meet it, and say so.
+    }
+  }
+
   void send(MessageType type, const json& body) { channel_.send(type, body.dump()); }
 
   protocol::Channel channel_;
   Fd signals_;
   std::set<pid_t> children_;
+  bool imported_ = false;
 };
 
 }  // namespace
