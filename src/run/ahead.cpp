@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostAhead = 2;
 /// A problem is opened beside a lane's current one where neither needs more of the lane's share of
 /// the GPU's memory than one part in this.
-constexpr std::size_t kSmallShare = 24;
+constexpr std::size_t kSmallShare = 8;
 
 bool is_small(const LaneSetup& setup, const Prepared& prepared) {
   return prepared.needed_bytes * kSmallShare * setup.lanes <= setup.device.gpu->memory_bytes;
@@ -168,7 +168,14 @@ void Ahead::wait_until_free() {
   }
 }
 
+void Ahead::let_end(const Prepared& prepared, std::unique_ptr<StartedCandidate> process) {
+  process->end();
+  const bool lingers = setup_.device.gpu && setup_.lanes == 1 && is_small(setup_, prepared);
+  if (lingers) ending_.push_back(std::move(process));
+}
+
 void Ahead::drop_all() {
+  ending_.clear();
   drop_problem();
   free_judge_.reset();
   candidates_.clear();
@@ -178,6 +185,7 @@ void Ahead::wait_until_quiet() {
   const auto limit = setup_.host->limits().settle;
   finish_opening();
   wait_until_free();
+  ending_.clear();
   for (auto& candidate : candidates_) {
     if (!candidate.process || candidate.frozen) continue;
     candidate.settled = candidate.process->wait_settled(limit, setup_.cancel_fd);

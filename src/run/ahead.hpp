@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "run/device_turns.hpp"
 #include "run/judge_client.hpp"
@@ -67,7 +68,11 @@ class Ahead {
   void wait_until_free();
   /// Ends all that was started ahead; it starts again in its turn.
   void drop_all();
-  bool holds_any() const { return problem_ || !candidates_.empty(); }
+  bool holds_any() const { return problem_ || !candidates_.empty() || !ending_.empty(); }
+
+  /// Ends a process that has its verdict. Beside the next candidate's work, where the problem is
+  /// small and no other lane may time: a device takes its time to close a process.
+  void let_end(const Prepared& prepared, std::unique_ptr<StartedCandidate> process);
 
   /// Returns when all that was started has settled, or has taken too long; candidates are frozen
   /// from then on, so that nobody's code runs beside another one's times.
@@ -84,6 +89,7 @@ class Ahead {
   const LaneSetup& setup_;
   LaneTurn& turn_;
   std::deque<Candidate> candidates_;
+  std::vector<std::unique_ptr<StartedCandidate>> ending_;
   std::unique_ptr<JudgeClient> free_judge_;
   std::optional<OpenProblem> problem_;
   bool opening_ = false;  ///< problem_'s judge has not answered yet

@@ -138,6 +138,10 @@ class StartedCandidate {
   std::string log() const { return log_.text(); }
   /// What it has built; null for a kernel.
   CompileService* service() const { return service_.get(); }
+  /// Ends it without waiting for that.
+  void end() const {
+    if (!finished_) host_.end_child(pid_);
+  }
   /// Ends it, if it has not ended by itself within a moment, and says how it ended.
   ExitStatus finish(std::chrono::milliseconds grace);
   bool over_memory() const { return over_memory_; }

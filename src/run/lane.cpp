@@ -290,10 +290,12 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   watch.lap("start_next");
   run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
   for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
+  const bool correct = prepared.record.outcome == Outcome::kCorrect;
+  if (correct) ahead_.let_end(prepared, std::move(candidate));
   candidate.reset();
   // What ended the process still uses the device: nobody times before this.
   if (turn_.is_timing()) turn_.rest();
-  if (prepared.record.outcome == Outcome::kCorrect) return true;
+  if (correct) return true;
   if (has_company(alone) && may_be_for_company(setup_, prepared.record, free_bytes_)) {
     drop(opened.key);
     return false;
@@ -407,15 +409,18 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
     details["candidate_operators"] = listed(std::move(answer.candidate_operators));
   details["raw_ms"] = std::move(answer.raw_ms);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
-  const ExitStatus status = candidate.finish(died ? kExitGrace : std::chrono::milliseconds(0));
-  if (died && candidate.over_memory()) {
-    record.outcome = Outcome::kOutOfMemory;
-    record.cause = "resident_limit";
-    record.message = "the candidate's process used more memory than it may";
-  } else if (died && status.signaled) {
-    record.cause = "signal";
-    record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
+  if (died) {
+    const ExitStatus status = candidate.finish(kExitGrace);
+    if (candidate.over_memory()) {
+      record.outcome = Outcome::kOutOfMemory;
+      record.cause = "resident_limit";
+      record.message = "the candidate's process used more memory than it may";
+    } else if (status.signaled) {
+      record.cause = "signal";
+      record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
+    }
   }
+  candidate.end();
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "kbench/error.hpp"
@@ -239,10 +240,13 @@ void Evaluation::call(std::size_t slot) {
   // outputs must be complete before they are written anew.
   problem_.device().synchronize();
   const protocol::CallBody body{static_cast<std::uint32_t>(slot), 0, call_limit_s()};
+  const auto start = std::chrono::steady_clock::now();
   channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
                                         problem_.slot_set(slot).random_state());
   protocol::Message message;
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  if (called_) quickest_ms_ = quickest_ms_ > 0 ? std::min(quickest_ms_, took.count()) : took.count();
   called_ = true;
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;

@@ -76,7 +76,7 @@ void Evaluation::run_timing() {
   for (const auto& baseline : problem_.options().baselines)
     sides.push_back(
         {baseline, [&, baseline](int calls) { return time_baseline(baseline, calls); }});
-  sides.push_back({"candidate", [&](int calls) { return time_candidate(calls); }});
+  sides.push_back({"candidate", [&](int calls) { return time_candidate(calls); }, quickest_ms_});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   auto& device = problem_.device();

@@ -35,6 +35,14 @@ BlockShape block_shape(double call_ms) {
   return {kFewestOfLongCalls / 2, 0};
 }
 
+double call_length_ms(const TimedSide& side) {
+  if (side.about_ms > kVeryLong_ms) return side.about_ms;
+  // As the first after a switch it would be discarded anyway.
+  const double call_ms = side.measure(1).at(0);
+  // A very long one may have been the first of its kind, compiled in it: another one tells.
+  return call_ms > kSuspicious_ms ? std::min(call_ms, side.measure(1).at(0)) : call_ms;
+}
+
 /// Whether a side has been measured often enough to ask how well it is known.
 bool often_enough(const BlockShape& shape, std::size_t count, const TimingLimits& limits) {
   const int least = shape.discarded == 0 ? std::min(kFewestOfLongCalls, limits.min_measurements)
@@ -81,13 +89,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   TimedRun run;
   std::map<std::string, BlockShape> shapes;
   const auto measure_block = [&](const TimedSide& side) {
-    if (!shapes.contains(side.name)) {
-      // A call to learn the length; as the first after a switch it would be discarded anyway.
-      // A very long one may have been the first of its kind, compiled in it: another one tells.
-      double call_ms = side.measure(1).at(0);
-      if (call_ms > kSuspicious_ms) call_ms = std::min(call_ms, side.measure(1).at(0));
-      shapes[side.name] = block_shape(call_ms);
-    }
+    if (!shapes.contains(side.name)) shapes[side.name] = block_shape(call_length_ms(side));
     const BlockShape shape = shapes[side.name];
     const auto times = side.measure(shape.calls);
     auto& kept = run.measurements[side.name];

@@ -16,6 +16,7 @@ struct TimedSide {
   std::string name;  ///< "candidate", "eager", "compile"
   /// Runs `calls` calls and gives the milliseconds of each, in order.
   std::function<std::vector<double>(int calls)> measure;
+  double about_ms = 0;  ///< what a call takes, where that is known; one that is long needs no probe
 };
 
 /// When to stop, and how much one block holds.

@@ -164,6 +164,23 @@ TEST(MeasureSides, NeverMeasuresMuchMoreThanTheMost) {
     EXPECT_THAT(times.size(), AllOf(Ge(100u), Le(116u))) << name;
 }
 
+TEST(MeasureSides, WhatIsKnownToBeVeryLongNeedsNoProbe) {
+  FakeSide eager{.true_ms = 600}, candidate{.true_ms = 600};
+  TimedSide known = side("candidate", candidate);
+  known.about_ms = 610;
+  measure({side("eager", eager), known});
+  EXPECT_THAT(candidate.blocks, ElementsAre(3, 3));
+  EXPECT_THAT(eager.blocks, ElementsAre(1, 1, 3, 3));
+
+  // Messages belong to what is known: a short call is measured all the same.
+  FakeSide quick{.true_ms = 1};
+  known = side("candidate", quick);
+  known.about_ms = 40;
+  measure({side("eager", eager), known});
+  EXPECT_EQ(quick.blocks.front(), 1);
+  EXPECT_EQ(quick.blocks[1], 10);
+}
+
 TEST(MeasureSides, AnEmptyBudgetStillGetsTheLeastNumber) {
   TimingLimits limits;
   limits.budget_s = 0;
