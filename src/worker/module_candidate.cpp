@@ -33,6 +33,8 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
       device_(open_device(job.device)),
       python_(job, std::move(compile), [this] { return regions(); }) {
   set_precision(job.module.precision);
+  // Loaded ahead of its turn, it opens them ahead of it, too.
+  if (job.device != "cpu") warm_up_for(job.device, job.module.source);
   python_.load();
 }
 

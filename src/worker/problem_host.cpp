@@ -40,6 +40,15 @@ py::object call(const char* name, Args&&... arguments) {
   return call_in(host_module(), name, std::forward<Args>(arguments)...);
 }
 
+template <typename... Args>
+void call_quietly(const char* function, const Args&... args) {
+  try {
+    call(function, args...);
+  } catch (const ProblemFailure&) {
+    // Whoever opens a problem on this device will be told why it does not work.
+  }
+}
+
 py::dict python_sizes(const Sizes& sizes) {
   py::dict dict;
   for (const auto& [name, value] : sizes) dict[py::str(name)] = value;
@@ -97,12 +106,10 @@ std::string torch_version() {
 
 void set_precision(const std::string& precision) { call("set_precision", precision); }
 
-void warm_up(const std::string& device) {
-  try {
-    call("warm_up", device);
-  } catch (const ProblemFailure&) {
-    // Whoever opens a problem on this device will be told why it does not work.
-  }
+void touch_device(const std::string& device) { call_quietly("touch", device); }
+void warm_up(const std::string& device) { call_quietly("warm_up", device); }
+void warm_up_for(const std::string& device, const std::string& text) {
+  call_quietly("warm_up", device, python_text(text));
 }
 
 void release_memory(const std::string& device) { call("release_memory", device); }

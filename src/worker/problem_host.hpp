@@ -104,6 +104,10 @@ void set_precision(const std::string& precision);
 /// Starts what torch starts on a device's first use (context, libraries), so that the first problem
 /// does not pay for it. Fails silently: the problem will tell.
 void warm_up(const std::string& device);
+/// Of that, what a model with this text seems to call.
+void warm_up_for(const std::string& device, const std::string& text);
+/// Of that, the device alone.
+void touch_device(const std::string& device);
 /// Gives back what torch's allocator keeps of the device's memory without using it.
 void release_memory(const std::string& device);
 

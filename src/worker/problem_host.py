@@ -12,6 +12,7 @@ import gc
 import inspect
 import json
 import math
+import re
 import sys
 import types
 
@@ -177,15 +178,38 @@ def release_memory(device):
         torch.cuda.empty_cache()
 
 
-def warm_up(device):
-    """Opens the device and the libraries that most models call, which takes longer than most calls.
+def touch(device):
+    """Opens the device; its libraries stay closed."""
+    torch.zeros(1, device=device).item()
 
-    Draws nothing: the state of random generators stays what it was.
-    """
+
+def _multiply(device):
     square = torch.zeros(64, 64, device=device)
     (square @ square).sum().item()
+
+
+def _convolve(device):
     image, filters = (torch.zeros(8, 8, 8, 8, device=device) for _ in range(2))
     torch.nn.functional.conv2d(image, filters).sum().item()
+
+
+# Signs in a model's text that it calls cuBLAS or cuDNN.
+_LIBRARIES = [
+    (re.compile(r"Linear|matmul|mm\b|mv\b|einsum|tensordot|ttention|LSTM|GRU|RNN|Conv|\bconv|cublas"
+                r"| @ "), _multiply),
+    (re.compile(r"Conv|\bconv|LSTM|GRU|RNN|BatchNorm|batch_norm|cudnn"), _convolve),
+]
+
+
+def warm_up(device, text=None):
+    """Opens the device and the libraries that most models call, which takes longer than most calls.
+
+    With a model's text, the libraries that it seems to call: a guess costs time, and nothing else.
+    Draws nothing: the state of random generators stays what it was.
+    """
+    for signs, call in _LIBRARIES:
+        if text is None or signs.search(text):
+            call(device)
 
 
 def reseed(seed):

@@ -6,7 +6,7 @@
 namespace kbench::worker {
 
 std::optional<GivenJob> stand_by(protocol::Channel channel, const std::string& device) {
-  warm_up(device);
+  touch_device(device);
   channel.send(protocol::MessageType::kStandsBy, {});
   protocol::Message message;
   const auto never = protocol::Clock::time_point::max() - std::chrono::hours(1);
