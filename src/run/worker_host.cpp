@@ -48,7 +48,7 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   const std::uint64_t nonce = protocol::random_nonce();
   SpawnOptions spawn;
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
-                   installation.python.string()};
+                   installation.python.string(), (installation.cache / "bytecode").string()};
   spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);

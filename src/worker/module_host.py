@@ -225,7 +225,7 @@ def device_of(device):
     return "cuda" if module_cpu.active() else device
 
 
-def build_model(module, init_arguments, device, precision, seed):
+def build_model(module, init_arguments, device, precision, seed, redraw=True):
     """A new ModelNew, as problem_host.build_model makes the reference's Model."""
 
     def construct():
@@ -239,7 +239,7 @@ def build_model(module, init_arguments, device, precision, seed):
     try:
         if kernelbench_rules.applies(precision):
             return kernelbench_rules.new_model(module.ModelNew, init_arguments, device, precision)
-        return build(construct, device, precision, seed)
+        return build(construct, device, precision, seed, redraw)
     except ScoutStop:
         raise
     except BaseException as error:
@@ -387,15 +387,17 @@ def flags():
 # Functions of torch.nn.init that draw values.
 _DRAWING = ("kaiming_normal_", "kaiming_uniform_", "normal_", "orthogonal_", "sparse_",
             "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_")
+_SMALL = 1 << 16
 
 
 def _draw_nothing():
-    """In a scout nobody looks at a model's values, and drawing those of a large one takes seconds."""
+    """In a scout nobody looks at a model's values; drawing those of a large one takes seconds, and
+    so does touching its memory for the first time."""
     torch.set_num_threads(1)
 
     def filled(tensor, *_, **__):
         with torch.no_grad():
-            return tensor.fill_(0.01)
+            return tensor.fill_(0.01) if tensor.numel() <= _SMALL else tensor
 
     for name in _DRAWING:
         setattr(torch.nn.init, name, filled)
@@ -413,7 +415,7 @@ def scout(path, source, folder, request_compile, init_arguments=None, inputs=Non
         module = load_candidate(path, source, folder, request_compile, names)
         if init_arguments is not None:
             stage = "init"
-            model = build_model(module, init_arguments, "cuda", "native", 0)
+            model = build_model(module, init_arguments, "cuda", "native", 0, redraw=False)
             if inputs is not None:
                 stage = "forward"
                 call(model, inputs)

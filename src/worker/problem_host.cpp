@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/python_variable.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
@@ -82,7 +83,24 @@ void check(const PyStatus& status) {
 
 }  // namespace
 
-void start_python(const std::string& python) {
+namespace {
+
+/// Where torch lies without bytecode, in an image or a folder that nobody may write to, Python
+/// compiles two thousand files in each process that imports it: ours then keeps its own.
+void keep_bytecode(const std::string& folder) {
+  const auto sys = py::module_::import("sys");
+  const py::object spec = py::module_::import("importlib.util").attr("find_spec")("torch");
+  if (spec.is_none() || spec.attr("origin").is_none() || !sys.attr("pycache_prefix").is_none())
+    return;
+  const std::filesystem::path package(spec.attr("origin").cast<std::string>());
+  if (std::filesystem::is_directory(package.parent_path() / "__pycache__")) return;
+  sys.attr("pycache_prefix") = folder;
+  sys.attr("dont_write_bytecode") = false;
+}
+
+}  // namespace
+
+void start_python(const std::string& python, const std::string& bytecode) {
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   config.parse_argv = 0;
@@ -93,6 +111,7 @@ void start_python(const std::string& python) {
   check(Py_InitializeFromConfig(&config));
   PyConfig_Clear(&config);
   try {
+    keep_bytecode(bytecode);
     py::module_::import("torch");
     host_module();
   } catch (py::error_already_set& error) {

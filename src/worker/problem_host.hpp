@@ -37,8 +37,9 @@ struct StateEntry {
 };
 
 /// Starts the interpreter of `python` inside this process and imports torch; nothing else of torch
-/// is touched, so that children may be forked afterwards. Throws kbench::Error.
-void start_python(const std::string& python);
+/// is touched, so that children may be forked afterwards. `bytecode` is a folder for Python's
+/// bytecode, used where torch's own folder has none. Throws kbench::Error.
+void start_python(const std::string& python, const std::string& bytecode);
 /// Version of the imported torch.
 std::string torch_version();
 

@@ -11,12 +11,12 @@
 #include "worker/problem_host.hpp"
 #include "worker/zygote.hpp"
 
-/// kbench-worker CHANNEL_FD NONCE PYTHON: started by kbench alone.
+/// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER: started by kbench alone.
 int main(int argc, char** argv) {
   using namespace kbench;
   int code = 1;
   try {
-    if (argc != 4) {
+    if (argc != 5) {
       fmt::print(stderr, "kbench-worker is started by kbench; see kbench --help\n");
       return 2;
     }
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     Fd socket(std::atoi(argv[1]));
     protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
                               protocol::kMaxBody);
-    worker::start_python(argv[3]);
+    worker::start_python(argv[3], argv[4]);
     const nlohmann::json ready{{"torch", worker::torch_version()}};
     channel.send(protocol::MessageType::kReady, ready.dump());
     code = worker::zygote_main(std::move(channel));

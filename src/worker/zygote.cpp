@@ -25,6 +25,8 @@
 #include "worker/spare.hpp"
 #include "worker/torch_memory.hpp"
 
+namespace py = pybind11;
+
 namespace kbench::worker {
 namespace {
 
@@ -72,6 +74,8 @@ int child_main(const json& request, std::vector<Fd> fds) {
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
+  // What a candidate imports of its own lies in folders that nobody meets again.
+  py::module_::import("sys").attr("dont_write_bytecode") = true;
   // In these processes alone: the judge's reference is not to pay for it.
   watch_torch_memory();
   if (role == "spare" && has_job) {
@@ -161,7 +165,7 @@ class Zygote {
     if (std::exchange(imported_, true)) return;
     try {
       embedded_module("module_host").attr("import_ahead")();
-    } catch (const pybind11::error_already_set&) {
+    } catch (const py::error_already_set&) {
       // Those who need it will meet it, and say so.
     }
   }

@@ -2,6 +2,7 @@
 """What load_inline, load and _compile_kernel ask for, and what scouts see of it."""
 
 import os
+import resource
 import types
 import unittest
 
@@ -188,6 +189,16 @@ class Scout(CandidateCase):
         self.assertEqual(self.scout(source, []), ("end", "", ""))
         self.assertEqual(self.scout(source, [], [torch.ones(1)]), ("forward", "", ""))
         self.assertEqual(self.scout(source + "f(1)\n"), ("import", "", ""))
+
+    def test_touches_no_large_weights(self):
+        source = (f"{_HEAD}ext = load_inline('e', 'c')\nclass ModelNew(torch.nn.Module):\n"
+                  "    def __init__(self):\n        super().__init__()\n"
+                  "        self.linear = torch.nn.Linear(20000, 20000)\n"
+                  "        torch.nn.init.normal_(self.linear.weight)\n")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertEqual(self.scout(source, []), ("end", "", ""))
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        self.assertLess(grown, 200_000)  # kB, of 1.6 million that the weight would take
 
     def test_several_requests(self):
         source = f"{_HEAD}a = load_inline('a', 'c')\next = load_inline('b', 'c')\n{_TAIL}"
