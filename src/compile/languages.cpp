@@ -98,6 +98,8 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
 
 constexpr Language kLanguages[] = {
     {"cuda", "nvrtc", nvrtc_options},
+    // What torch.cuda._compile_kernel takes: what is missing there is missing here.
+    {"torch_kernel", "nvrtc", nvrtc_options, false},
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct Language {
   std::string_view name;  ///< as in CompileRequest::language
   std::string_view way;   ///< as in Artifact::way
   Options (*options)(const std::vector<std::string>& flags);
+  bool prelude = true;  ///< what nvcc includes without being asked is included
 };
 
 std::span<const Language> languages();

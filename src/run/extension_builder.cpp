@@ -248,6 +248,7 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
 
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
   CompileRequest device;
+  device.language = "torch_kernel";
   const PlacedSource placed =
       place(request.at("source").get<std::string>(), owner.file_name, owner);
   device.source = placed.text;

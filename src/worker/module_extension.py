@@ -291,12 +291,13 @@ def _check_capability(asked):
 def _compile_kernel_request(call):
     # Some versions of torch take a header, which they put before the kernel.
     header = call.get("header_code")
+    own_flags = getattr(torch.cuda._utils, "_get_gpu_rtc_compatible_flags", list)
     return {
         "kind": "kernel",
         "name": call["kernel_name"],
         "source": (header + "\n" if header else "") + call["kernel_source"],
         "extra_include_paths": [os.fspath(path) for path in call.get("cuda_include_dirs") or []],
-        "extra_cuda_cflags": _strings(call.get("nvcc_options")),
+        "extra_cuda_cflags": _strings(call.get("nvcc_options")) + own_flags(),
     }
 
 

@@ -260,7 +260,8 @@ class ModelNew(torch.nn.Module):
         _, (y,) = self.run_kernel("(1, 2, 3), (32, 1, 1), [x, y, 2**32 + 5, 1.5, True]", builds)
         request = builds.requests[0]
         self.assertEqual((request["kind"], request["name"], request["source"],
-                          request["extra_cuda_cflags"]), ("kernel", "k", "source", ["-O3"]))
+                          request["extra_cuda_cflags"][0]), ("kernel", "k", "source", "-O3"))
+        self.assertIn("-D__CUDA_NO_HALF_OPERATORS__", request["extra_cuda_cflags"])
         grid, block, arguments, shared = launches[0]
         self.assertEqual((grid, block, shared), ([1, 2, 3], [32, 1, 1], 0))
         self.assertEqual(arguments[1], ("pointer", y.data_ptr()))

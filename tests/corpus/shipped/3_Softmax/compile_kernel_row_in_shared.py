@@ -31,7 +31,7 @@ __global__ void softmax_row(const T* in, T* out, int cols) {
     __shared__ float partial[WARPS];
     const long long base = (long long)blockIdx.x * cols;
 
-    float top = -INFINITY;
+    float top = __int_as_float(0xff800000);  // NVRTC has no INFINITY of its own
     for (int c = threadIdx.x; c < cols; c += THREADS) {
         row[c] = in[base + c];
         top = fmaxf(top, row[c]);
