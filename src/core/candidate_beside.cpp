@@ -34,14 +34,67 @@ void each_quoted(std::string_view source, char quote, Take&& take) {
   }
 }
 
+/// Calls `take` with the name of each file that a source includes.
+template <typename Take>
+void each_included(std::string_view source, Take&& take) {
+  constexpr std::string_view kWord = "include";
+  for (std::size_t at = source.find('#'); at != std::string_view::npos;
+       at = source.find('#', at + 1)) {
+    const std::size_t word = source.find_first_not_of(" \t", at + 1);
+    if (word == std::string_view::npos || !source.substr(word).starts_with(kWord)) continue;
+    const std::size_t open = source.find_first_not_of(" \t", word + kWord.size());
+    if (open == std::string_view::npos || (source[open] != '"' && source[open] != '<')) continue;
+    const std::size_t close = source.find_first_of("\">\n", open + 1);
+    if (close == std::string_view::npos || source[close] == '\n' || close - open > kLongestName)
+      continue;
+    take(source.substr(open + 1, close - open - 1));
+  }
+}
+
+/// What one module brings along.
+class Luggage {
+ public:
+  explicit Luggage(fs::path root) : root_(std::move(root)) {}
+
+  std::map<std::string, std::string> take() { return std::move(files_); }
+
+  /// Adds that file, where it is one below the root.
+  void add(const fs::path& path) {
+    // A link out of the folder would bring along what is not the candidate's.
+    if (files_.size() >= kMostFiles || files_.contains(path.string()) ||
+        !leads_inside(root_ / path, root_))
+      return;
+    FileBytes file = read_file(root_ / path, kMaxCandidateBytes);
+    if (file.error.empty() && !file.too_large) files_.emplace(path.string(), std::move(file.bytes));
+  }
+
+  /// Adds what the files include, and what that includes: beside them, or in one of those folders.
+  void add_headers(const std::set<fs::path>& folders) {
+    for (std::size_t before = 0; before != files_.size();) {
+      before = files_.size();
+      for (const auto& [name, text] : std::map(files_)) {
+        each_included(text, [&, here = fs::path(name).parent_path()](std::string_view header) {
+          const fs::path path(header);
+          if (path.empty() || path.is_absolute()) return;
+          add((here / path).lexically_normal());
+          for (const fs::path& folder : folders) add((folder / path).lexically_normal());
+        });
+      }
+    }
+  }
+
+ private:
+  fs::path root_;
+  std::map<std::string, std::string> files_;
+};
+
 }  // namespace
 
 std::map<std::string, std::string> files_beside(const fs::path& candidate,
                                                 std::string_view source) {
-  std::map<std::string, std::string> files;
   std::error_code error;
   const fs::path root = fs::canonical(fs::absolute(candidate).parent_path(), error);
-  if (error) return files;
+  if (error) return {};
   // A file may be named in parts: os.path.join(here, "csrc", "relu.cu").
   std::set<fs::path> names, folders{""};
   const auto note = [&](std::string_view text) {
@@ -56,18 +109,11 @@ std::map<std::string, std::string> files_beside(const fs::path& candidate,
   };
   each_quoted(source, '"', note);
   each_quoted(source, '\'', note);
-  for (const fs::path& folder : folders) {
-    for (const fs::path& name : names) {
-      const fs::path path = (folder / name).lexically_normal();
-      // A link out of the folder would bring along what is not the candidate's.
-      if (files.size() >= kMostFiles || !leads_inside(root / path, root)) continue;
-      FileBytes file = read_file(root / path, kMaxCandidateBytes);
-      if (file.error.empty() && !file.too_large) {
-        files.emplace(path.string(), std::move(file.bytes));
-      }
-    }
-  }
-  return files;
+  Luggage luggage(root);
+  for (const fs::path& folder : folders)
+    for (const fs::path& name : names) luggage.add((folder / name).lexically_normal());
+  luggage.add_headers(folders);
+  return luggage.take();
 }
 
 }  // namespace kbench

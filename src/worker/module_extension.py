@@ -15,6 +15,8 @@ import types
 
 import torch
 
+from kbench_worker.module_includes import Headers
+
 
 class BuildFailure(Exception):
     """What request_compile may raise: a cause slug, and the compiler's log or a sentence."""
@@ -95,18 +97,25 @@ def _refuse_sycl(call):
                          "unsupported")
 
 
-def _common(call):
+def _include_paths(call, folder):
+    """A relative one counts from the candidate."""
+    return [os.path.normpath(os.path.join(folder, os.fspath(path)))
+            for path in _strings(call.get("extra_include_paths"))]
+
+
+def _common(call, folder):
     return {
         "extra_cflags": _strings(call.get("extra_cflags")),
         "extra_cuda_cflags": _strings(call.get("extra_cuda_cflags")),
         "extra_ldflags": _strings(call.get("extra_ldflags")),
-        "extra_include_paths": [os.path.abspath(os.fspath(path)) for path in
-                                _strings(call.get("extra_include_paths"))],
+        "extra_include_paths": [path for path in _include_paths(call, folder)
+                                if not _is_inside(path, folder)],
         "is_python_module": bool(call.get("is_python_module", True)),
     }
 
 
-def _inline_request(call):
+def _inline_request(call, folder):
+    headers = Headers(folder, _include_paths(call, folder))
     sources = {}
     for kind in ("cpp_sources", "cuda_sources"):
         value = call.get(kind)
@@ -118,6 +127,8 @@ def _inline_request(call):
         for source in sources[kind]:
             if not isinstance(source, str):
                 raise TypeError(f"{kind} holds a {type(source).__name__}, no string")
+        sources[kind] = [headers.expanded(source, f"{kind}[{i}]")
+                         for i, source in enumerate(sources[kind])]
     with_cuda = call.get("with_cuda")
     return {
         "kind": "inline",
@@ -128,8 +139,12 @@ def _inline_request(call):
         "with_cuda": bool(sources["cuda_sources"]) if with_cuda is None else bool(with_cuda),
         "with_pytorch_error_handling": bool(call.get("with_pytorch_error_handling", True)),
         "no_implicit_headers": bool(call.get("no_implicit_headers", False)),
-        **_common(call),
+        **_common(call, folder),
     }
+
+
+def _is_inside(path, folder):
+    return path == folder or path.startswith(folder + os.sep)
 
 
 def _placed(name, path, folder):
@@ -137,7 +152,7 @@ def _placed(name, path, folder):
     """
     path = os.fspath(path)
     full = os.path.normpath(os.path.join(folder, path))
-    inside = os.path.commonpath([folder, full]) == folder
+    inside = _is_inside(full, folder)
     if not inside and os.pardir in path.split(os.sep):
         raise BuildError(name, f"the file {os.path.relpath(full, folder)} lies outside of the "
                          "candidate's folder: only files in it and below come along",
@@ -154,13 +169,14 @@ def _files_request(call, folder):
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
             texts[path] = file.read()
-    cuda = [path for path in paths if _is_cuda_file(path)]
-    cpp = [path for path in paths if not _is_cuda_file(path)]
-
     def name(path):
         """As its author knows it: the folder is another one each time."""
-        return os.path.relpath(path, folder) if path.startswith(folder + os.sep) else path
+        return os.path.relpath(path, folder) if _is_inside(path, folder) else path
 
+    headers = Headers(folder, _include_paths(call, folder))
+    texts = {path: headers.expanded(text, name(path), path) for path, text in texts.items()}
+    cuda = [path for path in paths if _is_cuda_file(path)]
+    cpp = [path for path in paths if not _is_cuda_file(path)]
     with_cuda = call.get("with_cuda")
     return {
         "kind": "files",
@@ -172,7 +188,7 @@ def _files_request(call, folder):
         "with_cuda": bool(cuda) if with_cuda is None else bool(with_cuda),
         "with_pytorch_error_handling": False,
         "no_implicit_headers": True,
-        **_common(call),
+        **_common(call, folder),
     }
 
 
@@ -336,7 +352,7 @@ def install(request_compile, kernels, folder):
 
     def load_inline(call):
         _refuse_sycl(call)
-        return builder.build(call["name"], _inline_request(call))
+        return builder.build(call["name"], _inline_request(call, folder))
 
     def load(call):
         _refuse_sycl(call)

@@ -78,6 +78,12 @@ Samples samples() {
       {"loads.py",
        {loading("[os.path.join(here, 'csrc', 'binding.cpp'), 'csrc/relu_scale.cu']"),
         Outcome::kCorrect, "", ""}},
+      {"loads_headers.py",
+       {loading("['csrc/binding.cpp', 'csrc/parted.cu'], extra_include_paths=['csrc/headers']"),
+        Outcome::kCorrect, "", ""}},
+      {"loads_broken_header.py",
+       {loading("['csrc/binding.cpp', 'csrc/broken.cu'], extra_include_paths=['csrc/headers']"),
+        Outcome::kCompileFailure, "syntax_error", "broken.cuh, line 3"}},
       {"loads_nothing.py",
        {loading("['csrc/nowhere.cu']"), Outcome::kLoadFailure, "missing_file",
         "csrc/nowhere.cu is not there, beside the candidate"}},
@@ -117,6 +123,11 @@ TEST(ModuleInput, GetsItsOutcome) {
   for (const auto& [name, sample] : samples()) folder.write(mine + name, sample.content);
   folder.write(mine + "csrc/relu_scale.cu", host_code("launch"));
   folder.write(mine + "csrc/binding.cpp", kBinding);
+  folder.write(mine + "csrc/parted.cu", "#include <whole.cuh>\n#include \"headers/whole.cuh\"\n");
+  folder.write(mine + "csrc/headers/whole.cuh", "#pragma once\n#include \"../rest.h\"\n");
+  folder.write(mine + "csrc/rest.h", host_code("launch"));
+  folder.write(mine + "csrc/broken.cu", "#include \"broken.cuh\"\n#include <whole.cuh>\n");
+  folder.write(mine + "csrc/broken.cuh", "#pragma once\n\n__device__ int broken() { return }\n");
   folder.write(mine + "README.md", answer(module_with("", kPlainCall), "python"));
   folder.write("candidates/me/outside.cpp", kBinding);
   folder.write(mine + "caf\xe9.py", module_with("", kPlainCall));

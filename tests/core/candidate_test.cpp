@@ -402,6 +402,28 @@ TEST(LoadCandidate, BringsTheSourcesAlongThatAModuleNames) {
   EXPECT_NE(candidate_hash(other), candidate_hash(candidate));
 }
 
+TEST(LoadCandidate, BringsAlongWhatItsSourcesInclude) {
+  const ScratchFolder scratch;
+  scratch.write("a/csrc/relu.cu",
+                "#include \"kernel.cuh\"\n  #  include <wide.h>\n#include \"../top.h\"\n"
+                "#include <torch/extension.h>\n#include \"../../outside.h\"\n// #includes \"x.h\"\n"
+                "#include \"unended.h\n");
+  scratch.write("a/csrc/kernel.cuh", "#include \"deep/er.h\"\n");
+  scratch.write("a/csrc/deep/er.h", "#include \"../kernel.cuh\"");
+  scratch.write("a/include/wide.h", "wide");
+  scratch.write("a/top.h", "top");
+  scratch.write("a/unended.h", "no");
+  scratch.write("a/other.h", "no");
+  scratch.write("outside.h", "no");
+  const auto path = scratch.write(
+      "a/0.py", "load('e', ['csrc/relu.cu'], extra_include_paths=['include', 'csrc'])");
+  const Candidate candidate = load_candidate(path, problem(1, "a"), "m", 0);
+  std::vector<std::string> names;
+  for (const auto& [name, text] : candidate.files) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("csrc/deep/er.h", "csrc/kernel.cuh", "csrc/relu.cu",
+                                 "include/wide.h", "top.h"));
+}
+
 TEST(ParseCandidateSource, ModelAndPath) {
   const ScratchFolder scratch;
   EXPECT_EQ(parse_candidate_source("dir").path, "dir");

@@ -2,7 +2,9 @@
 """What load_inline, load and _compile_kernel ask for, and what scouts see of it."""
 
 import os
+import re
 import resource
+import subprocess
 import types
 import unittest
 
@@ -90,6 +92,37 @@ ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
         self.assertEqual((request["kind"], request["with_cuda"]), ("files", True))
         self.assertEqual((request["cpp_sources"], request["cuda_sources"]), (["host"], ["device"]))
         self.assertEqual(request["cuda_files"], ["a.cu"])
+
+    def test_headers_of_its_own_are_put_in_place(self):
+        for name, text in (("k.cuh", '#pragma once\n#include "in/a.h"\nkernel\n'),
+                           ("in/a.h", '#ifndef A\n#define A\n#include "../k.cuh"\ndeep\n#endif'),
+                           ("m.cu", 'first\n# include "k.cuh" // why\n#include <a.h>\n'
+                                    '#include <cuda.h>\n#include "none.h"\nlast\n')):
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        request = self.request("load('e', ['m.cu'], extra_include_paths=['in', '/opt/x'])")
+        self.assertEqual(request["extra_include_paths"], ["/opt/x"])
+        text = request["cuda_sources"][0]
+        compiled = subprocess.run(["cpp", "-P", "-DNOTHING"], check=True, capture_output=True,
+                                  input=re.sub(r"#include.*", "", text), text=True).stdout
+        self.assertEqual(compiled.split(), ["first", "deep", "kernel", "last"])
+        self.assertIn('#include <cuda.h>\n#include "none.h"\nlast', text)
+        self.assertIn('#line 3 "m.cu"\n', text)
+        self.assertIn('#line 1 "in/a.h"\n', text)
+        inline = self.request("load_inline('e', '', '\\n#include \"in/a.h\"\\nhere')")
+        self.assertIn('#line 3 "cuda_sources[0]"\nhere', inline["cuda_sources"][0])
+
+    def test_headers_without_end_and_outside(self):
+        os.symlink("/etc/hostname", os.path.join(self.folder, "link.h"))
+        with open(os.path.join(self.folder, "self.h"), "w", encoding="utf-8") as file:
+            file.write('#include "self.h"\n#include "self.h"\n')
+        for header in ("link.h", "/etc/hostname", "../" * 20 + "etc/hostname"):
+            request = self.request(f"load_inline('e', '', '#include \"{header}\"')")
+            self.assertEqual(request["cuda_sources"], [f'#include "{header}"'])
+        request = self.request("load_inline('e', '', '#include \"self.h\"')")
+        self.assertLess(len(request["cuda_sources"][0]), 16 << 20)
 
     def test_files_that_are_not_there(self):
         failure = self.failure(self.load, f"{_HEAD}load('e', ['/no/such.cu'])\n")

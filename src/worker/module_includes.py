@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Headers of a candidate's own, put where its sources include them.
+
+Compilers see no folder of a candidate's: what a source includes from there travels in its text, with
+lines that say where each part comes from.
+"""
+
+import hashlib
+import os
+import re
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.MULTILINE)
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
+# Headers that include each other without end, or beyond all measure.
+_DEEPEST = 32
+_MOST_BYTES = 4 << 20
+_MOST_FILES = 1000
+
+
+class Headers:
+    """The headers below one folder, the candidate's, in the eyes of a compiler with these include
+    paths."""
+
+    def __init__(self, folder, include_paths):
+        self._folder = folder
+        self._paths = [path for path in map(os.path.realpath, include_paths) if self._is_own(path)]
+        self._left = _MOST_BYTES
+        self._files_left = _MOST_FILES
+
+    def expanded(self, text, name, path=None):
+        """A source with its own headers in place; `name` is what its author knows it by, `path`
+        where it lies, if it does."""
+        start = os.path.dirname(path) if path else self._folder
+        return self._expanded(text, name, start, 0)
+
+    def _is_own(self, path):
+        return path == self._folder or path.startswith(self._folder + os.sep)
+
+    def _find(self, quoted, bracketed, start):
+        """The path of a header of the candidate's, or None: the compiler knows it, or says so."""
+        folders = ([start] if quoted else []) + self._paths
+        for folder in folders:
+            path = os.path.realpath(os.path.join(folder, quoted or bracketed))
+            if self._is_own(path) and os.path.isfile(path):
+                return path
+        return None
+
+    def _expanded(self, text, name, start, depth):
+        parts, at = [], 0
+        for include in _INCLUDE.finditer(text):
+            path = self._find(include[1], include[2], start)
+            if path is None or depth >= _DEEPEST:
+                continue
+            header = self._header(path, depth)
+            if header is None:
+                continue
+            next_line = text.count("\n", 0, include.end()) + 2
+            parts += [text[at:include.start()], header, f'#line {next_line} "{_quoted(name)}"']
+            at = include.end()
+        return "".join(parts) + text[at:]
+
+    def _header(self, path, depth):
+        if os.path.getsize(path) > self._left or self._files_left == 0:
+            return None
+        self._files_left -= 1
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        self._left -= len(text)
+        name = os.path.relpath(path, self._folder)
+        # Several sources become one text for the device: "once" has to hold there, too.
+        once = _ONCE.search(text) is not None
+        text = _ONCE.sub("", text)
+        text = f'#line 1 "{_quoted(name)}"\n' + self._expanded(text, name, os.path.dirname(path),
+                                                               depth + 1) + "\n"
+        if once:
+            guard = "KBENCH_ONCE_" + hashlib.sha256(name.encode()).hexdigest()[:16]
+            text = f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+        return text
+
+
+def _quoted(name):
+    return name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
