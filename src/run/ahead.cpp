@@ -126,7 +126,9 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
   if (!judge) return;  // it gets one in its turn
   try {
     problem_ = OpenProblem{(*next)->record.problem_hash, std::move(judge), std::nullopt};
-    problem_->judge->start_open(open_request(setup_, **next), kernels_fd);
+    nlohmann::json request = open_request(setup_, **next);
+    request["draw_all"] = true;
+    problem_->judge->start_open(request, kernels_fd);
     opening_ = true;
   } catch (const Error&) {
     problem_.reset();  // opening it in its turn will tell what is wrong

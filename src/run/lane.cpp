@@ -113,6 +113,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["baselines"] = options.baselines;
   request["cold_cache"] = options.cold_cache;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);
+  request["draw_all"] = false;
   request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;
   return request;
 }
@@ -186,7 +187,7 @@ void Lane::close_last() {
   open_.pop_back();
 }
 
-Lane::OpenProblem& Lane::open(const Prepared& prepared) {
+Lane::OpenProblem& Lane::open(const Prepared& prepared, bool draw_all) {
   const std::string key = prepared.record.problem_hash;
   for (auto it = open_.begin(); it != open_.end(); ++it) {
     if (it->key != key) continue;
@@ -200,6 +201,7 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared) {
   }
   OpenProblem opened{key, ahead_.take_judge(), {}};
   json request = open_request(setup_, prepared);
+  request["draw_all"] = draw_all;
   if (turn_.has_memory(true)) request["memory_share"] = 1.0;
   opened.judge->start_open(request, kernels_fd());
   auto answer = opened.judge->finish_open();
@@ -223,7 +225,7 @@ int Lane::kernels_fd() {
 void Lane::open_early(const Prepared& prepared) {
   try {
     enter(prepared, !shares_memory(setup_, prepared));
-    open(prepared);
+    open(prepared, true);
   } catch (const Error&) {
     drop(prepared.record.problem_hash);  // judging will meet it again, and write it down
   }

@@ -26,7 +26,7 @@ class Lane {
  private:
   using OpenProblem = Ahead::OpenProblem;
 
-  OpenProblem& open(const Prepared& prepared);
+  OpenProblem& open(const Prepared& prepared, bool draw_all = false);
   void open_early(const Prepared& prepared);
   void drop(const std::string& key);
   /// Closes the problem that was used longest ago.

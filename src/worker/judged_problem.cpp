@@ -45,6 +45,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("cold_cache").get_to(options.cold_cache);
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
+    json.at("draw_all").get_to(options.draw_all);
     return options;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("the driver's description of a problem is faulty: {}", error.what()));
@@ -73,6 +74,8 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   if (by_kernelbench_) return;  // KernelBench looks at neither
   check_random_reference(*sets_[0]);
   measure_reference(*sets_[0]);
+  for (std::uint32_t trial = 1; options_.draw_all && trial < sets_.size(); ++trial)
+    trial_set(trial);
 }
 
 bool JudgedProblem::leaves_no_trace() const {

@@ -24,6 +24,7 @@ struct JudgeOptions {
   bool cold_cache = true;
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
+  bool draw_all = false;    ///< all sets at once, where nobody waits for the first
   std::string kernels;      ///< image of the judge's own kernels; empty: torch's operators compare
 };
 

@@ -27,6 +27,9 @@ struct BlockShape {
   int calls, discarded;
 };
 
+/// Of times that are no measure of anything, the fewest that are worth telling.
+constexpr BlockShape kRoughShape{2, 0};
+
 /// At least 8 calls that count and 2 that do not, unless single calls are long: what a switch
 /// between processes costs is then little beside them.
 BlockShape block_shape(double call_ms) {
@@ -89,7 +92,8 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   TimedRun run;
   std::map<std::string, BlockShape> shapes;
   const auto measure_block = [&](const TimedSide& side) {
-    if (!shapes.contains(side.name)) shapes[side.name] = block_shape(call_length_ms(side));
+    if (!shapes.contains(side.name))
+      shapes[side.name] = limits.rough ? kRoughShape : block_shape(call_length_ms(side));
     const BlockShape shape = shapes[side.name];
     const auto times = side.measure(shape.calls);
     auto& kept = run.measurements[side.name];
@@ -100,6 +104,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   while (true) {
     for (const auto& side : sides) measure_block(side);
     for (auto side = sides.rbegin(); side != sides.rend(); ++side) measure_block(*side);
+    if (limits.rough) return run;
     const auto smallest = std::min_element(
         run.measurements.begin(), run.measurements.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });

@@ -25,6 +25,7 @@ struct TimingLimits {
   int min_measurements = 10;  ///< of each side
   int max_measurements = 400;
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
+  bool rough = false;           ///< four calls of each, none discarded: for what is no measure
 };
 
 /// Raw measurements of all sides, in milliseconds.

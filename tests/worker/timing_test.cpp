@@ -181,6 +181,16 @@ TEST(MeasureSides, WhatIsKnownToBeVeryLongNeedsNoProbe) {
   EXPECT_EQ(quick.blocks[1], 10);
 }
 
+TEST(MeasureSides, RoughTimesAreOfFourCalls) {
+  FakeSide eager{.true_ms = 1, .noise = 0.5}, candidate{.true_ms = 500};
+  TimingLimits limits;
+  limits.rough = true;
+  const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
+  EXPECT_THAT(eager.blocks, ElementsAre(2, 2));
+  EXPECT_THAT(candidate.blocks, ElementsAre(2, 2));
+  EXPECT_EQ(run.measurements.at("candidate").size(), 4u);
+}
+
 TEST(MeasureSides, AnEmptyBudgetStillGetsTheLeastNumber) {
   TimingLimits limits;
   limits.budget_s = 0;
