@@ -239,7 +239,8 @@ std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest requ
   Options options = language->options(request.flags);
   if (auto* error = std::get_if<CompileError>(&options)) return ready(std::move(*error));
   request.flags = std::get<std::vector<std::string>>(std::move(options));
-  if (language->prelude) request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
+  if (language->prelude)
+    request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
   const std::string key = key_of(request);
   Task::Waiter waiter{std::exchange(request.file_name, {}), {}};
   auto future = waiter.promise.get_future().share();

@@ -129,7 +129,8 @@ CompileError failure(const std::string& log, const CompileRequest& request) {
 
 std::vector<std::string> options_of(const CompilerJob& job) {
   // 47: a macro defined anew. Candidates and CUDA's headers bring their own M_PI or INT_MAX.
-  std::vector<std::string> options = {"-arch=" + job.request.arch, "-lineinfo", "-diag-suppress=47"};
+  std::vector<std::string> options = {"-arch=" + job.request.arch, "-lineinfo",
+                                      "-diag-suppress=47"};
   for (const auto& include : job.includes) options.push_back("-I" + include.string());
   options.insert(options.end(), job.request.flags.begin(), job.request.flags.end());
   return options;

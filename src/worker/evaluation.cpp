@@ -246,7 +246,8 @@ void Evaluation::call(std::size_t slot) {
   protocol::Message message;
   wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  if (called_) quickest_ms_ = quickest_ms_ > 0 ? std::min(quickest_ms_, took.count()) : took.count();
+  if (called_)
+    quickest_ms_ = quickest_ms_ > 0 ? std::min(quickest_ms_, took.count()) : took.count();
   called_ = true;
   protocol::CalledBody called{};
   if (message.body.size() < sizeof called) return;

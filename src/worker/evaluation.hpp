@@ -117,7 +117,7 @@ class Evaluation {
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
   std::map<std::string, std::size_t> next_set_;  ///< by side: both rotate through the same sets
   bool frozen_ = false;
-  bool called_ = false;  ///< one call has come back
+  bool called_ = false;     ///< one call has come back
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   protocol::Clock::time_point start_ = protocol::Clock::now();

@@ -35,9 +35,10 @@ const std::map<std::string, std::string>& samples() {
                    "        return y\n")},
       // torch gives NVRTC no headers of the host's: nobody else does for it.
       {"compile_kernel_bare",
-       module_with("kernel = torch.cuda._compile_kernel('extern \"C\" __global__ void k(float* y)'\n"
-                   "                                    '{ y[0] = INFINITY; }', 'k')\n",
-                   kPlainCall)},
+       module_with(
+           "kernel = torch.cuda._compile_kernel('extern \"C\" __global__ void k(float* y)'\n"
+           "                                    '{ y[0] = INFINITY; }', 'k')\n",
+           kPlainCall)},
       {"cupy_raw_kernel",
        module_with("import cupy\n" + kSource + "kernel = cupy.RawKernel(SOURCE, 'relu_scale')\n",
                    "        y = torch.empty_like(x)\n"
