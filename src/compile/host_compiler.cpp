@@ -147,13 +147,7 @@ HostCompiler::HostCompiler(HostSetup setup) : impl_(std::make_unique<Impl>(std::
 HostCompiler::~HostCompiler() = default;
 
 std::shared_future<HostResult> HostCompiler::compile(HostRequest request) {
-  try {
-    return impl_->compile(std::move(request));
-  } catch (...) {
-    std::promise<HostResult> promise;
-    promise.set_exception(std::current_exception());
-    return promise.get_future().share();
-  }
+  return future_of<HostResult>([&] { return impl_->compile(std::move(request)); });
 }
 
 void HostCompiler::cancel() { impl_->cancel(); }

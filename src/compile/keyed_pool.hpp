@@ -16,6 +16,18 @@
 
 namespace kbench {
 
+/// The future that `start` gives; what it throws arrives in a future, too.
+template <typename Result, typename Start>
+std::shared_future<Result> future_of(Start start) {
+  try {
+    return start();
+  } catch (...) {
+    std::promise<Result> promise;
+    promise.set_exception(std::current_exception());
+    return promise.get_future().share();
+  }
+}
+
 /// Threads that work through jobs, each known by a key: who asks for a key that is queued or under
 /// way gets the same future.
 template <typename Result>

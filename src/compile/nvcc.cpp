@@ -113,13 +113,7 @@ std::vector<fs::path> NvccCompiler::headers() {
 }
 
 std::shared_future<HostResult> NvccCompiler::compile(NvccRequest request) {
-  try {
-    return impl_->compile(std::move(request));
-  } catch (...) {
-    std::promise<HostResult> promise;
-    promise.set_exception(std::current_exception());
-    return promise.get_future().share();
-  }
+  return future_of<HostResult>([&] { return impl_->compile(std::move(request)); });
 }
 
 void NvccCompiler::cancel() { impl_->cancel(); }

@@ -85,24 +85,21 @@ void SparePool::open_candidate() {
   candidates_.push_back(std::move(candidate));
 }
 
-std::unique_ptr<JudgeClient> SparePool::take_judge(bool wait) {
+template <typename Process>
+std::unique_ptr<Process> SparePool::take(std::deque<std::unique_ptr<Process>>& ready, bool wait) {
   std::unique_lock lock(mutex_);
-  if (wait) changed_.wait(lock, [this] { return failed_ || !judges_.empty(); });
-  if (judges_.empty()) return nullptr;
-  auto judge = std::move(judges_.front());
-  judges_.pop_front();
+  if (wait) changed_.wait(lock, [&] { return failed_ || !ready.empty(); });
+  if (ready.empty()) return nullptr;
+  auto process = std::move(ready.front());
+  ready.pop_front();
   changed_.notify_all();
-  return judge;
+  return process;
 }
 
+std::unique_ptr<JudgeClient> SparePool::take_judge(bool wait) { return take(judges_, wait); }
+
 std::unique_ptr<SpareCandidate> SparePool::take_candidate(bool wait) {
-  std::unique_lock lock(mutex_);
-  if (wait) changed_.wait(lock, [this] { return failed_ || !candidates_.empty(); });
-  if (candidates_.empty()) return nullptr;
-  auto candidate = std::move(candidates_.front());
-  candidates_.pop_front();
-  changed_.notify_all();
-  return candidate;
+  return take(candidates_, wait);
 }
 
 }  // namespace kbench::run

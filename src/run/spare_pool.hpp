@@ -34,6 +34,8 @@ class SparePool {
   std::unique_ptr<SpareCandidate> take_candidate(bool wait);
 
  private:
+  template <typename Process>
+  std::unique_ptr<Process> take(std::deque<std::unique_ptr<Process>>& ready, bool wait);
   void serve();
   void open_judge();
   void open_candidate();

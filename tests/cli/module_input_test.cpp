@@ -148,12 +148,7 @@ TEST(ModuleInput, GetsItsOutcome) {
     SCOPED_TRACE(name);
     ASSERT_THAT(records, Contains(Key(name)));
     const Record& record = records.at(name);
-    EXPECT_EQ(to_string(record.outcome), to_string(expected.outcome))
-        << record.cause.str() << ": " << record.message;
-    if (!expected.cause.empty()) {
-      EXPECT_EQ(record.cause, expected.cause) << record.message;
-    }
-    EXPECT_THAT(record.message, HasSubstr(expected.message));
+    expect_outcome(record, expected.outcome, expected.cause, expected.message);
     EXPECT_EQ(record.message.find('\n'), std::string::npos) << record.message;
   }
 }

@@ -13,9 +13,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const std::string kTritonModule = R"(import triton
+const std::string kTritonModule = module_with(R"(
+import triton
 import triton.language as tl
-)" + kModuleHead + R"(
+
 
 @triton.jit
 def relu_scale(x, scale, bias, y, columns, BLOCK: tl.constexpr):
@@ -25,19 +26,11 @@ def relu_scale(x, scale, bias, y, columns, BLOCK: tl.constexpr):
     value = tl.load(x + row + at, mask=inside)
     value = tl.maximum(value, 0.0) * tl.load(scale + at, mask=inside)
     tl.store(y + row + at, value + tl.load(bias + at, mask=inside), mask=inside)
-
-
-class ModelNew(nn.Module):
-    def __init__(self, slope):
-        super().__init__()
-        self.scale = nn.Parameter(torch.rand(40) + slope)
-        self.bias = nn.Parameter(torch.zeros(40))
-
-    def forward(self, x):
-        y = torch.empty_like(x)
+)",
+                                              R"(        y = torch.empty_like(x)
         relu_scale[(x.shape[0],)](x, self.scale, self.bias, y, x.shape[1], BLOCK=64)
         return y
-)";
+)");
 
 /// The kernel's source between its quotes, as a file of its own.
 std::string extension() {

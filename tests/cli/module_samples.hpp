@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
+
+#include "kbench/run.hpp"
 
 /// Modules for one problem, y = s · relu(x) + b with parameters s and b: right ones and broken
 /// ones.
@@ -31,6 +36,17 @@ def get_inputs():
 def get_init_inputs():
     return [0.5]
 )";
+
+/// `cause` may be empty: any will do; `message` is a part of the message.
+inline void expect_outcome(const Record& record, Outcome outcome, const std::string& cause,
+                           const std::string& message) {
+  EXPECT_EQ(to_string(record.outcome), to_string(outcome))
+      << record.cause.str() << ": " << record.message;
+  if (!cause.empty()) {
+    EXPECT_EQ(record.cause, cause) << record.message;
+  }
+  EXPECT_THAT(record.message, testing::HasSubstr(message));
+}
 
 inline const std::string kModuleHead = R"(import torch
 import torch.nn as nn

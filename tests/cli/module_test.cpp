@@ -149,12 +149,7 @@ TEST(Modules, GetTheirOutcomes) {
     SCOPED_TRACE(name);
     ASSERT_THAT(records, Contains(testing::Key(name)));
     const Record& record = records.at(name);
-    EXPECT_EQ(to_string(record.outcome), to_string(expected.outcome))
-        << record.cause.str() << ": " << record.message;
-    if (!expected.cause.empty()) {
-      EXPECT_EQ(record.cause, expected.cause) << record.message;
-    }
-    EXPECT_THAT(record.message, HasSubstr(expected.message));
+    expect_outcome(record, expected.outcome, expected.cause, expected.message);
     EXPECT_EQ(record.kind, CandidateKind::kModule);
   }
   const Record& built = records.at("inline");
