@@ -9,6 +9,7 @@
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
 #include "kbench/memory_file.hpp"
+#include "run/judge_answer.hpp"
 
 namespace kbench::run {
 namespace {
@@ -18,42 +19,6 @@ using protocol::MessageType;
 
 constexpr auto kExitGrace = std::chrono::milliseconds(500);
 constexpr int kJudgeAttempts = 2;
-
-struct Verdict {
-  Record record;
-  json raw_ms, findings, operators, candidate_operators;
-  bool counted = false;  ///< all that the candidate did
-  Phases phases_s;
-  std::uint64_t free_bytes = 0;
-};
-
-/// Operators of the reference that the details list.
-constexpr std::size_t kListedOperators = 200;
-
-std::vector<OperatorCost> operators_from(const json& array) {
-  std::vector<OperatorCost> operators;
-  for (const json& item : array) operators.push_back(operator_cost_from_json(item));
-  return operators;
-}
-
-/// Both sides estimated, where all that the candidate did was counted.
-std::optional<TimeEstimate> estimate_of(const Verdict& verdict, const std::string& gpu_name) {
-  const GpuModel* gpu = find_gpu_model(gpu_name);
-  const auto& kernels = verdict.record.profile;
-  const auto operators = operators_from(verdict.candidate_operators);
-  if (gpu == nullptr || !verdict.counted || (kernels.empty() && operators.empty()))
-    return std::nullopt;
-  return TimeEstimate{.gpu = gpu_name,
-                      .candidate_ms = estimated_ms(kernels, operators, *gpu),
-                      .reference_ms = estimated_ms(operators_from(verdict.operators), *gpu)};
-}
-
-/// An array as the details list it.
-json listed(json operators) {
-  if (operators.size() > kListedOperators)
-    operators.erase(operators.begin() + kListedOperators, operators.end());
-  return operators;
-}
 
 /// How much more a candidate may need than the problem's own tensors.
 constexpr std::size_t kRoomForCandidates = 2;
@@ -74,24 +39,6 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
          (record.outcome == Outcome::kTimeout && setup.lanes > 1) ||
          (record.outcome == Outcome::kCrash && setup.device.gpu &&
           free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
-}
-
-/// Throws kbench::Error where the message is no verdict.
-Verdict read_verdict(const protocol::Message& message) {
-  if (message.type != MessageType::kVerdict) throw Error("the judge answered out of turn");
-  try {
-    const json body = json::parse(message.body);
-    return {record_from_json(body.at("record")),
-            body.at("raw_ms"),
-            body.at("findings"),
-            body.at("operators"),
-            body.at("candidate_operators"),
-            body.at("counted").get<bool>(),
-            body.at("phases_s").get<Phases>(),
-            body.at("free_bytes").get<std::uint64_t>()};
-  } catch (const json::exception& error) {
-    throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
-  }
 }
 
 }  // namespace
@@ -369,7 +316,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       continue;
     }
     if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
-      if (read_verdict(message).record.outcome != Outcome::kIllegalWrite) return;
+      if (read_answer(message).record.outcome != Outcome::kIllegalWrite) return;
     }
     take_verdict(prepared, message, candidate, details);
     if (killed && prepared.record.outcome == Outcome::kCrash) {
@@ -384,32 +331,11 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
 
 void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                         StartedCandidate& candidate, json& details) {
-  Verdict answer = read_verdict(message);
-  Record& verdict = answer.record;
+  JudgeAnswer answer = read_answer(message);
   verdict_phases_ = std::move(answer.phases_s);
   free_bytes_ = answer.free_bytes;
   Record& record = prepared.record;
-  record.outcome = verdict.outcome;
-  record.stage = verdict.stage;
-  record.cause = verdict.cause;
-  record.message = std::move(verdict.message);
-  record.correct_at = verdict.correct_at;
-  record.correctness = std::move(verdict.correctness);
-  record.timing = std::move(verdict.timing);
-  record.speedup = std::move(verdict.speedup);
-  record.launches = verdict.launches;
-  record.flags.insert(record.flags.end(), verdict.flags.begin(), verdict.flags.end());
-  record.kernel_class = verdict.kernel_class;
-  record.findings = std::move(verdict.findings);
-  record.findings_count = verdict.findings_count;
-  record.estimate = estimate_of(answer, setup_.options->estimate_for);
-  record.profile = std::move(verdict.profile);
-  if (!answer.findings.empty()) details["findings"] = std::move(answer.findings);
-  if (!answer.operators.empty())
-    details["reference_operators"] = listed(std::move(answer.operators));
-  if (!answer.candidate_operators.empty())
-    details["candidate_operators"] = listed(std::move(answer.candidate_operators));
-  details["raw_ms"] = std::move(answer.raw_ms);
+  take_answer(std::move(answer), setup_.options->estimate_for, record, details);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   if (died) {
     const ExitStatus status = candidate.finish(kExitGrace);
