@@ -27,7 +27,7 @@ fs::path torch_package() {
 
 /// That torch under another path, without its bytecode.
 fs::path torch_without_bytecode(const TempFolder& folder) {
-  const fs::path site = folder.path() / "site";
+  fs::path site = folder.path() / "site";
   fs::create_directories(site / "torch");
   for (const auto& entry : fs::directory_iterator(torch_package()))
     if (entry.path().filename() != "__pycache__")
