@@ -23,6 +23,7 @@ from kbench_worker.module_cpu_cuda import Unsupported
 from kbench_worker.module_extension import BuildError, ScoutStop
 
 _MODULE_NAME = "kbench_candidate"
+_LONGEST_NAME = 120  # bytes: others make longer names of it
 
 
 class CandidateFailure(Exception):
@@ -161,9 +162,19 @@ def prepare(on_cpu, known=()):
         module_cpu.enter(known)
 
 
+def _file_name(path):
+    """What a file system takes of a candidate's name, which may be any text."""
+    name = os.path.basename(path).replace("\0", "").encode("utf-8", "replace")
+    if name in (b"", b".", b".."):
+        return "candidate.py"
+    if len(name) > _LONGEST_NAME:
+        name = name[:_LONGEST_NAME - 3] + b".py"
+    return name.decode("utf-8", "ignore")
+
+
 def _write(path, source, folder):
     """Puts the source where inspect finds it, as Triton and torch.compile do."""
-    _Source.name = os.path.basename(path) or "candidate.py"
+    _Source.name = _file_name(path)
     _Source.file = os.path.join(folder, _Source.name)
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
     with open(_Source.file, "wb") as file:

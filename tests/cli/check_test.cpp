@@ -44,6 +44,7 @@ class Files {
     add(mine + "never.py", "class ModelNew: pass\nwhile True: pass\n");
     add(mine + "dies.py", "class ModelNew: pass\nimport os\nos.abort()\n");
     add(mine + "answer.md", "Text.\n\n```\n" + module_with("", kPlainCall) + "```\n");
+    add(mine + "latin.py", "# caf\xe9\n" + module_with("", kPlainCall));
     add(mine + "cut.md", "Text.\n\n```\n" + module_with("", kPlainCall));
     add("loose/kernel.cu", kReluScaleKernel);
     add("loose/plain.py", module_with("", kPlainCall));
@@ -126,6 +127,7 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   const json block = fine("1_ReluScale/answer.md", "module").at("block");
   EXPECT_EQ(block.at("first_line"), 4);
   EXPECT_EQ(block.at("blocks"), 1);
+  bad("1_ReluScale/latin.py", "rejected not_utf8", "byte 0xe9 in line 1");
   bad("1_ReluScale/cut.md", "rejected truncated", "line 4");
   EXPECT_EQ(verdict(found["loose/kernel.cu"]), "fine, but unplaced");
   EXPECT_EQ(verdict(found["loose/plain.py"]), "fine, but unplaced");

@@ -105,6 +105,10 @@ Samples samples() {
       {"4.md",
        {answer("import torch\nclass ModelNew(torch.nn.Module):\n    def f(self: pass\n", ""),
         Outcome::kLoadFailure, "import_failed", "4.md:11"}},
+      {"6.md",
+       {answer(module_with("", "        return x\n"), "python") + answer(plain, "") +
+            "```\nprint('and that is all')\n```\n",
+        Outcome::kCorrect, "", ""}},
       {"5.md",
        {answer(replaced(kReluScaleKernel, "(x, scale,", "(x, scales,"), "cuda"),
         Outcome::kCompileFailure, "unknown_name", "line 11, column"}},
@@ -191,6 +195,13 @@ TEST(Entry, OfAnExtensionIsChosenByName) {
   EXPECT_THAT(asked.at("one"), HasSubstr("binds no function second; it binds first"));
   EXPECT_THAT(asked.at("other"), HasSubstr("no_entry"));
   EXPECT_THAT(asked.at("other"), HasSubstr("defines no function second; it defines third"));
+  // A verdict under another entry is none.
+  const auto again = outcomes("open.jsonl", {"--entry", "second", "--resume"});
+  EXPECT_THAT(again.at("both"), HasSubstr("correct"));
+  EXPECT_THAT(again.at("one"), HasSubstr("no function second"));
+  const std::string both = (folder.path() / "me/1_ReluScale/both.cu").string();
+  EXPECT_EQ(run_kbench({"check", "--problem", problem, both}).status.code, 3);
+  EXPECT_EQ(run_kbench({"check", "--problem", problem, both, "--entry", "first"}).status.code, 0);
 }
 
 }  // namespace

@@ -74,6 +74,28 @@ TEST(Stream, TakesAnswersAsTheyCame) {
   EXPECT_THAT(records.at("error").at("message").get<std::string>(), HasSubstr("and response"));
 }
 
+TEST(Stream, AnyTextIsAnId) {
+  const TempFolder folder;
+  const std::vector<std::string> ids{std::string(300, 'x'),  "a/b\n\"c\"", "..", "",
+                                     std::string("a\0b", 3), "größe/\\"};
+  std::string lines;
+  for (const std::string& id : ids) {
+    // Different code each: equal code would be judged once.
+    const std::string source = "# " + std::to_string(lines.size()) +
+                               "\nimport torch\nclass ModelNew(torch.nn.Module):\n"
+                               "    def forward(self, x):\n        return x + 1\n";
+    lines += json{{"id", id}, {"problem", "1_AddOne"}, {"source", source}}.dump() + "\n";
+  }
+  const auto result = stream(folder, lines);
+  EXPECT_EQ(result.status.code, 0) << result.error;
+  const auto records = lines_of(result.output);
+  ASSERT_EQ(records.size(), ids.size());
+  for (const json& record : records) {
+    EXPECT_EQ(record.at("outcome"), "correct") << record.at("message");
+    EXPECT_THAT(ids, testing::Contains(record.at("candidate").get<std::string>()));
+  }
+}
+
 TEST(Stream, AMalformedLineIsNamedAndTheRestGoesOn) {
   const TempFolder folder;
   const json good{{"id", "a"}, {"problem", "1_AddOne"}, {"source", add_one_kernel()}};
