@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -66,12 +67,18 @@ KnownProblems known_problems(const CheckArguments& arguments, const Installation
   std::vector<Problem> problems = find_problems(arguments.problems, {installation.problems});
   const bool one_is_named = !arguments.problems.empty() && problems.size() == 1;
   const std::size_t named = problems.size();
+  std::map<std::string, fs::path> asked;
   for (const std::string& file : arguments.files) {
     if (stands_as_candidate(
             file, {problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(named)},
             one_is_named))
       continue;
     for (Problem& problem : problem_in(file)) {
+      std::error_code ignored;
+      const auto [other, is_first] = asked.emplace(problem.key, problem.path);
+      if (!is_first && !fs::equivalent(other->second, problem.path, ignored))
+        throw UsageError(fmt::format("{} and {} are both problem {}: check one after the other",
+                                     other->second.string(), problem.path.string(), problem.key));
       const auto known = std::ranges::find(problems, problem.key, &Problem::key);
       // The file that is asked about, not another one of its name.
       if (known != problems.end())

@@ -137,6 +137,18 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   EXPECT_THAT(verdict(found["1_ReluScale/kept_names.py"]), HasSubstr("load_failure no_modelnew"));
 }
 
+TEST(Check, TwoProblemsOfOneNameAreRefused) {
+  const TempFolder folder;
+  const auto one = folder.write("a/level1/1_ReluScale.py", kModuleProblem).string();
+  const auto other =
+      folder.write("b/level1/1_ReluScale.py", replaced(kModuleProblem, "rows = 16", "rows = 8"))
+          .string();
+  const auto result = run_kbench({"check", one, other});
+  EXPECT_EQ(result.status.code, 2);
+  EXPECT_THAT(result.error, HasSubstr("are both problem level1/1_ReluScale"));
+  EXPECT_EQ(run_kbench({"check", one, one}).status.code, 0);
+}
+
 TEST(Check, TextForPeopleAndExitCodes) {
   Files files;
   const std::string problem = files.path("level1/1_ReluScale.py");
