@@ -200,8 +200,8 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
   } catch (const ProblemFailure&) {
     // The judge will say so.
   }
-  return host("scout", job_.module.file_name, py::bytes(job_.module.source), job_.module.folder,
-              order, arguments, py::none(), problem_names())
+  return call_python("module_scout", "scout", job_.module.file_name, py::bytes(job_.module.source),
+                     job_.module.folder, order, arguments, py::none(), problem_names())
       .cast<std::tuple<std::string, std::string, std::string>>();
 }
 

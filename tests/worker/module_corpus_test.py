@@ -12,7 +12,7 @@ import unittest
 
 import torch
 
-from module_fixture import Builds, module_host
+from module_fixture import Builds, module_host, module_scout
 from worker_package import ROOT
 from kbench_worker import problem_host
 
@@ -53,7 +53,7 @@ def _candidate(path, folder, builds):
 
 def _scout(path, folder):
     builds = Builds()
-    stage, cause, message = module_host.scout(*_candidate(path, folder, builds))
+    stage, cause, message = module_scout.scout(*_candidate(path, folder, builds))
     return message if cause else f"{stage} {len(builds.requests)}"
 
 

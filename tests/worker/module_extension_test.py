@@ -10,7 +10,7 @@ import unittest
 
 import torch
 
-from module_fixture import Builds, CandidateCase, module_extension, module_host
+from module_fixture import Builds, CandidateCase, module_extension, module_host, module_scout
 
 _TAIL = """
 class ModelNew(torch.nn.Module):
@@ -214,7 +214,7 @@ except RuntimeError as error:
 class Scout(CandidateCase):
 
     def scout(self, source, *arguments):
-        return module_host.scout("mine.py", source.encode(), self.folder, self.builds, *arguments)
+        return module_scout.scout("mine.py", source.encode(), self.folder, self.builds, *arguments)
 
     def test_goes_on_until_a_function_is_called(self):
         source = f"{_HEAD}ext = load_inline('e', 'c')\nf = ext.f\n{_TAIL}"

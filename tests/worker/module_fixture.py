@@ -7,7 +7,8 @@ import textwrap
 import unittest
 
 import worker_package  # noqa: F401  makes the package
-from kbench_worker import module_extension, module_host  # noqa: E402  needs the package
+from kbench_worker import (  # noqa: E402  needs the package
+    module_extension, module_host, module_scout)
 
 module_host.prepare(on_cpu=True)
 
