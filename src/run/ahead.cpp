@@ -139,11 +139,8 @@ void Ahead::finish_opening() {
   if (!opening_) return;
   opening_ = false;
   try {
-    auto answer = problem_->judge->finish_open();
-    if (auto* fault = std::get_if<ProblemFault>(&answer)) {
-      problem_->failure = std::move(*fault);
-      problem_->judge.reset();
-    }
+    // What others held may be why it failed: in its turn it is opened without them.
+    if (std::holds_alternative<ProblemFault>(problem_->judge->finish_open())) problem_.reset();
   } catch (const Error&) {
     problem_.reset();  // as above
   }

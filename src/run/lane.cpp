@@ -213,6 +213,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   enter(prepared, alone || !shares_memory(setup_, prepared));
   if (alone) ahead_.drop_all();
   watch.lap("turn");
+  const bool had_company = process != nullptr || has_company(alone);
   // Others may time while it waits for a judge: not with this candidate running.
   if (setup_.lanes > 1) open(prepared);
   auto candidate =
@@ -245,7 +246,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   // What ended the process still uses the device: nobody times before this.
   if (turn_.is_timing()) turn_.rest();
   if (correct) return true;
-  if (has_company(alone) && may_be_for_company(setup_, prepared.record, free_bytes_)) {
+  if (had_company && may_be_for_company(setup_, prepared.record, free_bytes_)) {
     drop(opened.key);
     return false;
   }

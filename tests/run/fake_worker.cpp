@@ -91,6 +91,9 @@ class FakeJudge {
     if (memory_share_ < 1 && mode_ == "does_not_fit_shared")
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
+    if (mode_ == "fails_ahead" && json::parse(message.body).value("draw_all", false))
+      return reply(MessageType::kProblemFailure,
+                   json{{"cause", "out_of_memory"}, {"message", "too much"}, {"log", ""}});
     if (mode_ == "fails_problem_halfway") return reply(MessageType::kProblemFailure, "{}");
     if (mode_ == "speaks_garbage") return shout();
     const json found = to_json(signature());
@@ -144,6 +147,10 @@ class FakeJudge {
     if (mode_ == "crash_with_memory_left") {
       body["record"]["outcome"] = "crash";
       body["record"]["message"] = fmt::format("evaluation {}", ++evaluated_);
+      return reply(MessageType::kVerdict, body);
+    }
+    if (mode_ == "second_is_out_of_memory" && ++evaluated_ == 2) {
+      body["record"]["outcome"] = "out_of_memory";
       return reply(MessageType::kVerdict, body);
     }
     if (memory_share_ < 1 && (mode_ == "out_of_shared_memory" || mode_ == "crash_in_shared")) {

@@ -301,6 +301,28 @@ TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
     expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
 }
 
+TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
+  LaneBench bench("ok", "fails_ahead", "ok", true, -1, std::size_t{1} << 30, 1, true);
+  Prepared first = bench.prepared("1"), second = bench.prepared("2");
+  expect_correct(bench.judge(first, {&second}));
+  expect_correct(bench.judge(second));
+}
+
+TEST(GpuLane, WantOfMemoryBesideOthersIsLookedAtAgain) {
+  enum class Company { kLoadedAhead, kEnding, kNone };
+  for (const Company company : {Company::kLoadedAhead, Company::kEnding, Company::kNone}) {
+    LaneBench bench("ok", "second_is_out_of_memory", "ok", true);
+    Prepared first = bench.prepared(), second = bench.prepared();
+    // Of a large problem no process lingers.
+    if (company != Company::kEnding) first.needed_bytes = std::size_t{1} << 39;
+    std::vector<Prepared*> following;
+    if (company == Company::kLoadedAhead) following = {&second};
+    expect_correct(bench.judge(first, following));
+    EXPECT_EQ(bench.judge(second).outcome,
+              company == Company::kNone ? Outcome::kOutOfMemory : Outcome::kCorrect);
+  }
+}
+
 TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
   LaneBench bench("ok", "ok", "ok", true);
   Prepared current = bench.prepared();
