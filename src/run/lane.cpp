@@ -292,6 +292,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"asked_limit_s", setup_.options->call_limit_s},
                      {"call_limit_s", prepared.call_limit_s},
                      {"require_clean", setup_.options->require_clean},
+                     {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());

@@ -28,6 +28,7 @@ struct EvaluationRequest {
   double call_limit_s = 0;           ///< lowers that; 0: it does not
   bool find_written_source = false;  ///< a second run after a crash: which input was written?
   bool require_clean = false;        ///< reject what raises one of unclean_flags()
+  bool all_trials = false;           ///< go on after a clear failure
   bool profile = false;              ///< one more call, counted
 };
 

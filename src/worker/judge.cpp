@@ -125,6 +125,7 @@ class Judge {
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.find_written_source = request.at("find_written_source");
     evaluation.require_clean = request.at("require_clean");
+    evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();

@@ -171,6 +171,35 @@ __global__ void k(const float* x, float* y, int n) {
   EXPECT_THAT(result.output, AllOf(HasSubstr("137"), HasSubstr("42")));
 }
 
+TEST_F(Eval, AClearFailureEndsTheTrials) {
+  struct Case {
+    std::string added;
+    std::vector<std::string> options;
+    int calls;  // a failure costs three more
+  };
+  // The second misses fp32's tolerance alone: the other trials tell at which row it is right.
+  for (const Case& c : {Case{"2", {}, 4}, Case{"1.0005f", {}, 8}, Case{"2", {"--all-trials"}, 8}}) {
+    std::filesystem::remove(out());
+    problem("1_AddOne", add_one_problem(64));
+    candidate(
+        "me/1_AddOne/a.cu",
+        "//@ out y like x\n//@ k<<<1, 64>>>(x, y)\n__global__ void k(const float* x, float* y) "
+        "{\n  if (threadIdx.x == 0) printf(\"call\\n\");\n"
+        "  y[threadIdx.x] = x[threadIdx.x] + " +
+            c.added + ";\n}\n");
+    ASSERT_EQ(eval(c.options).status.code, 0);
+    const Record record = only_record();
+    EXPECT_EQ(record.outcome, Outcome::kMismatch) << record.message;
+    ASSERT_TRUE(record.details.has_value());
+    std::ifstream file(details_path(out()), std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(record.details->offset));
+    std::string text(record.details->length, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    const auto log = json::parse(text).at("log").get<std::string>();
+    EXPECT_EQ(std::ranges::count(log, '\n'), c.calls) << c.added;
+  }
+}
+
 TEST_F(Eval, WhatAKernelPrintsIsKeptAndBounded) {
   problem("1_AddOne", add_one_problem(64));
   candidate("me/1_AddOne/a.cu", R"(//@ dims x[N]
