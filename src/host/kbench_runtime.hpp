@@ -22,7 +22,7 @@ struct Argument {
 /// one pointer for each parameter that the kernel has (cudaLaunchKernel is not told how many).
 inline constexpr std::size_t kPointersOnly = ~std::size_t{0};
 
-inline constexpr std::uint32_t kRuntimeVersion = 1;
+inline constexpr std::uint32_t kRuntimeVersion = 2;
 
 /// The functions through which a host half reaches its device half. Its loader gives them to
 /// `extern "C" void kbench_split_start(const Runtime*)`, which every host half exports, before
@@ -49,6 +49,8 @@ struct Runtime {
   int (*allocate)(void* context, void** pointer, std::size_t bytes);
   int (*release)(void* context, void* pointer);
   int (*synchronize)(void* context);
+  /// Host code has looked at the error of a launch that was refused, and may try another one.
+  void (*error_taken)(void* context);
 };
 
 }  // namespace kbench_split

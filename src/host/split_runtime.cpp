@@ -193,6 +193,8 @@ KBENCH_HIDDEN cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* sy
 // On a GPU the real runtime has errors of its own to tell; on the CPU there are none but ours.
 KBENCH_HIDDEN cudaError_t cudaGetLastError() {
   const int error = take_error();
+  if (error != cudaSuccess && runtime != nullptr && runtime->error_taken != nullptr)
+    runtime->error_taken(runtime->context);
   return static_cast<cudaError_t>(error != cudaSuccess ? error : other_last_error(true));
 }
 

@@ -99,10 +99,10 @@ class CpuRuntime final : public ExtensionRuntime {
     if (failed()) return cudaErrorLaunchFailure;  // as every call says after a fault
     auto& kernel = static_cast<CpuKernel&>(base);
     if (launch.shared_bytes > static_cast<std::size_t>(kernel.shared_limit_bytes)) {
-      fail({Outcome::kCrash, "invalid_launch",
-            fmt::format("{}: {} bytes of dynamic shared memory, and it may take {}: "
-                        "cudaFuncSetAttribute asks for more",
-                        kernel.name, launch.shared_bytes, kernel.shared_limit_bytes)});
+      refuse({Outcome::kCrash, "invalid_launch",
+              fmt::format("{}: {} bytes of dynamic shared memory, and it may take {}: "
+                          "cudaFuncSetAttribute asks for more",
+                          kernel.name, launch.shared_bytes, kernel.shared_limit_bytes)});
       return cudaErrorInvalidValue;
     }
     ptx::Launch run;
@@ -116,15 +116,18 @@ class CpuRuntime final : public ExtensionRuntime {
     auto regions = regions_();
     memory_.add_to(regions);
     auto result = ptx::launch(*kernel.module, regions, run, executor_options(watch_, ++launches_));
+    if (result.fault && result.fault->kind == ptx::FaultKind::kBadLaunch) {
+      refuse(failure_of(*result.fault, {}));
+      return cudaErrorInvalidConfiguration;
+    }
     LaunchReport seen = report_of(result);
     seen.kernel = kernel.name;
     seen.grid = launch.grid;
     seen.block = launch.block;
     report(std::move(seen));
     if (!result.fault) return cudaSuccess;
-    const bool refused = result.fault->kind == ptx::FaultKind::kBadLaunch;
     fail(failure_of(*result.fault, {}));
-    return refused ? cudaErrorInvalidConfiguration : cudaErrorIllegalAddress;
+    return cudaErrorIllegalAddress;
   }
 
   int set_attribute(Kernel& kernel, int attribute, int value) override {

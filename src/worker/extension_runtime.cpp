@@ -62,6 +62,10 @@ ExtensionRuntime::ExtensionRuntime() {
     return block_size <= 0 ? kInvalidValue
                            : self.occupancy(*kernel, blocks, block_size, shared_bytes);
   };
+  table_.error_taken = [](void* context) {
+    auto& self = *static_cast<ExtensionRuntime*>(context);
+    if (self.refused_) self.refused_->looked_at = true;
+  };
   table_.symbol_address = [](void* context, const void* shadow, void** address, std::size_t* size) {
     auto& self = *static_cast<ExtensionRuntime*>(context);
     const auto found = self.variables_.find(static_cast<const std::byte*>(shadow));
@@ -97,6 +101,13 @@ void ExtensionRuntime::fail(CandidateFailure failure) {
 
 void ExtensionRuntime::check() {
   if (failure_) throw *std::exchange(failure_, std::nullopt);
+  const auto refused = std::exchange(refused_, std::nullopt);
+  if (refused && !refused->looked_at) throw refused->failure;
+}
+
+void ExtensionRuntime::explain() {
+  if (refused_) refused_->looked_at = false;
+  check();
 }
 
 }  // namespace kbench::worker

@@ -49,8 +49,11 @@ class ExtensionRuntime {
   void watch(const Watch& watch) { watch_ = watch; }
   /// What was seen of each launch since the last time.
   std::vector<LaunchReport> take_reports() { return std::exchange(reports_, {}); }
-  /// Throws what a launch has failed with, if one has: its host code may have looked away.
+  /// Throws what a launch has failed with, if one has: its host code may have looked away. One that
+  /// was refused, and whose error was looked at, is none: another one may have taken its place.
   void check();
+  /// Throws what a launch has failed with, looked at or not: why host code went wrong.
+  void explain();
 
  protected:
   struct Launch {
@@ -86,6 +89,8 @@ class ExtensionRuntime {
   virtual int occupancy(Kernel& kernel, int* blocks, int block_size, std::size_t shared_bytes) = 0;
 
   void fail(CandidateFailure failure);
+  /// The same of a launch that did not begin: the device goes on as if there had been none.
+  void refuse(CandidateFailure failure) { refused_ = Refused{std::move(failure), false}; }
   void report(LaunchReport report) { reports_.push_back(std::move(report)); }
   bool failed() const { return failure_.has_value(); }
 
@@ -98,6 +103,11 @@ class ExtensionRuntime {
   std::map<const std::byte*, std::unique_ptr<Kernel>> kernels_;  ///< by the stub's first byte
   std::map<const std::byte*, Symbol> variables_;                 ///< by the shadow's
   std::optional<CandidateFailure> failure_;
+  struct Refused {
+    CandidateFailure failure;
+    bool looked_at;
+  };
+  std::optional<Refused> refused_;
   std::vector<LaunchReport> reports_;
 };
 

@@ -41,6 +41,7 @@ constexpr CauseRow kCauses[] = {
     {"not_a_tensor", Outcome::kWrongShape},
     {"not_plain", Outcome::kWrongShape},
     {"not_dense", Outcome::kWrongShape},
+    {"overlapping", Outcome::kWrongShape},
     {"wrong_device", Outcome::kWrongDtype},
     {"wrong_signature", Outcome::kCrash},
     {"forward_raised", Outcome::kCrash},
@@ -85,7 +86,7 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
 void ModulePython::fail(py::error_already_set& error) {
   if (error.matches(PyExc_KeyboardInterrupt)) throw;
   // A kernel's own failure says more than what the host code made of it.
-  if (runtime_) runtime_->check();
+  if (runtime_) runtime_->explain();
   CandidateFailure failure{Outcome::kCrash, "candidate_raised", ""};
   try {
     const auto parts = embedded_module("module_host")
@@ -356,8 +357,9 @@ py::object ModulePython::load_kernel(const std::string& name, BuiltExtension bui
         const auto& table = *runtime_->table();
         const int error = table.launch(table.context, mark, grid.data(), block.data(), shared_bytes,
                                        nullptr, arguments.data(), arguments.size(), 0, nullptr);
-        if (error != 0)
-          throw std::runtime_error(fmt::format("CUDA error {} in a launch of {}", error, name));
+        if (error == 0) return;
+        table.error_taken(table.context);  // as the exception that its caller may catch
+        throw std::runtime_error(fmt::format("CUDA error {} in a launch of {}", error, name));
       });
 }
 

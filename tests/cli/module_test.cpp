@@ -86,6 +86,31 @@ const std::map<std::string, Expectation>& samples() {
       {"too_many_threads",
        {module_with(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0") + kLoad, kCall),
         Outcome::kCrash, "invalid_launch", "2560"}},
+      // A refused launch does a device no harm: who looks at its error may try another one.
+      {"tries_smaller_blocks",
+       {module_with(
+            replaced(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0"),
+                     "  C10_CUDA_KERNEL_LAUNCH_CHECK();",
+                     "  if (cudaGetLastError() != cudaSuccess)\n"
+                     "    relu_scale<float><<<(n + 255) / 256, 256>>>(\n"
+                     "        x.data_ptr<float>(), scale.data_ptr<float>(),\n"
+                     "        bias.data_ptr<float>(), y.data_ptr<float>(), n, x.size(1));") +
+                kLoad,
+            kCall),
+        Outcome::kCorrect, "", ""}},
+      {"catches_too_many_threads",
+       {module_with(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0") + kLoad,
+                    "        try:\n            " + kCall.substr(8) +
+                        "        except RuntimeError:\n"
+                        "            pass\n" +
+                        kPlainCall),
+        Outcome::kCorrect, "", ""}},
+      {"looks_at_no_error",
+       {module_with(replaced(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0"),
+                             "  C10_CUDA_KERNEL_LAUNCH_CHECK();", "") +
+                        kLoad,
+                    kCall),
+        Outcome::kCrash, "invalid_launch", "2560"}},
       {"raises",
        {"import torch\nraise ValueError('not today')\n", Outcome::kLoadFailure, "import_failed",
         "raises.py:2: ValueError: not today"}},

@@ -95,6 +95,10 @@ def synchronize(_):
     return 0
 
 
+def error_taken(_):
+    return 0
+
+
 _FUNCTIONS = [
     (launch, [_pointer, _numbers, _numbers, _size, _pointer, ctypes.POINTER(Argument), _size, _int,
               _numbers]),
@@ -105,12 +109,13 @@ _FUNCTIONS = [
     (allocate, [ctypes.POINTER(_pointer), _size]),
     (release, [_pointer]),
     (synchronize, []),
+    (error_taken, []),
 ]
 
 
 def table():
     """The Runtime of kbench_runtime.hpp."""
-    words = [ctypes.c_uint64(1), ctypes.c_uint64(0)]
+    words = [ctypes.c_uint64(2), ctypes.c_uint64(0)]
     for function, types in _FUNCTIONS:
         callback = ctypes.CFUNCTYPE(_int, _pointer, *types)(function)
         _kept.append(callback)
