@@ -46,7 +46,7 @@ struct EvalOptions {
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
   std::vector<std::string> baselines{"eager"};
   int trials = 5;
-  bool all_trials = false;             ///< `--all-trials`: go on after a clear failure
+  bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
   bool cold_cache = true;
   std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run
   Sizes overrides;                    ///< --set
