@@ -224,7 +224,9 @@ bool Placement::drop_if_it_needs_host(std::size_t at) {
 void Placement::place_in_device() {
   std::vector<std::size_t> roots;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    items_[i].in_device = traits_[i].is_device_code || may_be_shared(i);
+    // The namespace may be one that only the host has (std::filesystem).
+    const bool is_namespace = unit_.text.is(items_[i].item->specifiers, "namespace");
+    items_[i].in_device = traits_[i].is_device_code || (!is_namespace && may_be_shared(i));
     if (traits_[i].is_device_code) roots.push_back(i);
   }
   close_over_device(roots);

@@ -335,7 +335,7 @@ void Evaluation::run_trials() {
   const std::string changed = problem_.first_changed_source();
   if (!changed.empty())
     throw CandidateFailure{Outcome::kIllegalWrite, "input_written",
-                           fmt::format("a kernel wrote to {}, which is not its own", changed)};
+                           fmt::format("the candidate wrote to {}, which is not its own", changed)};
   if (mismatched) decide_mismatch();
   const auto& state = problem_.slot_set(0).state();
   for (std::size_t i = 0; i < state.size(); ++i) {

@@ -78,6 +78,8 @@ struct Sizes { int rows, columns; std::array<int, 2> of() const { return {rows, 
 struct Cache { torch::Tensor kept; };
 template <typename T> struct Pair { T a, b; };
 namespace cg = cooperative_groups;
+namespace fs = std::filesystem;
+using Path = fs::path;
 using namespace nvcuda;
 using Fragment = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 struct Tile { Fragment f; };
@@ -85,14 +87,15 @@ static int rounded(int n) { return (n + 3) / 4 * 4; }
 constexpr int cdiv(int a, int b) { return (a + b - 1) / b; }
 constexpr int kTiles = cdiv(1000, 32);
 extern __shared__ float tile[];
-__global__ void k(Sizes s) { Tile t; }
+__global__ void k(Sizes s) { Tile t; cg::this_thread_block().sync(); }
 )");
   for (const char* both : {"kThreads = 256", "enum class Mode", "struct Sizes", "struct Pair",
                            "constexpr int cdiv", "kTiles ="}) {
     EXPECT_THAT(made.device, HasSubstr(both));
     EXPECT_THAT(made.host, HasSubstr(both));
   }
-  for (const char* host : {"using Tensor", "Tensors", "kBlocks", "loaded", "Cache", "rounded"}) {
+  for (const char* host : {"using Tensor", "Tensors", "kBlocks", "loaded", "Cache", "rounded",
+                           "namespace fs", "Path"}) {
     EXPECT_THAT(made.device, Not(HasSubstr(host)));
     EXPECT_THAT(made.host, HasSubstr(host));
   }
