@@ -29,6 +29,14 @@ bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
          prepared.needed_bytes * kRoomForCandidates * setup.lanes <= setup.device.gpu->memory_bytes;
 }
 
+/// Whether a module may have something built in its first call, for which it is to have time: a
+/// compiler may have to make its precompiled header first.
+bool builds_late(const Prepared& prepared, const ReadyCode& code) {
+  const bool ordered = prepared.scouted.valid() && prepared.scouted.get().builds.builds > 0;
+  return code.kind == CandidateKind::kModule && !ordered &&
+         code.module.source.find("cpp_extension") != std::string::npos;
+}
+
 /// Share of the device's memory that has to be free for a crash to be the candidate's own doing.
 constexpr std::uint64_t kScarceShare = 4;
 
@@ -289,6 +297,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"pid", candidate.pid()},
                      {"nonce", candidate.nonce()},
                      {"load_limit_s", setup_.options->load_limit_s},
+                     {"builds_late", builds_late(prepared, code)},
                      {"asked_limit_s", setup_.options->call_limit_s},
                      {"call_limit_s", prepared.call_limit_s},
                      {"require_clean", setup_.options->require_clean},

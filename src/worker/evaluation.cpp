@@ -167,7 +167,9 @@ double Evaluation::call_limit_s() const {
   const double limit = usual_limit_s();
   // What a module compiles and tunes in its first call belongs to its loading.
   if (!called_ && request_.kind != CandidateKind::kKernel)
-    return std::min(request_.load_limit_s, std::max(limit, kFirstCallLimit_s));
+    return request_.builds_late
+               ? request_.load_limit_s
+               : std::min(request_.load_limit_s, std::max(limit, kFirstCallLimit_s));
   return request_.call_limit_s > 0 ? std::min(request_.call_limit_s, limit) : limit;
 }
 

@@ -24,6 +24,7 @@ struct EvaluationRequest {
   LaunchPlan plan;
   pid_t pid = -1;  ///< of the candidate, to freeze it
   double load_limit_s = 120;
+  bool builds_late = false;          ///< its first call may wait for compilers
   double asked_limit_s = 0;          ///< of a call, by `--timeout`; 0: by the reference's time
   double call_limit_s = 0;           ///< lowers that; 0: it does not
   bool find_written_source = false;  ///< a second run after a crash: which input was written?

@@ -121,6 +121,7 @@ class Judge {
     evaluation.plan = launch_plan_from_json(request.at("plan"));
     evaluation.pid = request.at("pid");
     evaluation.load_limit_s = request.at("load_limit_s");
+    evaluation.builds_late = request.at("builds_late");
     evaluation.asked_limit_s = request.at("asked_limit_s");
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.find_written_source = request.at("find_written_source");
@@ -158,7 +159,7 @@ class Judge {
     if (changed.empty()) return;
     record.outcome = Outcome::kIllegalWrite;
     record.cause = "input_written";
-    record.message = fmt::format("a kernel wrote to {}, which is not its own", changed);
+    record.message = fmt::format("the candidate wrote to {}, which is not its own", changed);
   }
 
   /// Tells the driver that timing is next and waits until it says that the device is quiet.
