@@ -44,9 +44,10 @@ void each_included(std::string_view source, Take&& take) {
     if (word == std::string_view::npos || !source.substr(word).starts_with(kWord)) continue;
     const std::size_t open = source.find_first_not_of(" \t", word + kWord.size());
     if (open == std::string_view::npos || (source[open] != '"' && source[open] != '<')) continue;
-    const std::size_t close = source.find_first_of("\">\n", open + 1);
-    if (close == std::string_view::npos || source[close] == '\n' || close - open > kLongestName)
-      continue;
+    const std::size_t close = source.find_first_of(std::string_view("\">\n\0", 4), open + 1);
+    const bool ends =
+        close != std::string_view::npos && (source[close] == '"' || source[close] == '>');
+    if (!ends || close - open > kLongestName) continue;
     take(source.substr(open + 1, close - open - 1));
   }
 }

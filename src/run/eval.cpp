@@ -16,18 +16,16 @@
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
 #include "run/check.hpp"
-#include "run/device_turns.hpp"
+#include "run/device_lanes.hpp"
 #include "run/environment.hpp"
 #include "run/eval_options.hpp"
 #include "run/gpu_lock.hpp"
 #include "run/group_queue.hpp"
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
-#include "run/lane.hpp"
 #include "run/lane_device.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
-#include "run/spare_pool.hpp"
 #include "run/verdicts.hpp"
 
 namespace kbench {
@@ -47,13 +45,6 @@ constexpr std::size_t kSmallestGroup = 8;
 constexpr std::size_t kKeptVerdicts = 4096;
 /// Share of the machine's memory that one candidate's process may hold.
 constexpr double kCandidateMemoryShare = 0.7;
-
-std::size_t needed_bytes(const Signature& signature) {
-  std::size_t state = 0;
-  for (const auto& entry : signature.state) state += entry.tensor.bytes();
-  // Inputs and state twice (drawn, shared), outputs twice (reference, candidate).
-  return 2 * (signature.input_bytes() + signature.output_bytes() + state);
-}
 
 }  // namespace
 
@@ -132,13 +123,13 @@ struct EvalRun::Impl {
     const auto& device = devices.front();
     prepared.sizes = sizes->of(*prepared.problem).sizes;
     const std::size_t memory = device.gpu ? device.gpu->memory_bytes : run::total_memory_bytes();
-    prepared.needed_bytes = needed_bytes(found);
+    prepared.needed_bytes = run::needed_bytes(found);
     if (prepared.needed_bytes > memory)
       return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "does_not_fit",
                          fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose "
                                      "smaller sizes with --set",
-                                     static_cast<double>(needed_bytes(found)) / 1e9, device.model,
-                                     static_cast<double>(memory) / 1e9));
+                                     static_cast<double>(run::needed_bytes(found)) / 1e9,
+                                     device.model, static_cast<double>(memory) / 1e9));
     const auto& shrunk = prepared.record.shrunk;
     if (shrunk && !device.gpu && shrunk->hopeless(options.shrink))
       return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "too_large_for_cpu",
@@ -180,35 +171,17 @@ struct EvalRun::Impl {
             candidate_memory_bytes(), cancel_fd};
   }
 
-  std::size_t lanes_of(const LaneDevice& device) const {
-    // KernelBench judges one after another, and its times are to be had in its way.
-    if (!device.gpu || run::by_kernelbench(options)) return 1;
-    return std::max(options.lanes, 1U);
-  }
-
-  /// By KernelBench's rules a process is KernelBench's: with all queues, and opened in its turn.
-  std::unique_ptr<run::SparePool> make_spares(const LaneDevice& device, run::DeviceTurns& turns,
-                                              std::size_t lanes) {
-    if (!device.gpu || run::by_kernelbench(options)) return nullptr;
-    return std::make_unique<run::SparePool>(*host, device.name, turns, lanes, cancel_fd);
-  }
-
-  run::Lane make_lane(const LaneDevice& device, std::size_t judges, run::DeviceTurns& turns,
-                      run::SparePool* spares, std::size_t lanes) {
-    run::LaneSetup setup;
-    setup.turns = &turns;
-    setup.spares = spares;
-    setup.lanes = lanes;
-    setup.host = &*host;
-    setup.device = device;
-    setup.options = &options;
-    setup.secret = secret;
-    setup.kept_judges = judges;
-    setup.judge_kernels = judge_kernels;
-    setup.builder = &*builder;
-    setup.memory_limit_bytes = candidate_memory_bytes();
-    setup.cancel_fd = cancel_fd;
-    return run::Lane(std::move(setup));
+  run::DeviceLanes lanes(std::size_t judges) {
+    run::LaneSetup common;
+    common.host = &*host;
+    common.options = &options;
+    common.secret = secret;
+    common.kept_judges = judges;
+    common.judge_kernels = judge_kernels;
+    common.builder = &*builder;
+    common.memory_limit_bytes = candidate_memory_bytes();
+    common.cancel_fd = cancel_fd;
+    return {std::move(common), devices};
   }
 
   /// Whether a candidate's code may have had its verdict in this run.
@@ -236,38 +209,6 @@ struct EvalRun::Impl {
     const std::lock_guard lock(sink_mutex);
     sink(prepared.record, std::move(details));
     observer.finished(prepared.record);
-  }
-
-  /// Runs `work` in a thread per lane; the first fault of any is thrown here.
-  template <typename Work>
-  bool on_all_lanes(const std::vector<std::size_t>& lanes, std::size_t judges, Work&& work) {
-    std::mutex fault_mutex;
-    std::exception_ptr fault;
-    std::atomic<bool> stopped = false;
-    std::vector<std::thread> threads;
-    std::deque<run::DeviceTurns> turns(devices.size());
-    std::vector<std::unique_ptr<run::SparePool>> spares;
-    for (std::size_t device = 0; device < devices.size(); ++device)
-      spares.push_back(make_spares(devices[device], turns[device], lanes[device]));
-    const auto start = [&](std::size_t device) {
-      threads.emplace_back([&, device] {
-        try {
-          auto lane = make_lane(devices[device], judges, turns[device], spares[device].get(),
-                                lanes[device]);
-          work(lane);
-        } catch (const run::Cancelled&) {
-          stopped = true;
-        } catch (...) {
-          const std::lock_guard lock(fault_mutex);
-          if (!fault) fault = std::current_exception();
-        }
-      });
-    };
-    for (std::size_t device = 0; device < devices.size(); ++device)
-      for (std::size_t i = 0; i < lanes[device]; ++i) start(device);
-    for (auto& thread : threads) thread.join();
-    if (fault) std::rethrow_exception(fault);
-    return !stopped && !cancelled();
   }
 
   Installation installation;
@@ -379,9 +320,9 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   std::vector<const Problem*> used;
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
-  std::vector<std::size_t> lanes;
-  for (const auto& device : impl_->devices) lanes.push_back(impl_->lanes_of(device));
-  const std::size_t all_lanes = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
+  run::DeviceLanes lanes = impl_->lanes(1);
+  const auto& counts = lanes.counts();
+  const std::size_t all_lanes = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // Several shares for each lane, so that all end at about the same time.
   const std::size_t share = all_lanes == 1
                                 ? candidates.size()
@@ -433,7 +374,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     }
   };
   const run::Joined joined(preparer);
-  return impl_->on_all_lanes(lanes, 1, work);
+  return lanes.run(work) && !impl_->cancelled();
 }
 
 bool EvalRun::run_stream(const std::vector<Problem>& problems,
@@ -442,8 +383,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   for (const auto& problem : problems) by_key[problem.key] = &problem;
   std::mutex input_mutex;
   // A lane that waits for its next candidate must not hold anything that another one waits for.
-  const std::vector<std::size_t> lanes(impl_->devices.size(), 1);
-  return impl_->on_all_lanes(lanes, kStreamJudges, [&](run::Lane& lane) {
+  const bool finished = impl_->lanes(kStreamJudges).run_single([&](run::Lane& lane) {
     while (true) {
       std::optional<Candidate> candidate;
       Prepared prepared;
@@ -460,6 +400,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
       impl_->finish(lane, prepared, {}, sink);
     }
   });
+  return finished && !impl_->cancelled();
 }
 
 }  // namespace kbench

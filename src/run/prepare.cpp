@@ -124,6 +124,13 @@ void prepare_module(Prepared& prepared, const Signature& signature, const std::s
   }
 }
 
+std::size_t needed_bytes(const Signature& signature) {
+  std::size_t state = 0;
+  for (const auto& entry : signature.state) state += entry.tensor.bytes();
+  // Inputs and state twice (drawn, shared), outputs twice (reference, candidate).
+  return 2 * (signature.input_bytes() + signature.output_bytes() + state);
+}
+
 bool is_compiled(const Prepared& prepared) {
   const auto now = std::chrono::seconds(0);
   if (prepared.module)

@@ -48,6 +48,9 @@ void decide(Prepared& prepared, const PlanError& error);
 /// Decides on what is no code; false where it is.
 bool decide_rejected(Prepared& prepared);
 
+/// Of the device's memory, by one input set of the problem.
+std::size_t needed_bytes(const Signature& signature);
+
 /// Parses and binds the candidate's plan and asks for its code: all that can be done ahead of the
 /// device. `record` is the candidate's blank record.
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
