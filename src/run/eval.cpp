@@ -298,6 +298,7 @@ std::vector<CheckedCandidate> EvalRun::check(const std::vector<Problem>& problem
     }
   }
   std::vector<CheckedCandidate> checked;
+  checked.reserve(prepared.size());
   for (Prepared& item : prepared)
     checked.push_back(run::checked_candidate(item, impl_->check_setup()));
   return checked;
