@@ -3,7 +3,7 @@
 
 A tensor of the CPU counts as one on "cuda" unless the candidate made it without a device or moved
 it to the CPU itself: such a tensor carries a mark, and says and does what a tensor of the host says
-and does beside a GPU.
+and does beside a GPU. A scout goes on with tensors that have no values at all (`forget_values`).
 """
 
 import threading
@@ -15,15 +15,17 @@ from torch.utils import _device as device_context
 from kbench_worker import module_cpu_cuda, module_cpu_packages, module_cpu_triton
 
 _CUDA = torch.device("cuda", 0)
-_CPU = torch.device("cpu")
 _MARK = "_kbench_on_host"
+
+# What stands for the GPU.
+_stand_in = torch.device("cpu")
 
 # What the mode left out, each name once: what a report should say beside the candidate's result.
 flags = []
 
 
 def _on_host(tensor):
-    return _MARK in tensor.__dict__ or tensor.device.type != "cpu"
+    return _MARK in tensor.__dict__ or tensor.device.type != _stand_in.type
 
 
 def _mark(value, on_host):
@@ -85,7 +87,7 @@ def _to_host(tensor):
 
 
 def _to_cuda(tensor):
-    return _mark(tensor.clone(), False) if _on_host(tensor) else tensor
+    return _mark(tensor.to(_stand_in, copy=True), False) if _on_host(tensor) else tensor
 
 
 def _is_cuda(func, args, kwargs):
@@ -127,7 +129,7 @@ def _to(func, args, kwargs):
                 on_host = _on_host(value)
             elif device is not None:
                 on_host = device.type != "cuda"
-                values[key] = _CPU if device.type == "cuda" else device
+                values[key] = _stand_in if device.type == "cuda" else device
     before = _on_host(tensor)
     result = func(tensor, *rest, **kwargs)
     if on_host is None:
@@ -217,7 +219,7 @@ class _Mode(TorchFunctionMode):
             return handler(func, args, kwargs)
         device = _device_of(kwargs.get("device"))
         if device is not None and device.type == "cuda":
-            kwargs["device"] = _CPU
+            kwargs["device"] = _stand_in
         if kwargs.get("pin_memory"):
             del kwargs["pin_memory"]
         return self._call(func, args, kwargs, device)
@@ -255,7 +257,7 @@ def _replace_default_device():
         if func in device_context._device_constructors() and kwargs.get("device") is None:
             to_come = any(isinstance(mode, _Mode) for mode in _get_current_function_mode_stack())
             cuda = self.device.type == "cuda" and not to_come
-            kwargs["device"] = _CPU if cuda else self.device
+            kwargs["device"] = _stand_in if cuda else self.device
         return func(*args, **kwargs)
 
     device_context.DeviceContext.__torch_function__ = torch_function
@@ -336,6 +338,12 @@ _mode = None
 def active():
     """Whether this process has entered the mode."""
     return _mode is not None
+
+
+def forget_values():
+    """From here on "cuda" means torch's meta device, where a tensor is its shape and type alone."""
+    global _stand_in
+    _stand_in = torch.device("meta")
 
 
 def enter(known=()):

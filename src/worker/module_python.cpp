@@ -201,8 +201,14 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
   } catch (const ProblemFailure&) {
     // The judge will say so.
   }
+  py::object draw = py::none();
+  if (kernelbench_row(job_.module.precision) == nullptr)
+    draw = py::cpp_function([this] {
+      return embedded_module("problem_host")
+          .attr("draw_inputs")(problem_->module(), "cuda", job_.module.precision, 0);
+    });
   return call_python("module_scout", "scout", job_.module.file_name, py::bytes(job_.module.source),
-                     job_.module.folder, order, arguments, py::none(), problem_names())
+                     job_.module.folder, order, arguments, draw, problem_names())
       .cast<std::tuple<std::string, std::string, std::string>>();
 }
 

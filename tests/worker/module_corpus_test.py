@@ -3,7 +3,6 @@
 those that want nothing built give the reference's answer.
 """
 
-import contextlib
 import glob
 import json
 import os
@@ -12,7 +11,7 @@ import unittest
 
 import torch
 
-from module_fixture import Builds, module_host, module_scout
+from module_fixture import Builds, module_host, module_scout, text_of_child
 from worker_package import ROOT
 from kbench_worker import problem_host
 
@@ -23,27 +22,7 @@ _PROBLEMS = os.path.join(ROOT, "problems")
 def _in_child(function, path):
     """The text that function(path, a folder) returns, or raises, in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="kbench-module-") as folder:
-        return _text_of_child(lambda: function(path, folder))
-
-
-def _text_of_child(function):
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with os.fdopen(writer, "w") as out, open(os.devnull, "w") as nowhere:
-            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-                try:
-                    text = function()
-                except BaseException as error:  # whatever it is, the parent tells
-                    text = f"{type(error).__name__}: {error}"
-            out.write(text)
-            out.flush()
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as lines:
-        text = lines.read()
-    _, status = os.waitpid(child, 0)
-    return text if status == 0 else f"ended with status {status}"
+        return text_of_child(lambda: function(path, folder))
 
 
 def _candidate(path, folder, builds):
@@ -57,6 +36,16 @@ def _scout(path, folder):
     return message if cause else f"{stage} {len(builds.requests)}"
 
 
+def _scout_to_the_end(path, folder):
+    """How much it orders with all that it is given."""
+    builds = Builds()
+    reference = _reference_of(path)
+    module_scout.scout(*_candidate(path, folder, builds),
+                       problem_host.init_arguments(reference, "cuda", "native", 0),
+                       lambda: problem_host.draw_inputs(reference, "cuda", "native", 0))
+    return f"ordered {len(builds.requests)}"
+
+
 def _problem_of(path):
     """(path, sizes) of the shipped problem that a folder of the corpus is named after."""
     key = os.path.basename(os.path.dirname(path))
@@ -67,11 +56,15 @@ def _problem_of(path):
     return found, {key: repr(value) for key, value in sizes.get(name, {}).get("cpu", {}).items()}
 
 
-def _judge(path, folder):
-    """"right", "waits" for what it wants built, or what is wrong, at the sizes for the CPU."""
+def _reference_of(path):
     problem, sizes = _problem_of(path)
     with open(problem, encoding="utf-8") as file:
-        reference = problem_host.load(problem, file.read(), sizes)
+        return problem_host.load(problem, file.read(), sizes)
+
+
+def _judge(path, folder):
+    """"right", "waits" for what it wants built, or what is wrong, at the sizes for the CPU."""
+    reference = _reference_of(path)
     inputs = problem_host.draw_inputs(reference, "cuda", "native", 3)
     model = problem_host.build_model(reference, "cuda", "native", 5)
     state = problem_host.state_of(model)
@@ -99,6 +92,17 @@ class Corpus(unittest.TestCase):
         for path in sorted(paths):
             with self.subTest(path=path):
                 self.assertRegex(_in_child(_scout, path), r"^(end|import) \d+$")
+
+    def test_scouts_order_what_is_built(self):
+        asked = 0
+        for path in sorted(glob.glob(os.path.join(_CORPUS, "shipped", "*", "*.py"))):
+            with open(path, encoding="utf-8") as file:
+                if "cpp_extension import" not in file.read():
+                    continue
+            asked += 1
+            with self.subTest(path=path):
+                self.assertRegex(_in_child(_scout_to_the_end, path), r"^ordered [1-9]")
+        self.assertGreater(asked, 20)
 
     def test_what_needs_no_build_is_right(self):
         told = {}

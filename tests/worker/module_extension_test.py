@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What load_inline, load and _compile_kernel ask for, and what scouts see of it."""
+"""What load_inline, load and _compile_kernel ask for."""
 
 import os
 import re
-import resource
 import subprocess
 import types
 import unittest
 
 import torch
 
-from module_fixture import Builds, CandidateCase, module_extension, module_host, module_scout
+from module_fixture import Builds, CandidateCase, module_extension, module_host
 
 _TAIL = """
 class ModelNew(torch.nn.Module):
@@ -209,66 +208,6 @@ except RuntimeError as error:
                                "except Exception as e:\n    raise ValueError('bad')\n",
                                Builds(ValueError("no semicolon")))
         self.assertEqual(failure.cause, "build_failed")
-
-
-class Scout(CandidateCase):
-
-    def scout(self, source, *arguments):
-        return module_scout.scout("mine.py", source.encode(), self.folder, self.builds, *arguments)
-
-    def test_goes_on_until_a_function_is_called(self):
-        source = f"{_HEAD}ext = load_inline('e', 'c')\nf = ext.f\n{_TAIL}"
-        self.assertEqual(self.scout(source), ("end", "", ""))
-        self.assertEqual(self.scout(source, []), ("end", "", ""))
-        self.assertEqual(self.scout(source, [], [torch.ones(1)]), ("forward", "", ""))
-        self.assertEqual(self.scout(source + "f(1)\n"), ("import", "", ""))
-
-    def test_touches_no_large_weights(self):
-        source = (f"{_HEAD}ext = load_inline('e', 'c')\nclass ModelNew(torch.nn.Module):\n"
-                  "    def __init__(self):\n        super().__init__()\n"
-                  "        self.linear = torch.nn.Linear(20000, 20000)\n"
-                  "        torch.nn.init.normal_(self.linear.weight)\n")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        self.assertEqual(self.scout(source, []), ("end", "", ""))
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        self.assertLess(grown, 200_000)  # kB, of 1.6 million that the weight would take
-
-    def test_several_requests(self):
-        source = f"{_HEAD}a = load_inline('a', 'c')\next = load_inline('b', 'c')\n{_TAIL}"
-        self.assertEqual(self.scout(source)[0], "end")
-        self.assertEqual([r["name"] for r in self.builds.requests], ["a", "b"])
-
-    def test_inside_try_and_except(self):
-        source = (f"{_HEAD}try:\n    ext = load_inline('e', 'c')\n    ext.f(1)\n"
-                  f"except Exception:\n    ext = None\n{_TAIL}")
-        self.assertEqual(self.scout(source), ("import", "", ""))
-
-    def test_inside_init_and_inside_forward(self):
-        source = f"""{_HEAD}
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = load_inline("first", "c")
-        self.f = self.first.f
-    def forward(self, x):
-        if not hasattr(self, "second"):
-            self.second = load_inline("second", "c")
-        return self.second.f(self.f(x))
-"""
-        self.assertEqual(self.scout(source, []), ("end", "", ""))
-        self.assertEqual(len(self.builds.requests), 1)
-        self.assertEqual(self.scout(source, [], [torch.ones(1)]), ("forward", "", ""))
-        self.assertEqual([r["name"] for r in self.builds.requests], ["first", "first", "second"])
-
-    def test_faults_are_told(self):
-        stage, cause, message = self.scout("import torch\n1 / 0\n")
-        self.assertEqual((stage, cause), ("import", "import_failed"))
-        self.assertIn("mine.py:2", message)
-
-    def test_looked_up_in_a_way_that_needs_it(self):
-        for use in ("list(ext.f)", "ext.n + 1 if ext.n else 0", "int(ext.n)", "ext.C(3)"):
-            self.assertEqual(self.scout(f"{_HEAD}ext = load_inline('e', 'c')\n{use}\n")[0],
-                             "import", use)
 
 
 class Kernels(CandidateCase):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Module candidates from text, in a process where "cuda" means the CPU."""
 
+import contextlib
+import os
 import shutil
 import tempfile
 import textwrap
@@ -11,6 +13,27 @@ from kbench_worker import (  # noqa: E402  needs the package
     module_extension, module_host, module_scout)
 
 module_host.prepare(on_cpu=True)
+
+
+def text_of_child(function):
+    """The text that function() returns, or raises, in a process of its own."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writer, "w") as out, open(os.devnull, "w") as nowhere:
+            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                try:
+                    text = function()
+                except BaseException as error:  # whatever it is, the parent tells
+                    text = f"{type(error).__name__}: {error}"
+            out.write(text)
+            out.flush()
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as lines:
+        text = lines.read()
+    _, status = os.waitpid(child, 0)
+    return text if status == 0 else f"ended with status {status}"
 
 
 class Builds:
