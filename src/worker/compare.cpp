@@ -175,7 +175,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
     return WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
                         print_element(g, at)};
   };
-  JudgeKernels* kernels = kernels_for(e);
+  JudgeKernels* kernels = e.scalar_type() == g.scalar_type() ? kernels_for(e) : nullptr;
   if (kernels != nullptr) {
     const auto errors = kernels->compare(kernel_type(e.scalar_type()), data_of(e), data_of(g),
                                          static_cast<std::uint64_t>(e.numel()), scale, tolerance);

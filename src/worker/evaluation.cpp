@@ -289,12 +289,17 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
   for (const auto& work : sets_[slot].work) {
     const auto& tensor = request_.plan.tensors[work.tensor];
     const bool is_output = tensor.role == BoundTensor::Role::kOutput;
-    const at::Tensor expected = is_output                      ? set.expected().at(output)
-                                : slot_of(set, tensor).mutated ? slot_of(set, tensor).expected
-                                                               : slot_of(set, tensor).source_view;
+    const Truth truth = is_output ? set.truths().at(output)
+                        : slot_of(set, tensor).mutated
+                            ? Truth{slot_of(set, tensor).expected, {}}
+                            : Truth{slot_of(set, tensor).source_view, {}};
     const std::string& precision = problem_.options().precision;
-    auto comparison = compare(expected, work.view, tolerance_for(precision, expected.scalar_type()),
+    auto comparison = compare(truth.value, work.view,
+                              truth.allowed(tolerance_for(precision, work.view.scalar_type())),
                               comparison_rule(precision));
+    if (truth.eager_error && *truth.eager_error > 0)
+      result.error_ratio =
+          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
     result.wrong_elements += comparison.wrong_elements;

@@ -75,16 +75,21 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     for (const auto& entry : host.state_of(model_))
       state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
 
+  std::vector<pybind11::object> objects;
+  for (const auto& argument : arguments_) objects.push_back(argument.object);
+  // Before the reference writes to anything.
+  const auto exact = shared ? std::vector<at::Tensor>() : host.exact_outputs(model_, objects);
   // The first call shows what the reference writes; only that has to be put back later.
-  const auto outputs = host.forward(model_, [&] {
-    std::vector<pybind11::object> objects;
-    for (const auto& argument : arguments_) objects.push_back(argument.object);
-    return objects;
-  }());
+  const auto outputs = host.forward(model_, objects);
   if (shared) random_state_ = host.random_state(device_name);
   keep_what_changed(shared);
   for (const auto& output : outputs)
     expected_.push_back(output.detach().clone(at::MemoryFormat::Contiguous));
+  truths_ = truths_of(expected_, exact);
+  // Of two tensors of one type the better one will do.
+  for (std::size_t i = 0; i < expected_.size(); ++i)
+    if (truths_[i].value.scalar_type() == expected_[i].scalar_type())
+      expected_[i] = truths_[i].value;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (argument_slots_[i] < 0) continue;
     auto& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
@@ -136,6 +141,9 @@ std::size_t InputSet::size_bytes() const {
       total +=
           slot.source.layout().mapped_bytes + (slot.mutated ? 2 * slot.source.size_bytes() : 0);
   for (const auto& slot : state_) total += slot.source.size_bytes();
+  for (const auto& truth : truths_)
+    if (truth.eager_error && truth.value.scalar_type() == at::kFloat)
+      total += static_cast<std::size_t>(truth.value.numel()) * sizeof(float);
   for (const auto& output : expected_)
     total += static_cast<std::size_t>(output.numel()) * output.element_size();
   return total;

@@ -7,6 +7,7 @@
 
 #include "worker/device.hpp"
 #include "worker/problem_host.hpp"
+#include "worker/truth.hpp"
 
 namespace kbench::worker {
 
@@ -54,6 +55,8 @@ class InputSet {
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
   const std::vector<at::Tensor>& expected() const { return expected_; }
+  /// What candidates' outputs are compared with, one for each of expected().
+  const std::vector<Truth>& truths() const { return truths_; }
   const pybind11::object& model() const { return model_; }
   /// Where the reference left torch's generators; empty where a candidate has no use for it.
   const std::string& random_state() const { return random_state_; }
@@ -78,6 +81,7 @@ class InputSet {
   std::vector<int> argument_slots_;
   std::vector<Slot> inputs_, state_;
   std::vector<at::Tensor> expected_;
+  std::vector<Truth> truths_;
 };
 
 }  // namespace kbench::worker

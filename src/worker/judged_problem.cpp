@@ -124,9 +124,10 @@ void JudgedProblem::check_random_reference(InputSet& set) {
   const auto again = set.call(host_, set.model());
   bool equal = again.size() == set.expected().size();
   for (std::size_t i = 0; equal && i < again.size(); ++i) {
-    const auto& expected = set.expected()[i];
-    equal = again[i].sizes() == expected.sizes() &&
-            compare(expected, again[i], tolerance_for(options_.precision, expected.scalar_type()))
+    const Truth& truth = set.truths()[i];
+    equal = again[i].sizes() == truth.value.sizes() &&
+            compare(truth.value, again[i],
+                    truth.allowed(tolerance_for(options_.precision, again[i].scalar_type())))
                     .wrong_elements == 0;
   }
   if (!equal)

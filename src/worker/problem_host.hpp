@@ -66,6 +66,9 @@ class ProblemHost {
   /// One call of the reference; `arguments` as forward takes them.
   std::vector<at::Tensor> forward(const pybind11::object& model,
                                   const std::vector<pybind11::object>& arguments);
+  /// The same in double precision; empty where it cannot be had. Changes nothing.
+  std::vector<at::Tensor> exact_outputs(const pybind11::object& model,
+                                        const std::vector<pybind11::object>& arguments);
   /// What each operator of one such call moves and computes.
   std::vector<OperatorCost> operators(const pybind11::object& model,
                                       const std::vector<pybind11::object>& arguments);

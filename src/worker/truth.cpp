@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "worker/truth.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "worker/compare.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// How much worse than the reference a right candidate may be.
+constexpr double kEagerFactor = 4;
+/// A reference that is further off than this is not rounded but another one: its own answer counts.
+constexpr double kFarOff = 5e-3;
+
+Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
+  Truth own{output, std::nullopt};
+  if (!output.is_floating_point() || !exact.is_floating_point() || exact.sizes() != output.sizes())
+    return own;
+  // fp32's own rounding is far below any tolerance.
+  const bool is_wide = output.scalar_type() == at::kDouble;
+  const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
+  const double error = compare(value, output, 0).max_rel_error;
+  if (!(error <= kFarOff)) return own;
+  return {value, error};
+}
+
+}  // namespace
+
+double Truth::allowed(double tolerance) const {
+  return std::max(tolerance, kEagerFactor * eager_error.value_or(0));
+}
+
+std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
+                             const std::vector<at::Tensor>& exact) {
+  std::vector<Truth> truths;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    truths.push_back(exact.size() == outputs.size() ? truth_of(outputs[i], exact[i])
+                                                    : Truth{outputs[i], std::nullopt});
+  return truths;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <vector>
+
+namespace kbench::worker {
+
+/// What an output should be, and how far the reference itself is from it.
+struct Truth {
+  /// The reference's answer in double precision, rounded to fp32 where the output is no wider;
+  /// the reference's own where there is no such answer.
+  at::Tensor value;
+  /// Of the reference's own answer against it, as Comparison::max_rel_error; none without one.
+  std::optional<double> eager_error;
+
+  /// The relative error that a candidate may have where a row allows that tolerance: more than
+  /// that only as a small multiple of what the reference itself has.
+  double allowed(double tolerance) const;
+};
+
+/// One for each of the reference's outputs; `exact` are those in double precision, or none.
+std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
+                             const std::vector<at::Tensor>& exact);
+
+}  // namespace kbench::worker
