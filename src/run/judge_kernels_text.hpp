@@ -36,14 +36,14 @@ __device__ double number(bfloat16_bits x) {
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool finite(double x) { return fabs(x) < infinity(); }
 
-template <typename T>
-__device__ void add_error(Errors& errors, T expected, T got, u64 index, double scale,
+template <typename E, typename G>
+__device__ void add_error(Errors& errors, E expected, G got, u64 index, double scale,
                           double tolerance) {
   const double e = number(expected);
   const double g = number(got);
   double distance;
   double relative;
-  if constexpr (is_floating<T>::value) {
+  if constexpr (is_floating<E>::value) {
     if (e == g || (e != e && g != g)) return;
     const bool odd = !(finite(e) && finite(g));
     distance = odd ? infinity() : fabs(g - e);
@@ -94,18 +94,25 @@ template <typename T> union Pack {
 
 __device__ bool aligned(const void* p) { return reinterpret_cast<u64>(p) % 16 == 0; }
 
-template <typename T>
-__device__ void compare(const T* expected, const T* got, u64 n, double scale, double tolerance,
+/// G may be narrower than E.
+template <typename E, typename G>
+__device__ void compare(const E* expected, const G* got, u64 n, double scale, double tolerance,
                         Errors* out) {
-  constexpr u64 kPer = 16 / sizeof(T);
+  constexpr u64 kPer = 16 / sizeof(G), kParts = sizeof(E) / sizeof(G), kPartly = kPer / kParts;
   Errors errors{0, ~0ull, 0, 0};
   const u64 packs = aligned(expected) && aligned(got) ? n / kPer : 0;
   for_each(packs, [&](u64 i) {
-    Pack<T> e, g;
-    e.bits = __ldcs(reinterpret_cast<const uint4*>(expected) + i);
+    Pack<G> g;
     g.bits = __ldcs(reinterpret_cast<const uint4*>(got) + i);
-    for (u64 k = 0; k < kPer; ++k)
-      add_error(errors, e.values[k], g.values[k], i * kPer + k, scale, tolerance);
+#pragma unroll
+    for (u64 part = 0; part < kParts; ++part) {
+      Pack<E> e;
+      e.bits = __ldcs(reinterpret_cast<const uint4*>(expected) + i * kParts + part);
+#pragma unroll
+      for (u64 k = 0; k < kPartly; ++k)
+        add_error(errors, e.values[k], g.values[part * kPartly + k],
+                  i * kPer + part * kPartly + k, scale, tolerance);
+    }
   });
   for_each(n - packs * kPer, [&](u64 i) {
     const u64 at = packs * kPer + i;
@@ -144,11 +151,12 @@ __device__ void squares(const T* x, u64 n, double inverse_unit, Squares* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 
-#define KBENCH_NUMBERS(T, name)                                                               \
-  extern "C" __global__ void compare_##name(const T* expected, const T* got, u64 n,           \
+#define KBENCH_PAIRS(E, G, name)                                                              \
+  extern "C" __global__ void compare_##name(const E* expected, const G* got, u64 n,           \
                                             double scale, double tolerance, Errors* out) {    \
-    compare<T>(expected, got, n, scale, tolerance, out);                                      \
+    compare<E, G>(expected, got, n, scale, tolerance, out);                                   \
   }
+#define KBENCH_NUMBERS(T, name) KBENCH_PAIRS(T, T, name)
 #define KBENCH_FLOATS(T, name)                                                                \
   KBENCH_NUMBERS(T, name)                                                                     \
   extern "C" __global__ void squares_##name(const T* x, u64 n, double inverse_unit,           \
@@ -159,6 +167,8 @@ KBENCH_FLOATS(float, f32)
 KBENCH_FLOATS(double, f64)
 KBENCH_FLOATS(half_bits, f16)
 KBENCH_FLOATS(bfloat16_bits, bf16)
+KBENCH_PAIRS(float, half_bits, f32_f16)
+KBENCH_PAIRS(float, bfloat16_bits, f32_bf16)
 KBENCH_NUMBERS(long long, i64)
 KBENCH_NUMBERS(int, i32)
 KBENCH_NUMBERS(short, i16)

@@ -51,6 +51,14 @@ std::string_view kernel_type(at::ScalarType type) {
   }
 }
 
+/// The suffix of the kernel that compares such elements; empty where there is none.
+std::string pair_type(at::ScalarType expected, at::ScalarType got) {
+  const std::string own(kernel_type(got));
+  if (expected == got) return own;
+  const bool narrower = got == at::kHalf || got == at::kBFloat16;
+  return expected == at::kFloat && narrower ? "f32_" + own : std::string();
+}
+
 /// The judge's own kernels, where they can take these elements.
 JudgeKernels* kernels_for(const at::Tensor& tensor) {
   JudgeKernels* kernels = JudgeKernels::active();
@@ -175,9 +183,10 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
     return WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
                         print_element(g, at)};
   };
-  JudgeKernels* kernels = e.scalar_type() == g.scalar_type() ? kernels_for(e) : nullptr;
+  const std::string types = pair_type(e.scalar_type(), g.scalar_type());
+  JudgeKernels* kernels = types.empty() ? nullptr : kernels_for(e);
   if (kernels != nullptr) {
-    const auto errors = kernels->compare(kernel_type(e.scalar_type()), data_of(e), data_of(g),
+    const auto errors = kernels->compare(types, data_of(e), data_of(g),
                                          static_cast<std::uint64_t>(e.numel()), scale, tolerance);
     result.max_abs_error = errors.max_abs;
     result.max_rel_error = errors.max_rel;

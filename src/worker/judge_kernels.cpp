@@ -34,7 +34,8 @@ LaunchPlan all_kernels() {
     launch.symbol = std::move(symbol);
     plan.launches.push_back(std::move(launch));
   };
-  for (const char* type : {"f32", "f64", "f16", "bf16", "i64", "i32", "i16", "i8", "u8"})
+  for (const char* type :
+       {"f32", "f64", "f16", "bf16", "f32_f16", "f32_bf16", "i64", "i32", "i16", "i8", "u8"})
     add(fmt::format("compare_{}", type));
   for (const char* type : {"f32", "f64", "f16", "bf16"}) add(fmt::format("squares_{}", type));
   add("digest");

@@ -36,7 +36,8 @@ class JudgeKernels {
     std::uint64_t wrong, first;  ///< elements beyond the tolerance; the first of them
     double max_abs, max_rel;     ///< as Comparison has them
   };
-  /// `count` elements against each other; scale and tolerance as compare() has them.
+  /// `count` elements against each other; scale and tolerance as compare() has them. Of types also
+  /// "f32_f16" and "f32_bf16": expected in fp32.
   Errors compare(std::string_view type, Data expected, Data got, std::uint64_t count, double scale,
                  double tolerance);
 

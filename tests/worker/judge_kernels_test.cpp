@@ -74,6 +74,20 @@ TEST_F(Kernels, CompareAsTorchDoesForEveryTypeAndSize) {
     }
 }
 
+TEST_F(Kernels, CompareNarrowOutputsWithAWiderTruth) {
+  for (const auto type : {at::kHalf, at::kBFloat16})
+    for (const std::int64_t count : {1, 7, 8, 4095, 70'001}) {
+      SCOPED_TRACE(testing::Message() << type << " × " << count);
+      const auto expected = draw(count, at::kFloat);
+      auto got = expected.to(type);
+      expect_same_comparison(expected, got, 1e-3);
+      got[count / 2] = kNan;
+      got[count - 1] = 300;
+      expect_same_comparison(expected, got, 1e-2);
+      expect_same_comparison(expected.slice(0, 1), got.slice(0, 1), 1e-2);
+    }
+}
+
 TEST_F(Kernels, CountErrorsOnBothSidesOfTheTolerance) {
   const auto expected = draw(50'000, at::kFloat);
   for (const double noise : {1e-6, 1e-5, 1e-4, 1e-3}) {

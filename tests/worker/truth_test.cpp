@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "worker/truth.hpp"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace kbench::worker {
+namespace {
+
+Truth truth(const at::Tensor& output, const at::Tensor& exact) {
+  return truths_of({output}, {exact}).at(0);
+}
+
+TEST(Truth, IsTheExactAnswerAndKnowsTheReferencesError) {
+  const auto exact = at::ones({100}, at::kDouble);
+  auto output = exact.to(at::kFloat);
+  output[7] += 2e-5;  // of |1| + rms 1
+  const Truth found = truth(output, exact);
+  EXPECT_EQ(found.value.scalar_type(), at::kFloat);
+  EXPECT_EQ(found.value[7].item<float>(), 1);
+  ASSERT_TRUE(found.eager_error);
+  EXPECT_NEAR(*found.eager_error, 1e-5, 1e-7);
+  EXPECT_EQ(found.allowed(1e-4), 1e-4);
+  EXPECT_NEAR(found.allowed(1e-6), 4e-5, 1e-6);
+}
+
+TEST(Truth, OfNarrowOutputsIsWider) {
+  const auto exact = at::full({10}, 1.0 / 3, at::kDouble);
+  for (const auto type : {at::kHalf, at::kBFloat16}) {
+    const Truth found = truth(exact.to(type), exact);
+    EXPECT_EQ(found.value.scalar_type(), at::kFloat);
+    EXPECT_NEAR(found.value[0].item<float>(), 1.0 / 3, 1e-7);
+    EXPECT_GT(found.eager_error.value_or(0), 1e-5);
+  }
+  EXPECT_EQ(truth(exact, exact).value.scalar_type(), at::kDouble);
+}
+
+TEST(Truth, IsTheReferencesOwnAnswerWhereNoOtherFits) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto output = at::arange(4, at::kFloat);
+  const auto exact = output.to(at::kDouble);
+  const at::Tensor others[] = {exact * 1.5,         // another answer
+                               exact.view({2, 2}),  // of another shape
+                               at::tensor({0.0, 1.0, nan, 3.0}, at::kDouble)};
+  for (const auto& other : others) {
+    const Truth found = truth(output, other);
+    EXPECT_TRUE(found.value.equal(output));
+    EXPECT_FALSE(found.eager_error);
+    EXPECT_EQ(found.allowed(1e-4), 1e-4);
+  }
+  EXPECT_FALSE(truths_of({output, output}, {exact}).at(0).eager_error);
+  EXPECT_FALSE(truths_of({output}, {}).at(0).eager_error);
+  const auto places = at::arange(4, at::kLong);
+  EXPECT_EQ(truth(places, places + 1).value[0].item<std::int64_t>(), 0);
+}
+
+}  // namespace
+}  // namespace kbench::worker
