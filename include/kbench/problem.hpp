@@ -24,6 +24,8 @@ struct Problem {
   std::string source;                        ///< the file's bytes
   std::map<std::string, Sizes> named_sizes;  ///< from sizes.json: "cpu", "gpu", and further names
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
+  /// Families of inputs that do not suit it, and why: from sizes.json.
+  std::map<std::string, std::string> families_off;
 };
 
 /// The file's module-level `NAME = …` lines in order, name and text on the right, and those of

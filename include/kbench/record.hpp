@@ -26,10 +26,13 @@ struct WrongElement {
   std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
 };
 
+/// TrialResult::family of inputs as the problem draws them.
+inline constexpr const char* kDrawnFamily = "drawn";
+
 /// One correctness trial on one input family.
 struct TrialResult {
   int trial = 0;
-  Interned family = "drawn";                           ///< "drawn": as the problem draws its inputs
+  Interned family = kDrawnFamily;
   std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
   std::optional<double>
       error_ratio;  ///< to eager's own error against the oracle, where there is one

@@ -46,6 +46,7 @@ struct EvalOptions {
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
   std::vector<std::string> baselines{"eager"};
   int trials = 5;
+  bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
   bool cold_cache = true;
   std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run

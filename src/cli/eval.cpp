@@ -262,6 +262,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--trials", a.options.trials, "correctness trials, each on inputs of its own")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_flag("--families,!--no-families", a.options.families,
+               "check with other kinds of inputs than the problem draws, too (the default)");
   app.add_flag("--all-trials", a.options.all_trials, "go on with the trials after a clear failure");
   app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
   app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant")

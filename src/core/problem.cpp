@@ -245,6 +245,7 @@ class Finder {
     if (entry != sizes->second.end()) {
       problem.named_sizes = entry->second.named_sizes;
       problem.tags = entry->second.tags;
+      problem.families_off = entry->second.families_off;
     }
     found_.push_back(std::move(problem));
   }
@@ -271,6 +272,7 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes) {
   Sha256 hash;
   hash.field("problem").field(problem.source);
   for (const auto& [name, literal] : sizes) hash.field(name).field(literal);
+  for (const auto& [family, reason] : problem.families_off) hash.field("without").field(family);
   return hash.hex();
 }
 

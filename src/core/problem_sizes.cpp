@@ -57,6 +57,15 @@ class Reader {
         }
         continue;
       }
+      if (name == "families_off") {
+        require(content.is_object(), where, "an object of reasons");
+        for (const auto& [family, reason] : content.items()) {
+          require(reason.is_string() && !reason.get_ref<const std::string&>().empty(),
+                  fmt::format("{}: \"{}\"", where, family), "a reason");
+          entry.families_off[family] = reason.get<std::string>();
+        }
+        continue;
+      }
       require(content.is_object(), where, "an object of constants");
       Sizes& sizes = entry.named_sizes[name];
       for (const auto& [constant, literal] : content.items()) {

@@ -42,6 +42,7 @@ json options_json(const EvalOptions& options) {
               {"max_instructions", options.max_instructions},
               {"require", options.require_clean ? json{"clean"} : json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
+  if (!options.families) object["families"] = false;
   if (options.all_trials) object["all_trials"] = true;
   if (!options.entry.empty()) object["entry"] = options.entry;
   return object;

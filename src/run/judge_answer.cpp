@@ -51,6 +51,7 @@ JudgeAnswer read_answer(const protocol::Message& message) {
             body.at("findings"),
             body.at("operators"),
             body.at("candidate_operators"),
+            body.at("families_left_out"),
             body.at("counted").get<bool>(),
             body.at("phases_s").get<Phases>(),
             body.at("free_bytes").get<std::uint64_t>()};
@@ -82,6 +83,8 @@ void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& re
     details["reference_operators"] = listed(std::move(answer.operators));
   if (!answer.candidate_operators.empty())
     details["candidate_operators"] = listed(std::move(answer.candidate_operators));
+  if (!answer.families_left_out.empty())
+    details["families_left_out"] = std::move(answer.families_left_out);
   details["raw_ms"] = std::move(answer.raw_ms);
 }
 

@@ -67,6 +67,8 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["trials"] = options.trials;
   request["baselines"] = options.baselines;
   request["cold_cache"] = options.cold_cache;
+  request["families"] = options.families;
+  request["families_off"] = prepared.problem->families_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);
   request["draw_all"] = false;
   request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;

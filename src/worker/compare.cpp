@@ -22,6 +22,9 @@ constexpr std::int64_t kWideChunk = 1 << 24;
 /// Bytes per step where bits are compared, which takes a temporary of as many.
 constexpr std::int64_t kByteChunk = 64 << 20;
 
+/// What is smaller than that beside its tolerance may be taken for zero, as denormals often are.
+constexpr double kMinScale = 1e-30;
+
 constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
 
 /// The suffix by which the judge's own kernels know an element type; empty for one they lack.
@@ -178,7 +181,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   Comparison result;
   const auto e = expected.contiguous().view(-1);
   const auto g = got.contiguous().view(-1);
-  const double scale = e.is_floating_point() ? finite_rms(e) : 0;
+  const double scale = e.is_floating_point() ? std::max(finite_rms(e), kMinScale) : 0;
   const auto first_wrong = [&](std::int64_t at) {
     return WrongElement{0, multi_index(at, expected.sizes()), print_element(e, at),
                         print_element(g, at)};

@@ -19,6 +19,8 @@ namespace {
 using protocol::BufferRole;
 using protocol::MessageType;
 
+/// Of the reference's own: what is nearer than that to the truth is no measure for others.
+constexpr double kSmallestError = 1e-8;
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
 /// What torch's own operators do in a millisecond a kernel in the executor need not.
@@ -291,13 +293,13 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
     const bool is_output = tensor.role == BoundTensor::Role::kOutput;
     const Truth truth = is_output ? set.truths().at(output)
                         : slot_of(set, tensor).mutated
-                            ? Truth{slot_of(set, tensor).expected, {}}
-                            : Truth{slot_of(set, tensor).source_view, {}};
+                            ? Truth{slot_of(set, tensor).expected, {}, false}
+                            : Truth{slot_of(set, tensor).source_view, {}, false};
     const std::string& precision = problem_.options().precision;
     auto comparison = compare(truth.value, work.view,
                               truth.allowed(tolerance_for(precision, work.view.scalar_type())),
                               comparison_rule(precision));
-    if (truth.eager_error && *truth.eager_error > 0)
+    if (truth.eager_error.value_or(0) > kSmallestError)
       result.error_ratio =
           std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
@@ -339,11 +341,9 @@ void Evaluation::run_trials() {
     mismatched = mismatched || wrong;
     if (clearly && !request_.all_trials) break;
   }
-  const std::string changed = problem_.first_changed_source();
-  if (!changed.empty())
-    throw CandidateFailure{Outcome::kIllegalWrite, "input_written",
-                           fmt::format("the candidate wrote to {}, which is not its own", changed)};
+  refuse_written();
   if (mismatched) decide_mismatch();
+  run_families();
   const auto& state = problem_.slot_set(0).state();
   for (std::size_t i = 0; i < state.size(); ++i) {
     const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
@@ -354,6 +354,39 @@ void Evaluation::run_trials() {
       break;
     }
   }
+}
+
+void Evaluation::refuse_written() {
+  const std::string changed = problem_.first_changed_source();
+  if (!changed.empty())
+    throw CandidateFailure{Outcome::kIllegalWrite, "input_written",
+                           fmt::format("the candidate wrote to {}, which is not its own", changed)};
+}
+
+/// The same candidate, in the same memory, with inputs of other kinds.
+void Evaluation::run_families() {
+  constexpr std::size_t kSlot = 0;
+  share(kSlot);
+  struct Leave {
+    JudgedProblem& problem;
+    ~Leave() { problem.leave_families(kSlot); }
+  } leave{problem_};
+  bool mismatched = false;
+  for (const std::string& family : problem_.families()) {
+    if (!problem_.enter_family(kSlot, family)) continue;
+    watch_->lap("families");
+    call(kSlot);
+    watch_->lap("family_call");
+    check_red_zones(kSlot);
+    InputSet& set = problem_.slot_set(kSlot);
+    auto result = judge_outputs(kSlot, set);
+    result.family = family;
+    mismatched = mismatched || result.wrong_elements > 0;
+    verdict_.record.correctness.push_back(std::move(result));
+    if (set.first_changed_source() != nullptr) refuse_written();
+    if (mismatched && !request_.all_trials) break;
+  }
+  if (mismatched) decide_mismatch();
 }
 
 void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
@@ -392,9 +425,11 @@ void Evaluation::decide_mismatch() {
     verdict_.record.correct_at = std::string(row.name);
     break;
   }
-  throw CandidateFailure{
-      Outcome::kMismatch, "wrong_values",
-      fmt::format("{} elements are wrong in trial {}", first->wrong_elements, first->trial)};
+  const std::string where = first->family == kDrawnFamily
+                                ? fmt::format("trial {}", first->trial)
+                                : fmt::format("inputs of the family {}", first->family.str());
+  throw CandidateFailure{Outcome::kMismatch, "wrong_values",
+                         fmt::format("{} elements are wrong in {}", first->wrong_elements, where)};
 }
 
 }  // namespace kbench::worker

@@ -85,6 +85,8 @@ class Evaluation {
   double patience_s(double limit_s) const;
 
   void run_trials();
+  void run_families();
+  void refuse_written();
   TrialResult judge_outputs(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> copy_outputs(std::size_t slot);

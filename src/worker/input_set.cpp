@@ -13,6 +13,19 @@ namespace {
 /// Words per step of a digest: temporaries stay within 64 MB.
 constexpr std::int64_t kDigestWords = 1 << 21;
 
+Answers answers_of(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& exact,
+                   const EagerErrors& usual) {
+  Answers answers;
+  for (const auto& output : outputs)
+    answers.outputs.push_back(output.detach().clone(at::MemoryFormat::Contiguous));
+  answers.truths = truths_of(answers.outputs, exact, usual);
+  // Of two tensors of one type the better one will do.
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (answers.truths[i].value.scalar_type() == answers.outputs[i].scalar_type())
+      answers.outputs[i] = answers.truths[i].value;
+  return answers;
+}
+
 }  // namespace
 
 std::uint64_t init_seed(std::uint32_t trial) { return 0x6b62656e6368u + trial; }
@@ -78,18 +91,13 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   std::vector<pybind11::object> objects;
   for (const auto& argument : arguments_) objects.push_back(argument.object);
   // Before the reference writes to anything.
-  const auto exact = shared ? std::vector<at::Tensor>() : host.exact_outputs(model_, objects);
+  const auto exact =
+      !shared && options.exact ? host.exact_outputs(model_, objects) : std::vector<at::Tensor>();
   // The first call shows what the reference writes; only that has to be put back later.
   const auto outputs = host.forward(model_, objects);
   if (shared) random_state_ = host.random_state(device_name);
   keep_what_changed(shared);
-  for (const auto& output : outputs)
-    expected_.push_back(output.detach().clone(at::MemoryFormat::Contiguous));
-  truths_ = truths_of(expected_, exact);
-  // Of two tensors of one type the better one will do.
-  for (std::size_t i = 0; i < expected_.size(); ++i)
-    if (truths_[i].value.scalar_type() == expected_[i].scalar_type())
-      expected_[i] = truths_[i].value;
+  answers_ = answers_of(outputs, exact, options.errors);
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (argument_slots_[i] < 0) continue;
     auto& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
@@ -111,6 +119,51 @@ void InputSet::keep_what_changed(bool shared) {
       slot.digest = content_digest(slot.source_view);
       slot.mutated = false;
     }
+}
+
+std::vector<Slot*> InputSet::written_slots() {
+  std::vector<Slot*> written;
+  for (auto* slots : {&inputs_, &state_})
+    for (auto& slot : *slots)
+      if (slot.mutated) written.push_back(&slot);
+  return written;
+}
+
+void InputSet::replace_inputs(const std::vector<Argument>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (argument_slots_[i] < 0) continue;
+    Slot& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
+    slot.source_view.copy_(values[i].tensor);
+    slot.digest = slot.source.size_bytes() > 0 ? content_digest(slot.source_view) : 0;
+  }
+}
+
+std::vector<std::int64_t> InputSet::input_digests() const {
+  std::vector<std::int64_t> digests;
+  for (const auto& slot : inputs_) digests.push_back(slot.digest);
+  return digests;
+}
+
+void InputSet::exchange_answers(Answers& answers) {
+  std::swap(answers_.outputs, answers.outputs);
+  std::swap(answers_.truths, answers.truths);
+  const auto written = written_slots();
+  answers.written.resize(written.size());
+  for (std::size_t i = 0; i < written.size(); ++i)
+    std::swap(written[i]->expected, answers.written[i]);
+}
+
+EagerErrors InputSet::eager_errors() const {
+  EagerErrors errors;
+  for (const Truth& truth : answers_.truths) errors.push_back(truth.eager_error);
+  return errors;
+}
+
+Answers InputSet::answer(ProblemHost& host, const EagerErrors& usual) {
+  restore();
+  Answers answers = answers_of(call(host, model_), {}, usual);
+  for (const Slot* slot : written_slots()) answers.written.push_back(slot->live.clone());
+  return answers;
 }
 
 void InputSet::restore() {
@@ -141,10 +194,10 @@ std::size_t InputSet::size_bytes() const {
       total +=
           slot.source.layout().mapped_bytes + (slot.mutated ? 2 * slot.source.size_bytes() : 0);
   for (const auto& slot : state_) total += slot.source.size_bytes();
-  for (const auto& truth : truths_)
+  for (const auto& truth : answers_.truths)
     if (truth.eager_error && truth.value.scalar_type() == at::kFloat)
       total += static_cast<std::size_t>(truth.value.numel()) * sizeof(float);
-  for (const auto& output : expected_)
+  for (const auto& output : answers_.outputs)
     total += static_cast<std::size_t>(output.numel()) * output.element_size();
   return total;
 }

@@ -40,6 +40,15 @@ struct DrawOptions {
   /// By KernelBench's rules: the one model of all trials. Its state goes on from call to call, and
   /// candidates get none of it; they get inputs as the reference leaves them.
   pybind11::object shared_model = {};
+  bool exact = true;   ///< ask for the answers in double precision
+  EagerErrors errors;  ///< else what the reference's errors usually are
+};
+
+/// What the reference makes of the inputs of a set.
+struct Answers {
+  std::vector<at::Tensor> outputs;
+  std::vector<Truth> truths;        ///< one for each of `outputs`
+  std::vector<at::Tensor> written;  ///< what is left in inputs and state that it writes, in order
 };
 
 /// One trial's data: model, inputs, and what the reference makes of them.
@@ -54,9 +63,9 @@ class InputSet {
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
-  const std::vector<at::Tensor>& expected() const { return expected_; }
+  const std::vector<at::Tensor>& expected() const { return answers_.outputs; }
   /// What candidates' outputs are compared with, one for each of expected().
-  const std::vector<Truth>& truths() const { return truths_; }
+  const std::vector<Truth>& truths() const { return answers_.truths; }
   const pybind11::object& model() const { return model_; }
   /// Where the reference left torch's generators; empty where a candidate has no use for it.
   const std::string& random_state() const { return random_state_; }
@@ -65,6 +74,16 @@ class InputSet {
   std::vector<at::Tensor> call(ProblemHost& host, const pybind11::object& model);
   /// Puts back what the reference writes: before each call, outside of any time.
   void restore();
+  /// Other inputs in the same memory, one for each argument, and the answers to them, which are
+  /// exchanged for those of the set.
+  void replace_inputs(const std::vector<Argument>& values);
+  void exchange_answers(Answers& answers);
+  /// Of what the inputs' shared memory was given.
+  std::vector<std::int64_t> input_digests() const;
+  /// What the reference answers now, state restored; its truths are of the usual errors.
+  Answers answer(ProblemHost& host, const EagerErrors& usual);
+  /// Of the reference's answers to the set as drawn.
+  EagerErrors eager_errors() const;
   /// The first input or state whose shared memory no longer holds what was drawn, or none.
   const Slot* first_changed_source() const;
   /// Bytes on the device that a set of this kind takes.
@@ -73,6 +92,7 @@ class InputSet {
  private:
   Slot make_slot(Device& device, std::string name, const at::Tensor& drawn);
   void keep_what_changed(bool shared);
+  std::vector<Slot*> written_slots();
 
   std::uint32_t trial_;
   pybind11::object model_;
@@ -80,8 +100,7 @@ class InputSet {
   std::vector<Argument> arguments_;
   std::vector<int> argument_slots_;
   std::vector<Slot> inputs_, state_;
-  std::vector<at::Tensor> expected_;
-  std::vector<Truth> truths_;
+  Answers answers_;
 };
 
 }  // namespace kbench::worker

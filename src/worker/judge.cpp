@@ -141,6 +141,7 @@ class Judge {
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},
                 {"phases_s", verdict.phases_s},
+                {"families_left_out", problem_->families_left_out()},
                 {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));

@@ -20,6 +20,10 @@ constexpr std::size_t kMaxSets = 16;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
 
+/// What an answer in double precision may take where it is asked for with each set and family.
+constexpr double kExactLimitGpu_ms = 20;
+constexpr double kExactLimitCpu_ms = 100;
+
 std::unique_ptr<Device> open_for_judge(const std::string& name) {
   try {
     return open_device(name);
@@ -46,6 +50,8 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
     json.at("draw_all").get_to(options.draw_all);
+    json.at("families").get_to(options.families);
+    json.at("families_off").get_to(options.families_off);
     return options;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("the driver's description of a problem is faulty: {}", error.what()));
@@ -58,13 +64,14 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
       host_(options_.path, options_.source, options_.sizes),
       by_kernelbench_(kernelbench_row(options_.precision) != nullptr) {
   set_precision(options_.precision);
+  check_families_off();
   load_kernels();
   if (by_kernelbench_) {
     seeds_ = host_.kernelbench_seeds(options_.trials);
     math_modes_ = host_.math_modes();
   }
   const auto free_before = static_cast<double>(device_->free_bytes());
-  auto first = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
+  auto first = first_set();
   sets_.resize(sets_that_fit(free_before, *first));
   generations_.resize(sets_.size());
   sets_[0] = std::move(first);
@@ -76,6 +83,28 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   measure_reference(*sets_[0]);
   for (std::uint32_t trial = 1; options_.draw_all && trial < sets_.size(); ++trial)
     trial_set(trial);
+}
+
+std::unique_ptr<InputSet> JudgedProblem::first_set() {
+  auto set = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
+  if (by_kernelbench_) return set;
+  errors_ = set->eager_errors();
+  // The first time of everything is longer than any other.
+  std::vector<pybind11::object> arguments;
+  for (const auto& argument : set->arguments()) arguments.push_back(argument.object);
+  set->restore();
+  exact_ = milliseconds([&] { host_.exact_outputs(set->model(), arguments); }) <=
+           (options_.device == "cpu" ? kExactLimitCpu_ms : kExactLimitGpu_ms);
+  return set;
+}
+
+double JudgedProblem::milliseconds(const std::function<void()>& work) {
+  device_->synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  device_->synchronize();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 bool JudgedProblem::leaves_no_trace() const {
@@ -106,9 +135,14 @@ std::size_t JudgedProblem::sets_that_fit(double free_before, const InputSet& fir
 
 DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {
   if (!by_kernelbench_)
-    return {options_.precision, init_seed(trial), trial_seed(options_.secret, options_.key, trial)};
+    return {options_.precision,
+            init_seed(trial),
+            trial_seed(options_.secret, options_.key, trial),
+            {},
+            exact_,
+            exact_ ? EagerErrors() : errors_};
   if (trial == 0) shared_model_ = host_.build_model(options_.device, options_.precision, 0);
-  return {options_.precision, 0, seeds_.at(trial), shared_model_};
+  return {options_.precision, 0, seeds_.at(trial), shared_model_, false, {}};
 }
 
 void JudgedProblem::use_math_modes(std::uint32_t modes) {
@@ -139,12 +173,7 @@ void JudgedProblem::check_random_reference(InputSet& set) {
 
 void JudgedProblem::measure_reference(InputSet& set) {
   set.restore();
-  device_->synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  set.call(host_, set.model());
-  device_->synchronize();
-  reference_ms_ =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  reference_ms_ = milliseconds([&] { set.call(host_, set.model()); });
 }
 
 InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
@@ -165,6 +194,7 @@ InputSet& JudgedProblem::slot_set(std::size_t slot) {
 
 void JudgedProblem::redraw() {
   for (auto& set : sets_) set.reset();
+  entered_.reset();
 }
 
 std::string JudgedProblem::first_changed_source() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -11,6 +13,9 @@
 #include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {
+
+/// The family whose answers may be exact.
+inline constexpr const char* kWholeFamily = "small_integers";
 
 /// What a run asks of a judge for one problem.
 struct JudgeOptions {
@@ -25,7 +30,9 @@ struct JudgeOptions {
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
   bool draw_all = false;    ///< all sets at once, where nobody waits for the first
-  std::string kernels;      ///< image of the judge's own kernels; empty: torch's operators compare
+  bool families = true;     ///< ask with families of inputs as well
+  std::map<std::string, std::string> families_off;  ///< which do not suit the problem, and why not
+  std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
 };
 
 /// Throws kbench::Error where a field is missing.
@@ -54,6 +61,16 @@ class JudgedProblem {
   InputSet& slot_set(std::size_t slot);
   /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
   std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
+  /// The families of inputs that it is asked with besides those that it draws.
+  std::vector<std::string> families() const;
+  /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
+  /// where the answers say nothing of a candidate.
+  bool enter_family(std::size_t slot, const std::string& name);
+  /// Puts back what the set held before.
+  void leave_families(std::size_t slot);
+  /// Why those families that were left out were, by name.
+  std::map<std::string, std::string> families_left_out() const;
+
   /// Forgets all sets: somebody may have written to them.
   void redraw();
 
@@ -78,8 +95,21 @@ class JudgedProblem {
   /// How many sets stay in memory, by the size of the first.
   std::size_t sets_that_fit(double free_before, const InputSet& first) const;
   DrawOptions draw_options(std::uint32_t trial);
+  std::unique_ptr<InputSet> first_set();
+  double milliseconds(const std::function<void()>& work);
   void check_random_reference(InputSet& set);
   void measure_reference(InputSet& set);
+
+  /// What is known of a family of inputs.
+  struct Family {
+    std::string why_not;             ///< empty where it applies
+    std::optional<Answers> answers;  ///< to the set of the first slot; none: to be made again
+  };
+  void check_families_off() const;
+  std::uint64_t family_seed(const std::string& name) const;
+  std::string why_not(InputSet& set, const std::vector<Argument>& inputs, Answers& answers);
+  std::vector<at::Tensor> nudged_answers(InputSet& set, const std::vector<Argument>& inputs);
+  Family ask(InputSet& set, const std::string& name, const std::vector<Argument>& inputs);
 
   JudgeOptions options_;
   std::unique_ptr<Device> device_;
@@ -87,9 +117,18 @@ class JudgedProblem {
   ProblemHost host_;
   Signature signature_;
   double reference_ms_ = 0;
+  bool exact_ = true;   ///< answers in double precision are worth their time
+  EagerErrors errors_;  ///< of the first set's
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;
+  std::map<std::string, Family> families_;
+  /// Of the set as drawn, while it holds a family.
+  struct Entered {
+    Answers answers;
+    std::vector<std::int64_t> digests;
+  };
+  std::optional<Entered> entered_;
   // KernelBench's rules: one model over all trials, built anew for the first.
   bool by_kernelbench_;
   std::vector<std::uint64_t> seeds_;

@@ -67,6 +67,23 @@ py::object call_kernelbench(const char* name, Args&&... arguments) {
   return call_in(embedded_module("kernelbench_rules"), name, std::forward<Args>(arguments)...);
 }
 
+template <typename... Args>
+py::object call_families(const char* name, Args&&... arguments) {
+  return call_in(embedded_module("input_families"), name, std::forward<Args>(arguments)...);
+}
+
+py::list python_inputs(const std::vector<Argument>& inputs) {
+  py::list list;
+  for (const auto& input : inputs) list.append(input.object);
+  return list;
+}
+
+py::list python_tensors(const std::vector<at::Tensor>& tensors) {
+  py::list list;
+  for (const auto& tensor : tensors) list.append(py::cast(tensor));
+  return list;
+}
+
 py::list python_list(const std::vector<py::object>& objects) {
   py::list list;
   for (const auto& object : objects) list.append(object);
@@ -137,6 +154,18 @@ py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
 ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
   module_ = call("load", path, python_text(source), python_sizes(sizes));
+}
+
+std::vector<std::string> input_families() {
+  return call_families("names").cast<std::vector<std::string>>();
+}
+
+bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
+  return call_families("defined", python_inputs(inputs), python_tensors(outputs)).cast<bool>();
+}
+
+bool all_whole(const std::vector<at::Tensor>& tensors) {
+  return call_families("all_whole", python_tensors(tensors)).cast<bool>();
 }
 
 std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,
@@ -211,6 +240,18 @@ std::vector<at::Tensor> ProblemHost::exact_outputs(const py::object& model,
   if (found.is_none()) return outputs;
   for (const auto& item : found.cast<py::list>()) outputs.push_back(item.cast<at::Tensor>());
   return outputs;
+}
+
+bool ProblemHost::change_inputs(const std::string& family, const std::vector<Argument>& inputs,
+                                std::uint64_t seed) {
+  return call_families("change", family, python_inputs(inputs), seed >> 1).cast<bool>();
+}
+
+std::vector<py::object> ProblemHost::nudged(const std::vector<Argument>& inputs, bool exact) {
+  std::vector<py::object> copies;
+  for (const auto& item : call_families("nudged", python_inputs(inputs), exact).cast<py::list>())
+    copies.push_back(py::reinterpret_borrow<py::object>(item));
+  return copies;
 }
 
 std::vector<OperatorCost> ProblemHost::operators(const py::object& model,

@@ -69,6 +69,12 @@ class ProblemHost {
   /// The same in double precision; empty where it cannot be had. Changes nothing.
   std::vector<at::Tensor> exact_outputs(const pybind11::object& model,
                                         const std::vector<pybind11::object>& arguments);
+  /// Makes drawn inputs members of a family, in place; false where that changes nothing.
+  bool change_inputs(const std::string& family, const std::vector<Argument>& inputs,
+                     std::uint64_t seed);
+  /// Copies of inputs in which each element is a rounding error away, in double precision or each
+  /// in its own type.
+  std::vector<pybind11::object> nudged(const std::vector<Argument>& inputs, bool exact);
   /// What each operator of one such call moves and computes.
   std::vector<OperatorCost> operators(const pybind11::object& model,
                                       const std::vector<pybind11::object>& arguments);
@@ -96,6 +102,13 @@ class ProblemHost {
  private:
   pybind11::object module_;
 };
+
+/// Names of the families of inputs (input_families.py), in their order.
+std::vector<std::string> input_families();
+/// Whether the reference's answer to inputs is one that candidates have to give: finite.
+bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs);
+/// Whether floating tensors hold whole numbers alone, each exact in its type.
+bool all_whole(const std::vector<at::Tensor>& tensors);
 
 /// Sizes at which a problem is within the limits, or as near as it comes: {"sizes", "shrunk"} as
 /// JSON. Throws ProblemFailure.

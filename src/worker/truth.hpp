@@ -15,14 +15,19 @@ struct Truth {
   at::Tensor value;
   /// Of the reference's own answer against it, as Comparison::max_rel_error; none without one.
   std::optional<double> eager_error;
+  bool whole = false;  ///< whole numbers of whole numbers: nothing is rounded
 
   /// The relative error that a candidate may have where a row allows that tolerance: more than
   /// that only as a small multiple of what the reference itself has.
   double allowed(double tolerance) const;
 };
 
-/// One for each of the reference's outputs; `exact` are those in double precision, or none.
+/// Truth::eager_error of each output.
+using EagerErrors = std::vector<std::optional<double>>;
+
+/// One for each of the reference's outputs; `exact` are those in double precision, or none: then
+/// the errors are taken to be the `usual` ones, if there are any.
 std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
-                             const std::vector<at::Tensor>& exact);
+                             const std::vector<at::Tensor>& exact, const EagerErrors& usual);
 
 }  // namespace kbench::worker

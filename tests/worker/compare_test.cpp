@@ -81,7 +81,9 @@ TEST(Compare, AllZerosForgiveNothing) {
   got[7] = 1e-30;
   const auto result = compare(expected, got, 1e-4);
   EXPECT_EQ(result.wrong_elements, 1);
-  EXPECT_EQ(result.max_rel_error, kInf);
+  EXPECT_GT(result.max_rel_error, 0.5);
+  got[7] = 1e-39;
+  EXPECT_EQ(compare(expected, got, 1e-4).wrong_elements, 0) << "a denormal may be flushed";
 }
 
 TEST(Compare, AnOutputOfZerosIsWrong) {

@@ -10,7 +10,7 @@ namespace kbench::worker {
 namespace {
 
 Truth truth(const at::Tensor& output, const at::Tensor& exact) {
-  return truths_of({output}, {exact}).at(0);
+  return truths_of({output}, {exact}, {}).at(0);
 }
 
 TEST(Truth, IsTheExactAnswerAndKnowsTheReferencesError) {
@@ -50,8 +50,8 @@ TEST(Truth, IsTheReferencesOwnAnswerWhereNoOtherFits) {
     EXPECT_FALSE(found.eager_error);
     EXPECT_EQ(found.allowed(1e-4), 1e-4);
   }
-  EXPECT_FALSE(truths_of({output, output}, {exact}).at(0).eager_error);
-  EXPECT_FALSE(truths_of({output}, {}).at(0).eager_error);
+  EXPECT_FALSE(truths_of({output, output}, {exact}, {}).at(0).eager_error);
+  EXPECT_FALSE(truths_of({output}, {}, {}).at(0).eager_error);
   const auto places = at::arange(4, at::kLong);
   EXPECT_EQ(truth(places, places + 1).value[0].item<std::int64_t>(), 0);
 }

@@ -24,6 +24,7 @@ __device__ __forceinline__ Online merge(Online a, Online b) {
 }
 
 __device__ __forceinline__ Online add(Online state, float v) {
+  if (v == -INFINITY) return state;
   if (v <= state.largest) return {state.largest, state.sum + __expf(v - state.largest)};
   return {v, state.sum * __expf(state.largest - v) + 1.0f};
 }

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Inputs of other kinds than the problem draws, for answers that only one distribution makes right.
+
+A family changes the floating inputs of one draw and leaves all others. Random numbers come from the
+draw's seed, so that every candidate of a run gets the same.
+"""
+
+import math
+
+import torch
+
+# Elements that are worked on at a time: temporaries stay within 64 MB.
+_CHUNK = 1 << 22
+_SPIKE = 100.0
+_DENORMAL = {torch.float16: 1e-6}
+_USUAL_DENORMAL = 1e-39
+_LARGEST_STEP = 2.0 ** -12
+
+
+def _chunks(x):
+    """Views of consecutive elements."""
+    flat = x.view(-1)
+    return (flat[i:i + _CHUNK] for i in range(0, flat.numel(), _CHUNK))
+
+
+def _rows(x):
+    """x as a matrix of its last dimension's rows."""
+    return x.view(-1, x.shape[-1]) if x.dim() > 0 else x.view(1, 1)
+
+
+def _normal(like, random):
+    return torch.randn(like.shape, generator=random, device=like.device)
+
+
+def _has_negatives(x):
+    return bool(x.numel() > 0 and x.min() < 0)
+
+
+def _signed(x, random):
+    if _has_negatives(x):
+        return False
+    for part in _chunks(x):
+        part.mul_(torch.where(_normal(part, random) < 0, -1.0, 1.0))
+    return True
+
+
+def _scaled(factor):
+
+    def scale(x, random):
+        x.mul_(factor)
+        return True
+
+    return scale
+
+
+def _heavy_tails(x, random):
+    for part in _chunks(x):
+        part.mul_(_normal(part, random).mul_(1.5).exp_())
+    return True
+
+
+def _late_outliers(x, random):
+    """In a quarter of the rows an element of the last eighth stands far above all others."""
+    rows = _rows(x)
+    count, length = rows.shape
+    chosen = torch.arange(0, count, 4 if count >= 4 else 1, device=x.device)
+    late = max(length // 8, 1)
+    place = torch.rand(len(chosen), generator=random, device=x.device).mul_(late).long()
+    sign = torch.where(_normal(place, random) < 0, -1.0, 1.0) if _has_negatives(x) else 1.0
+    few = x.reshape(-1)[:_CHUNK].float()
+    spread = few.std().item() if few.numel() > 1 else 0.0
+    height = _SPIKE * max(spread, 1.0) if math.isfinite(spread) else _SPIKE
+    rows[chosen, length - 1 - place] = torch.as_tensor(sign * height, dtype=x.dtype,
+                                                       device=x.device)
+    return True
+
+
+def _structured(x, random):
+    """Rows in turn: a ramp, one value, sorted values, a single one among zeros."""
+    rows = _rows(x)
+    count, length = rows.shape
+    ramp = torch.linspace(-2, 2, length, device=x.device)
+    if not _has_negatives(x):
+        ramp = ramp.abs()
+    rows[0::4] = ramp.to(x.dtype)
+    rows[1::4] = 1.5
+    step = max(_CHUNK // max(length, 1), 1) * 4
+    for begin in range(2, count, step):
+        part = rows[begin:begin + step:4]
+        steps = torch.rand(part.shape, generator=random, device=x.device)
+        part.copy_(steps.cumsum(1).mul_(4 / length))
+    rows[3::4] = 0
+    ones = torch.arange(count, device=x.device)[3::4]
+    places = torch.rand(len(ones), generator=random, device=x.device).mul_(length).long()
+    rows[ones, places] = 1
+    return True
+
+
+def _small_integers(x, random):
+    lowest = -3 if _has_negatives(x) else 0
+    for part in _chunks(x):
+        part.copy_(torch.randint(lowest, 4, part.shape, generator=random, device=x.device))
+    return True
+
+
+def _zeros(x, random):
+    x.zero_()
+    return True
+
+
+def _denormals(x, random):
+    x.mul_(_DENORMAL.get(x.dtype, _USUAL_DENORMAL))
+    return True
+
+
+def _sprinkled(value):
+
+    def sprinkle(x, random):
+        count = max(x.numel() // 1000, 1)
+        for begin in range(0, count, _CHUNK):
+            part = min(_CHUNK, count - begin)
+            places = torch.rand(part, generator=random, device=x.device, dtype=torch.float64)
+            x.view(-1)[places.mul_(x.numel()).long()] = value
+        return True
+
+    return sprinkle
+
+
+# name -> change(tensor, generator): False where the tensor is of the family as it was drawn.
+_FAMILIES = {
+    "signed": _signed,
+    "scaled_up": _scaled(3),
+    "scaled_down": _scaled(0.01),
+    "heavy_tails": _heavy_tails,
+    "late_outliers": _late_outliers,
+    "structured": _structured,
+    "small_integers": _small_integers,
+    "zeros": _zeros,
+    "denormals": _denormals,
+    "infinity": _sprinkled(math.inf),
+    "minus_infinity": _sprinkled(-math.inf),
+    "nan": _sprinkled(math.nan),
+}
+
+
+def names():
+    return list(_FAMILIES)
+
+
+def change(name, inputs, seed):
+    """Makes freshly drawn inputs members of a family, in place: whether that changed anything."""
+    changed = False
+    for x in inputs:
+        if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.numel() == 0:
+            continue
+        random = torch.Generator(x.device).manual_seed(seed)
+        seed += 1
+        changed = _FAMILIES[name](x, random) or changed
+    return changed
+
+
+def _finite(tensors):
+    return all(bool(part.isfinite().all()) for x in tensors
+               if isinstance(x, torch.Tensor) and x.is_floating_point()
+               for part in _chunks(x.contiguous()))
+
+
+def defined(inputs, outputs):
+    """Whether the answer is one that a candidate has to give. An index into what is not finite says
+    nothing."""
+    return _finite(outputs) and (any(output.is_floating_point() for output in outputs)
+                                 or _finite(inputs))
+
+
+def all_whole(outputs):
+    """Whether each floating output holds whole numbers alone, small enough to be exact."""
+    largest = {torch.float16: 1 << 11, torch.bfloat16: 1 << 8, torch.float32: 1 << 24}
+    floating = [output for output in outputs if output.is_floating_point()]
+    return bool(floating) and all(
+        bool(((part == part.round()) & (part.abs() <= largest.get(output.dtype, 1 << 53))).all())
+        for output in floating for part in _chunks(output.contiguous()))
+
+
+def nudged(inputs, exact):
+    """Copies of inputs in which each floating element is about one rounding error away: in double
+    precision, or each in its own type. Of half types a part of one, as kernels compute with more.
+    """
+    copies = []
+    for seed, x in enumerate(inputs):
+        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() > 0:
+            random = torch.Generator(x.device).manual_seed(seed)
+            step = torch.finfo(x.dtype).eps
+            if exact:
+                step = min(step / 2, _LARGEST_STEP)
+            x = x.double() if exact else x.clone()
+            for part in _chunks(x):
+                part.mul_(torch.where(_normal(part, random) < 0, 1 - step, 1 + step))
+        copies.append(x)
+    return copies

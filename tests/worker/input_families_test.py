@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What each family makes of inputs, and when an answer to them counts."""
+
+import math
+import unittest
+
+import torch
+
+import worker_package  # noqa: F401  makes the package
+from kbench_worker import input_families as families
+
+
+def _drawn(*shape, dtype=torch.float32, signed=True):
+    random = torch.Generator().manual_seed(3)
+    draw = torch.randn if signed else torch.rand
+    return draw(shape, generator=random).to(dtype)
+
+
+class Families(unittest.TestCase):
+
+    def test_each_changes_values_and_nothing_else(self):
+        for name in families.names():
+            for shape in ((), (1,), (7,), (3, 5), (2, 3, 4, 67), (0, 4)):
+                for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
+                    with self.subTest(name=name, shape=shape, dtype=dtype):
+                        x = _drawn(*shape, dtype=dtype, signed=False)
+                        index = torch.arange(5)
+                        before = x.clone()
+                        changed = families.change(name, [x, index, 3], 11)
+                        self.assertEqual((x.shape, x.dtype), (before.shape, before.dtype))
+                        self.assertTrue(torch.equal(index, torch.arange(5)))
+                        self.assertEqual(changed, x.numel() > 0)
+
+    def test_a_seed_decides(self):
+        for name in families.names():
+            one, same, other = (_drawn(64, 65, signed=False) for _ in range(3))
+            families.change(name, [one], 5)
+            families.change(name, [same], 5)
+            families.change(name, [other], 6)
+            self.assertTrue(torch.equal(one.nan_to_num(7.5), same.nan_to_num(7.5)), name)
+            if name not in ("scaled_up", "scaled_down", "zeros", "denormals"):
+                self.assertFalse(torch.equal(one.nan_to_num(7.5), other.nan_to_num(7.5)), name)
+
+    def test_two_inputs_get_different_numbers(self):
+        x, y = torch.zeros(1000), torch.zeros(1000)
+        families.change("small_integers", [x, y], 5)
+        self.assertFalse(torch.equal(x, y))
+
+    def test_signs_are_given_to_those_that_lack_them(self):
+        self.assertFalse(families.change("signed", [_drawn(100)], 5))
+        x = _drawn(1000, signed=False)
+        before = x.clone()
+        self.assertTrue(families.change("signed", [x], 5))
+        self.assertTrue(torch.equal(x.abs(), before))
+        self.assertTrue(300 < int((x < 0).sum()) < 700)
+
+    def test_nothing_becomes_negative_that_was_not(self):
+        for name in ("late_outliers", "structured", "small_integers", "heavy_tails"):
+            x = _drawn(40, 33, signed=False)
+            families.change(name, [x], 5)
+            self.assertGreaterEqual(x.min().item(), 0, name)
+
+    def test_outliers_stand_late_in_a_row_and_make_exp_overflow(self):
+        x = _drawn(16, 80)
+        families.change("late_outliers", [x], 5)
+        rows, columns = (x.abs() >= 100).nonzero(as_tuple=True)
+        self.assertEqual(rows.tolist(), [0, 4, 8, 12])
+        self.assertGreaterEqual(columns.min().item(), 70)
+
+    def test_structured_rows(self):
+        x = _drawn(8, 50)
+        families.change("structured", [x], 5)
+        ramp, constant, rising, single = x[0], x[1], x[2], x[3]
+        self.assertAlmostEqual((ramp[1] - ramp[0]).item(), 4 / 49, 5)
+        self.assertEqual(constant.unique().numel(), 1)
+        self.assertTrue(bool((rising.diff() >= 0).all()))
+        self.assertEqual((single.sum().item(), single.count_nonzero().item()), (1, 1))
+
+    def test_small_integers_and_denormals(self):
+        x = _drawn(500)
+        families.change("small_integers", [x], 5)
+        self.assertEqual(sorted(set(x.tolist())), [-3, -2, -1, 0, 1, 2, 3])
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            x = _drawn(500, dtype=dtype)
+            families.change("denormals", [x], 5)
+            self.assertLess(x.abs().max().item(), torch.finfo(dtype).tiny)
+            self.assertGreater(x.count_nonzero().item(), 400)
+
+    def test_what_is_not_finite_is_rare(self):
+        for name, is_it in (("nan", torch.isnan), ("infinity", lambda x: x == math.inf),
+                            ("minus_infinity", lambda x: x == -math.inf)):
+            x = _drawn(100, 100)
+            families.change(name, [x], 5)
+            self.assertTrue(1 <= int(is_it(x).sum()) <= 10, name)
+
+
+class Answers(unittest.TestCase):
+
+    def test_defined(self):
+        ones, index = torch.ones(3), torch.arange(3)
+        bad = torch.tensor([1.0, math.nan, 2.0])
+        self.assertTrue(families.defined([bad], [ones]))
+        self.assertFalse(families.defined([ones], [ones, bad]))
+        self.assertTrue(families.defined([ones], [index]))
+        self.assertFalse(families.defined([bad], [index]))
+
+    def test_whole(self):
+        self.assertTrue(families.all_whole([torch.tensor([-3.0, 16777216.0])]))
+        self.assertFalse(families.all_whole([torch.tensor([-3.0, 33554432.0])]))
+        self.assertFalse(families.all_whole([torch.tensor([-3.0, 0.5])]))
+        self.assertFalse(families.all_whole([torch.tensor([4096.0], dtype=torch.float16)]))
+        self.assertFalse(families.all_whole([torch.arange(3)]))
+
+    def test_nudged(self):
+        x = _drawn(1000)
+        exact, index, native = (*families.nudged([x, torch.arange(3)], True),
+                                families.nudged([x], False)[0])
+        self.assertEqual((exact.dtype, native.dtype), (torch.float64, torch.float32))
+        self.assertTrue(torch.equal(index, torch.arange(3)))
+        self.assertAlmostEqual(((exact - x) / x).abs().max().item(), 2.0 ** -24, 12)
+        self.assertLess(((native - x) / x).abs().max().item(), 2.0 ** -22)
+        self.assertFalse(torch.equal(native, x))
+
+
+if __name__ == "__main__":
+    unittest.main()
