@@ -23,7 +23,7 @@ constexpr std::int64_t kWideChunk = 1 << 24;
 constexpr std::int64_t kByteChunk = 64 << 20;
 
 /// What is smaller than that beside its tolerance may be taken for zero, as denormals often are.
-constexpr double kMinScale = 1e-30;
+constexpr double kMinScale = 1e-32;
 
 constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
 
