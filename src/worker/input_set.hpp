@@ -78,6 +78,7 @@ class InputSet {
   /// exchanged for those of the set.
   void replace_inputs(const std::vector<Argument>& values);
   void exchange_answers(Answers& answers);
+  void replace_truths(std::vector<Truth> truths) { answers_.truths = std::move(truths); }
   /// Of what the inputs' shared memory was given.
   std::vector<std::int64_t> input_digests() const;
   /// What the reference answers now, state restored; its truths are of the usual errors.

@@ -52,64 +52,16 @@ std::uint64_t JudgedProblem::family_seed(const std::string& name) const {
   return trial_seed(options_.secret, fmt::format("{} {}", options_.key, name), 0);
 }
 
-/// Why the answer to inputs of a family says nothing of a candidate; empty where it does.
-std::string JudgedProblem::why_not(InputSet& set, const std::vector<Argument>& inputs,
-                                   Answers& answers) {
-  if (!is_defined(inputs, answers.outputs)) return "the reference is not finite";
-  if (exact_) {
-    set.restore();
-    answers.truths = truths_of(answers.outputs, host_.exact_outputs(set.model(), objects_of(inputs)), {});
-  }
-  for (const Truth& truth : answers.truths)
-    if (truth.value.is_floating_point() && !truth.eager_error)
-      return "the reference itself is far off, or has no double precision";
-  const auto nudged = nudged_answers(set, inputs);
-  if (nudged.size() != answers.truths.size()) return "it has no path in double precision";
-  for (std::size_t i = 0; i < nudged.size(); ++i) {
-    const at::Tensor& value = answers.truths[i].value;
-    if (nudged[i].sizes() != value.sizes()) return "a rounding error changes the answer's shape";
-    const auto type = answers.outputs[i].scalar_type();
-    const auto difference = compare(value, nudged[i].to(value.scalar_type()),
-                                    kSteady * tolerance_for(options_.precision, type));
-    if (difference.wrong_elements > 0) return "a rounding error changes the answer";
-  }
-  return {};
-}
-
-std::vector<at::Tensor> JudgedProblem::nudged_answers(InputSet& set,
-                                                      const std::vector<Argument>& inputs) {
-  set.restore();
-  const auto nudged = host_.nudged(inputs, exact_);
-  return exact_ ? host_.exact_outputs(set.model(), nudged) : host_.forward(set.model(), nudged);
-}
-
-/// The answers to inputs of a family, which the set holds by now.
-JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name,
-                                         const std::vector<Argument>& inputs) {
-  Family family;
-  Answers answers = set.answer(host_, errors_);
-  family.why_not = why_not(set, inputs, answers);
-  if (!family.why_not.empty()) return family;
-  if (name == kWholeFamily) {
-    std::vector<at::Tensor> values;
-    for (const Truth& truth : answers.truths) values.push_back(truth.value);
-    const bool whole = all_whole(answers.outputs) && all_whole(values);
-    for (Truth& truth : answers.truths) truth.whole = whole && truth.value.is_floating_point();
-  }
-  family.answers = std::move(answers);
-  return family;
-}
-
 bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
   if (const auto off = options_.families_off.find(name); off != options_.families_off.end())
     families_[name].why_not = fmt::format("switched off: {}", off->second);
-  auto known = families_.find(name);
-  if (known != families_.end() && !known->second.why_not.empty()) return false;
+  Family& family = families_[name];
+  if (!family.why_not.empty()) return false;
   InputSet& set = slot_set(slot);
   try {
     const auto inputs = host_.draw_inputs(options_.device, options_.precision, family_seed(name));
     if (!host_.change_inputs(name, inputs, family_seed(name))) {
-      families_[name].why_not = "the problem draws such inputs";
+      family.why_not = "the problem draws such inputs";
       return false;
     }
     if (!entered_) {
@@ -117,17 +69,81 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
       set.exchange_answers(entered_->answers);
     }
     set.replace_inputs(inputs);
-    if (known == families_.end() || !known->second.answers)
-      known = families_.insert_or_assign(name, ask(set, name, inputs)).first;
-    if (!known->second.why_not.empty()) return false;
+    if (!family.answers) family = ask(set, name, family.confirmed);
   } catch (const ProblemFailure& failure) {
-    families_[name].why_not = failure.message;
-    return false;
+    family.why_not = failure.message;
   }
-  Answers answers = *known->second.answers;
-  if (bytes_of(answers.outputs) > kKeptBytes) known->second.answers.reset();
-  set.exchange_answers(answers);
+  if (!family.why_not.empty()) return false;
+  give(set, family);
   return true;
+}
+
+/// The reference's answers to inputs of a family, which the set holds by now.
+JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name, bool confirmed) {
+  Family family;
+  family.confirmed = confirmed;
+  Answers answers = set.answer(host_, errors_);
+  if (!is_defined(set.arguments(), answers.outputs)) {
+    family.why_not = "the reference is not finite";
+    return family;
+  }
+  if (name == kWholeFamily && all_whole(answers.outputs))
+    for (Truth& truth : answers.truths) truth.whole = truth.value.is_floating_point();
+  family.answers = std::move(answers);
+  return family;
+}
+
+void JudgedProblem::give(InputSet& set, Family& family) {
+  Answers answers = *family.answers;
+  if (bytes_of(answers.outputs) > kKeptBytes) family.answers.reset();
+  set.exchange_answers(answers);
+}
+
+bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
+  Family& family = families_[name];
+  InputSet& set = slot_set(slot);
+  try {
+    const bool exact = look_closer(set, family.why_not);
+    if (family.why_not.empty() && !family.confirmed) family.why_not = why_not_steady(set, exact);
+  } catch (const ProblemFailure& failure) {
+    family.why_not = failure.message;
+  }
+  set.restore();
+  family.confirmed = family.why_not.empty();
+  return family.confirmed;
+}
+
+/// Gives a set the answers in double precision, where there are any.
+bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
+  set.restore();
+  const auto exact = host_.exact_outputs(set.model(), objects_of(set.arguments()));
+  if (exact.empty()) return false;
+  auto truths = truths_of(set.expected(), exact, {});
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    if (truths[i].value.is_floating_point() && !truths[i].eager_error)
+      why_not = "the reference itself is far off";
+    truths[i].whole = set.truths()[i].whole;
+  }
+  set.replace_truths(std::move(truths));
+  return true;
+}
+
+/// Why another answer may be as good as that of the set; empty where it is not.
+std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
+  set.restore();
+  const auto inputs = host_.nudged(set.arguments(), exact);
+  const auto nudged =
+      exact ? host_.exact_outputs(set.model(), inputs) : host_.forward(set.model(), inputs);
+  for (std::size_t i = 0; i < set.truths().size(); ++i) {
+    const at::Tensor& value = set.truths()[i].value;
+    if (i >= nudged.size() || nudged[i].sizes() != value.sizes())
+      return "a rounding error changes the answer's shape";
+    const auto type = set.expected()[i].scalar_type();
+    const auto difference = compare(value, nudged[i].to(value.scalar_type()),
+                                    kSteady * tolerance_for(options_.precision, type));
+    if (difference.wrong_elements > 0) return "a rounding error changes the answer";
+  }
+  return {};
 }
 
 std::map<std::string, std::string> JudgedProblem::families_left_out() const {

@@ -20,9 +20,9 @@ constexpr std::size_t kMaxSets = 16;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
 
-/// What an answer in double precision may take where it is asked for with each set and family.
+/// What an answer in double precision may take where it is asked for with each set.
 constexpr double kExactLimitGpu_ms = 20;
-constexpr double kExactLimitCpu_ms = 100;
+constexpr double kExactLimitCpu_ms = 50;
 
 std::unique_ptr<Device> open_for_judge(const std::string& name) {
   try {

@@ -64,8 +64,12 @@ class JudgedProblem {
   /// The families of inputs that it is asked with besides those that it draws.
   std::vector<std::string> families() const;
   /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
-  /// where the answers say nothing of a candidate.
+  /// where there are none.
   bool enter_family(std::size_t slot, const std::string& name);
+  /// Makes sure that one who answers otherwise is wrong: looks at the reference in double
+  /// precision, and at inputs that are a rounding error away. After that the set's answers may be
+  /// others.
+  bool confirm_family(std::size_t slot, const std::string& name);
   /// Puts back what the set held before.
   void leave_families(std::size_t slot);
   /// Why those families that were left out were, by name.
@@ -104,12 +108,14 @@ class JudgedProblem {
   struct Family {
     std::string why_not;             ///< empty where it applies
     std::optional<Answers> answers;  ///< to the set of the first slot; none: to be made again
+    bool confirmed = false;          ///< who answers otherwise is wrong
   };
   void check_families_off() const;
   std::uint64_t family_seed(const std::string& name) const;
-  std::string why_not(InputSet& set, const std::vector<Argument>& inputs, Answers& answers);
-  std::vector<at::Tensor> nudged_answers(InputSet& set, const std::vector<Argument>& inputs);
-  Family ask(InputSet& set, const std::string& name, const std::vector<Argument>& inputs);
+  Family ask(InputSet& set, const std::string& name, bool confirmed);
+  static void give(InputSet& set, Family& family);
+  bool look_closer(InputSet& set, std::string& why_not);
+  std::string why_not_steady(InputSet& set, bool exact);
 
   JudgeOptions options_;
   std::unique_ptr<Device> device_;
