@@ -302,6 +302,8 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
           std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
+    if (is_output)
+      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
     result.wrong_elements += comparison.wrong_elements;
     if (comparison.first_wrong && !result.first_wrong) {
       result.first_wrong = std::move(comparison.first_wrong);
