@@ -102,9 +102,10 @@ def kahan(source):
         edits = [Edit(*match.span(), "float %s = 0.0f, %s_lost = 0.0f;" % (name, name))]
         for add in re.compile(r"\b%s \+= ([^;{}]+);" % name).finditer(
                 source.code, match.end(), function.body[1]):
-            edits.append(Edit(*add.span(), "{ const float more_ = (%s) - %s_lost, now_ = %s + more_;"
-                              " %s_lost = (now_ - %s) - more_; %s = now_; }"
-                              % (add.group(1), name, name, name, name, name)))
+            edits.append(Edit(
+                *add.span(), "{ const float more_ = (%s) - %s_lost, now_ = %s + more_;"
+                " %s_lost = (now_ - %s) - more_; %s = now_; }"
+                % (add.group(1), name, name, name, name, name)))
         yield edits
 
 
@@ -147,8 +148,8 @@ def root_and_quotient(source):
 
 def by_reciprocal(source):
     for match in source.matches(r"(?<=[\w)\]]) / (count|sum|d|features|dim|plane)(?=[;,) ])"):
-        if "float" in source.code[source.code.rindex("\n", 0, match.start()):match.start()] and (
-                "int " not in source.code[source.code.rindex("\n", 0, match.start()):match.start()]):
+        line = source.code[source.code.rindex("\n", 0, match.start()):match.start()]
+        if "float" in line and "int " not in line:
             yield [Edit(*match.span(), " * (1.0f / (float)%s)" % match.group(1))]
 
 

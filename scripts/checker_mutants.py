@@ -354,7 +354,8 @@ OPERATORS = [
     ("index_minus_one", "a subscript is one too small", index_off(-1)),
     ("bound_relaxed", "< becomes <=, >= becomes >", relaxed_bounds),
     ("bound_tightened", "a bound is one too small", tightened_bounds),
-    ("tail_dropped", "a loop leaves out what is no multiple of 32", bound_of_loop("(%s) / 32 * 32")),
+    ("tail_dropped", "a loop leaves out what is no multiple of 32",
+     bound_of_loop("(%s) / 32 * 32")),
     ("loop_cut", "a loop ends half way", bound_of_loop("((%s) + 1) / 2")),
     ("loop_step", "a loop takes every other step", loop_steps),
     ("short_reduction", "a tree of a reduction lacks a step", short_reductions),
@@ -393,17 +394,19 @@ OPERATORS = [
 ]
 
 
-def mutants_of(problem, original, text, launched=None, operators=OPERATORS, kind="mutant"):
-    """All mutants of one candidate, each under a name that only its place in the text decides."""
-    source = Source(text, launched)
+def mutants_of(problem, original, text, launched=None, operators=OPERATORS):
+    """All mutants of one candidate where `launched` kernels have a part (None: all), each under a
+    name that only its place in the text decides."""
+    whole, source = Source(text), Source(text, launched)
     made, seen = [], {text}
     for name, _, function in operators:
-        for number, edits in enumerate(function(source)):
+        numbers = {tuple(edits): number for number, edits in enumerate(function(whole))}
+        for edits in function(source):
             mutated = source.apply(*edits)
-            if mutated in seen:
+            if mutated in seen or tuple(edits) not in numbers:
                 continue
             seen.add(mutated)
-            stem = "%s-%s-%d" % (original, name, number)
+            stem = "%s-%s-%d" % (original, name, numbers[tuple(edits)])
             made.append(Mutant("%s/%s.cu" % (problem, stem), problem, name, original, mutated))
     return made
 

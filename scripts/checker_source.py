@@ -9,6 +9,7 @@ compile and is no mutant.
 import dataclasses
 import re
 
+NO_ASSIGNMENT = re.compile(r"(return|if|for|while|else|const|float|int|double)\b")
 WORD = re.compile(r"[A-Za-z_]\w*")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -145,8 +146,7 @@ class Source:
             found = re.compile(r"[\w.\->]*(\[|[-+*/^|&]?=(?!=))|\*\w+\s*[-+]?=").match(
                 self.code, start)
             end = self.code.find(";", start)
-            if not found or end < 0 or re.match(r"(return|if|for|while|else|const|float|int|double)\b",
-                                                self.code[start:]):
+            if not found or end < 0 or NO_ASSIGNMENT.match(self.code, start):
                 continue
             text = self.code[start:end]
             if "{" in text or not re.search(r"(?<![<>=!])=(?!=)", text):
