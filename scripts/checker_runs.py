@@ -109,6 +109,8 @@ class Kbench:
 
     def ptx(self, texts):
         """{name: PTX without its lines' numbers} of kernel candidates {name: (problem, text)}."""
+        if not texts:
+            return {}
         home = self.folder / "ptx-home"
         compiled = home / "cache" / "compiled"
         found, known = {}, set()
