@@ -36,6 +36,9 @@ struct TrialResult {
   std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
   std::optional<double>
       error_ratio;  ///< to eager's own error against the oracle, where there is one
+  /// The least t with which allclose(rtol = t, atol = t) holds for all outputs; none: it never
+  /// does.
+  std::optional<double> allclose_at;
   std::int64_t wrong_elements = 0;
   std::optional<WrongElement> first_wrong;
 };

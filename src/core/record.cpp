@@ -38,6 +38,7 @@ json to_json(const TrialResult& trial) {
           {"max_abs_error", number_or_null(trial.max_abs_error)},
           {"max_rel_error", number_or_null(trial.max_rel_error)},
           {"error_ratio", number_or_null(trial.error_ratio)},
+          {"allclose_at", number_or_null(trial.allclose_at)},
           {"wrong_elements", trial.wrong_elements},
           {"first_wrong", std::move(first_wrong)}};
 }
@@ -89,6 +90,7 @@ TrialResult trial_from(const Fields& fields) {
   trial.max_abs_error = fields.maybe_number("max_abs_error");
   trial.max_rel_error = fields.maybe_number("max_rel_error");
   trial.error_ratio = fields.maybe_number("error_ratio");
+  trial.allclose_at = fields.maybe_number("allclose_at");
   trial.wrong_elements = fields.integer<std::int64_t>("wrong_elements");
   if (const json* wrong = fields.maybe("first_wrong")) {
     trial.first_wrong = wrong_element_from(Fields(*wrong));

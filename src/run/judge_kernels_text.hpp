@@ -12,7 +12,7 @@ inline constexpr std::string_view kJudgeKernelsText = R"cuda(
 using u64 = unsigned long long;
 constexpr int kThreads = 256;
 
-struct Errors { u64 wrong, first; double max_abs, max_rel; };
+struct Errors { u64 wrong, first; double max_abs, max_rel, allclose_at; };
 struct Squares { double sum; u64 count; };
 
 struct half_bits { unsigned short bits; };
@@ -44,12 +44,17 @@ __device__ void add_error(Errors& errors, E expected, G got, u64 index, double s
   double distance;
   double relative;
   if constexpr (is_floating<E>::value) {
-    if (e == g || (e != e && g != g)) return;
+    if (e == g) return;
     const bool odd = !(finite(e) && finite(g));
     distance = odd ? infinity() : fabs(g - e);
+    // Dividing is for those that matter, here and below.
+    if (odd)
+      errors.allclose_at = infinity();
+    else if (distance > errors.allclose_at * (1 + fabs(e)))
+      errors.allclose_at = distance / (1 + fabs(e));
+    if (e != e && g != g) return;
     // Halves, so that the sum stays finite.
     const double bound = fabs(e) * 0.5 + scale * 0.5;
-    // Dividing is for those that matter.
     const double half = distance * 0.5;
     if (half < 0.999 * bound * fmin(errors.max_rel, tolerance)) {
       errors.max_abs = fmax(errors.max_abs, distance);
@@ -60,6 +65,7 @@ __device__ void add_error(Errors& errors, E expected, G got, u64 index, double s
     if (expected == got) return;
     distance = fabs(e - g);
     relative = infinity();
+    errors.allclose_at = fmax(errors.allclose_at, distance / (1 + fabs(e)));
   }
   errors.max_abs = fmax(errors.max_abs, distance);
   errors.max_rel = fmax(errors.max_rel, relative);
@@ -99,7 +105,7 @@ template <typename E, typename G>
 __device__ void compare(const E* expected, const G* got, u64 n, double scale, double tolerance,
                         Errors* out) {
   constexpr u64 kPer = 16 / sizeof(G), kParts = sizeof(E) / sizeof(G), kPartly = kPer / kParts;
-  Errors errors{0, ~0ull, 0, 0};
+  Errors errors{0, ~0ull, 0, 0, 0};
   const u64 packs = aligned(expected) && aligned(got) ? n / kPer : 0;
   for_each(packs, [&](u64 i) {
     Pack<G> g;
@@ -123,6 +129,7 @@ __device__ void compare(const E* expected, const G* got, u64 n, double scale, do
     a.first = b.first < a.first ? b.first : a.first;
     a.max_abs = fmax(a.max_abs, b.max_abs);
     a.max_rel = fmax(a.max_rel, b.max_rel);
+    a.allclose_at = fmax(a.allclose_at, b.allclose_at);
   });
   if (threadIdx.x == 0) out[blockIdx.x] = errors;
 }

@@ -122,16 +122,18 @@ std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) 
 struct ChunkErrors {
   at::Tensor relative;  ///< per element; infinite where NaN, Inf or an integer does not agree
   at::Tensor absolute;
+  double allclose_at;  ///< of all of them
 };
 
 ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double scale) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   if (!expected.is_floating_point()) {
     const auto differ = expected.ne(got);
-    const auto distance = (expected.to(at::kDouble) - got.to(at::kDouble)).abs();
+    const auto e = expected.to(at::kDouble);
+    const auto distance = (e - got.to(at::kDouble)).abs();
     return {at::where(differ, at::full({}, kInf, distance.options()),
                       at::zeros({}, distance.options())),
-            distance};
+            distance, (distance / (e.abs() + 1)).max().item<double>()};
   }
   const auto e = expected.to(at::kDouble);
   const auto g = got.to(at::kDouble);
@@ -143,7 +145,11 @@ ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double 
   distance = at::where(odd, at::full({}, kInf, e.options()), distance);
   // Halves, so that the sum stays finite.
   const auto bound = e.abs() / 2 + scale / 2;
-  return {at::where(distance.eq(0).logical_or(odd), distance, distance / 2 / bound), distance};
+  // An Inf that agrees is close, two NaN are not.
+  const bool nan = e.isnan().logical_or(g.isnan()).any().item<bool>();
+  const auto close = at::where(distance.eq(0).logical_or(odd), distance, distance / (e.abs() + 1));
+  return {at::where(distance.eq(0).logical_or(odd), distance, distance / 2 / bound), distance,
+          nan ? kInf : close.max().item<double>()};
 }
 
 at::Tensor wrong_by_scale(const at::Tensor&, const at::Tensor&, const at::Tensor& relative,
@@ -193,6 +199,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
                                          static_cast<std::uint64_t>(e.numel()), scale, tolerance);
     result.max_abs_error = errors.max_abs;
     result.max_rel_error = errors.max_rel;
+    result.allclose_at = errors.allclose_at;
     if (rule.in_kernels) {
       result.wrong_elements = static_cast<std::int64_t>(errors.wrong);
       if (errors.wrong > 0)
@@ -211,6 +218,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
       relative = errors.relative;
       result.max_abs_error = std::max(result.max_abs_error, errors.absolute.max().item<double>());
       result.max_rel_error = std::max(result.max_rel_error, relative.max().item<double>());
+      result.allclose_at = std::max(result.allclose_at, errors.allclose_at);
     }
     const auto wrong = rule.wrong(e_part, g_part, relative, tolerance);
     const auto count = wrong.sum().item<std::int64_t>();

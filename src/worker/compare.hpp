@@ -41,6 +41,9 @@ struct Comparison {
   /// max |got − expected| / (|expected| + rms(expected)); infinite where a NaN or Inf does not
   /// agree.
   double max_rel_error = 0;
+  /// max |got − expected| / (1 + |expected|): the least t with which allclose(rtol = t, atol = t)
+  /// holds; infinite where none does, as for a NaN.
+  double allclose_at = 0;
   std::int64_t wrong_elements = 0;
   std::optional<WrongElement> first_wrong;
 };

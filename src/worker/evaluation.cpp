@@ -293,8 +293,8 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
     const bool is_output = tensor.role == BoundTensor::Role::kOutput;
     const Truth truth = is_output ? set.truths().at(output)
                         : slot_of(set, tensor).mutated
-                            ? Truth{slot_of(set, tensor).expected, {}, false}
-                            : Truth{slot_of(set, tensor).source_view, {}, false};
+                            ? Truth{slot_of(set, tensor).expected, {}, false, 1}
+                            : Truth{slot_of(set, tensor).source_view, {}, false, 1};
     const std::string& precision = problem_.options().precision;
     auto comparison = compare(truth.value, work.view,
                               truth.allowed(tolerance_for(precision, work.view.scalar_type())),
@@ -304,6 +304,8 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
           std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
+    if (is_output)
+      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
     result.wrong_elements += comparison.wrong_elements;
     if (comparison.first_wrong && !result.first_wrong) {
       result.first_wrong = std::move(comparison.first_wrong);

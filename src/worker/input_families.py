@@ -11,7 +11,10 @@ import torch
 
 # Elements that are worked on at a time: temporaries stay within 64 MB.
 _CHUNK = 1 << 22
-_SPIKE = 100.0
+# Far enough for exp to overflow behind a factor as attention has it.
+_SPIKE = 300.0
+# Far enough for exp to be zero; a variance still has digits left.
+_DEPTH = 128.0
 _DENORMAL = {torch.float16: 1e-6}
 _USUAL_DENORMAL = 1e-39
 _LARGEST_STEP = 2.0 ** -12
@@ -59,19 +62,29 @@ def _heavy_tails(x, random):
     return True
 
 
-def _late_outliers(x, random):
-    """In a quarter of the rows an element of the last eighth stands far above all others."""
+def _outliers(x, random):
+    """In a quarter of the rows an element of the last eighth stands far off, in another quarter one
+    of the first."""
     rows = _rows(x)
     count, length = rows.shape
-    chosen = torch.arange(0, count, 4 if count >= 4 else 1, device=x.device)
-    late = max(length // 8, 1)
-    place = torch.rand(len(chosen), generator=random, device=x.device).mul_(late).long()
+    chosen = torch.arange(0, count, 2 if count >= 4 else 1, device=x.device)
+    edge = max(length // 8, 1)
+    place = torch.rand(len(chosen), generator=random, device=x.device).mul_(edge).long()
+    place[0::2] = length - 1 - place[0::2]
     sign = torch.where(_normal(place, random) < 0, -1.0, 1.0) if _has_negatives(x) else 1.0
     few = x.reshape(-1)[:_CHUNK].float()
     spread = few.std().item() if few.numel() > 1 else 0.0
     height = _SPIKE * max(spread, 1.0) if math.isfinite(spread) else _SPIKE
-    rows[chosen, length - 1 - place] = torch.as_tensor(sign * height, dtype=x.dtype,
+    rows[chosen, place] = torch.as_tensor(sign * height, dtype=x.dtype,
                                                        device=x.device)
+    return True
+
+
+def _shifted(x, random):
+    """All far below zero. What has no negative values is no such quantity."""
+    if not _has_negatives(x):
+        return False
+    x.sub_(_DEPTH)
     return True
 
 
@@ -132,7 +145,8 @@ _FAMILIES = {
     "scaled_up": _scaled(3),
     "scaled_down": _scaled(0.01),
     "heavy_tails": _heavy_tails,
-    "late_outliers": _late_outliers,
+    "outliers": _outliers,
+    "shifted": _shifted,
     "structured": _structured,
     "small_integers": _small_integers,
     "zeros": _zeros,

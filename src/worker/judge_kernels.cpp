@@ -13,7 +13,7 @@ constexpr std::uint32_t kThreads = 256;  // as the text has it
 /// Several blocks for each multiprocessor of the largest GPU.
 constexpr std::uint64_t kMaxBlocks = 2048;
 constexpr std::uint64_t kBytesPerBlock = std::uint64_t{kThreads} * 16;
-constexpr std::size_t kPartialBytes = 32;
+constexpr std::size_t kPartialBytes = 40;
 
 template <typename T>
 LaunchArgument scalar(T value) {
@@ -97,13 +97,14 @@ std::vector<Partial> JudgeKernels::run(std::string symbol, std::initializer_list
 
 JudgeKernels::Errors JudgeKernels::compare(std::string_view type, Data expected, Data got,
                                            std::uint64_t count, double scale, double tolerance) {
-  Errors errors{0, ~std::uint64_t{0}, 0, 0};
+  Errors errors{0, ~std::uint64_t{0}, 0, 0, 0};
   for (const auto& part : run<Errors>("compare_" + std::string(type), {expected, got},
                                       expected.bytes, count, scale, tolerance)) {
     errors.wrong += part.wrong;
     errors.first = std::min(errors.first, part.first);
     errors.max_abs = std::max(errors.max_abs, part.max_abs);
     errors.max_rel = std::max(errors.max_rel, part.max_rel);
+    errors.allclose_at = std::max(errors.allclose_at, part.allclose_at);
   }
   return errors;
 }

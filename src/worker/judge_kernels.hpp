@@ -33,8 +33,8 @@ class JudgeKernels {
   };
 
   struct Errors {
-    std::uint64_t wrong, first;  ///< elements beyond the tolerance; the first of them
-    double max_abs, max_rel;     ///< as Comparison has them
+    std::uint64_t wrong, first;            ///< elements beyond the tolerance; the first of them
+    double max_abs, max_rel, allclose_at;  ///< as Comparison has them
   };
   /// `count` elements against each other; scale and tolerance as compare() has them. Of types also
   /// "f32_f16" and "f32_bf16": expected in fp32.

@@ -15,6 +15,10 @@ namespace {
 
 /// Share of a tolerance by which a rounding error of the inputs may change the answer.
 constexpr double kSteady = 0.25;
+/// One whose digits a good kernel may lose, as a variance by the difference of two sums does; it
+/// is there for what overflows or divides by zero.
+constexpr std::string_view kCoarseFamily = "shifted";
+constexpr double kCoarse = 100;
 /// Answers of a family that are kept for the next candidate; larger ones are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
@@ -89,6 +93,8 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name,
   }
   if (name == kWholeFamily && all_whole(answers.outputs))
     for (Truth& truth : answers.truths) truth.whole = truth.value.is_floating_point();
+  if (name == kCoarseFamily)
+    for (Truth& truth : answers.truths) truth.slack = kCoarse;
   family.answers = std::move(answers);
   return family;
 }
@@ -123,6 +129,7 @@ bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
     if (truths[i].value.is_floating_point() && !truths[i].eager_error)
       why_not = "the reference itself is far off";
     truths[i].whole = set.truths()[i].whole;
+    truths[i].slack = set.truths()[i].slack;
   }
   set.replace_truths(std::move(truths));
   return true;

@@ -19,7 +19,7 @@ constexpr double kFarOff = 5e-3;
 constexpr double kNothingRounded = 1e-6;
 
 Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
-  Truth own{output, std::nullopt, false};
+  Truth own{output, std::nullopt, false, 1};
   if (!output.is_floating_point() || !exact.is_floating_point() || exact.sizes() != output.sizes())
     return own;
   // fp32's own rounding is far below any tolerance.
@@ -27,7 +27,7 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
   const double error = compare(value, output, 0).max_rel_error;
   if (!(error <= kFarOff)) return own;
-  return {value, error, false};
+  return {value, error, false, 1};
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
   for (std::size_t i = 0; i < outputs.size(); ++i)
     truths.push_back(exact.size() == outputs.size()
                          ? truth_of(outputs[i], exact[i])
-                         : Truth{outputs[i], i < usual.size() ? usual[i] : std::nullopt, false});
+                         : Truth{outputs[i], i < usual.size() ? usual[i] : std::nullopt, false, 1});
   return truths;
 }
 

@@ -16,6 +16,7 @@ struct Truth {
   /// Of the reference's own answer against it, as Comparison::max_rel_error; none without one.
   std::optional<double> eager_error;
   bool whole = false;  ///< whole numbers of whole numbers: nothing is rounded
+  double slack = 1;    ///< by which the tolerance is wider
 
   /// The relative error that a candidate may have where a row allows that tolerance: more than
   /// that only as a small multiple of what the reference itself has.

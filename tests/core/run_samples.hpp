@@ -31,6 +31,7 @@ inline Record correct(const char* model = "alpha", const char* problem = "level1
   trial.max_abs_error = 1e-7;
   trial.max_rel_error = 2e-7;
   trial.error_ratio = 1.5;
+  trial.allclose_at = 3e-7;
   record.correctness = {trial};
   record.timing =
       Timing{.method = "events",

@@ -254,6 +254,33 @@ std::pair<at::Tensor, at::Tensor> edges(at::ScalarType dtype) {
   return {values.repeat_interleave(count).to(dtype), values.repeat({count}).to(dtype)};
 }
 
+TEST(Compare, AllcloseAtIsTheLeastToleranceThatDoes) {
+  at::manual_seed(9);
+  for (const auto dtype : {at::kFloat, at::kDouble, at::kLong}) {
+    const auto expected = (at::randn({3000}, at::kDouble) * 50).to(dtype);
+    const auto got = (expected * (1 + at::randn({3000}, at::kDouble) * 0.05)).to(dtype);
+    const double least = compare(expected, got, 0).allclose_at;
+    const auto holds = [&](double t) {  // relative to what is expected, so the other way round
+      return at::allclose(got.to(at::kDouble), expected.to(at::kDouble), t, t);
+    };
+    EXPECT_TRUE(holds(least * (1 + 1e-9))) << dtype;
+    EXPECT_FALSE(holds(least * (1 - 1e-9))) << dtype;
+    EXPECT_EQ(compare(expected, expected.clone(), 0).allclose_at, 0);
+  }
+}
+
+TEST(Compare, NothingIsCloseToNan) {
+  const auto at = [](float e, float g) {
+    return compare(at::tensor({e, 1.0f}), at::tensor({g, 1.0f}), 0).allclose_at;
+  };
+  EXPECT_EQ(at(kInfF, kInfF), 0);
+  EXPECT_EQ(at(kInfF, -kInfF), kInf);
+  EXPECT_EQ(at(1, kInfF), kInf);
+  EXPECT_EQ(at(1, kNanF), kInf);
+  EXPECT_EQ(at(kNanF, kNanF), kInf);
+  EXPECT_EQ(at(1, 2), 0.5);
+}
+
 TEST(ComparisonRules, AllcloseIsTorchsElementByElement) {
   const auto& rule = comparison_rule("kb_fp32");
   EXPECT_EQ(rule.name, "allclose");

@@ -29,7 +29,7 @@ class Families(unittest.TestCase):
                         changed = families.change(name, [x, index, 3], 11)
                         self.assertEqual((x.shape, x.dtype), (before.shape, before.dtype))
                         self.assertTrue(torch.equal(index, torch.arange(5)))
-                        self.assertEqual(changed, x.numel() > 0)
+                        self.assertEqual(changed, x.numel() > 0 and name != "shifted")
 
     def test_a_seed_decides(self):
         for name in families.names():
@@ -38,7 +38,7 @@ class Families(unittest.TestCase):
             families.change(name, [same], 5)
             families.change(name, [other], 6)
             self.assertTrue(torch.equal(one.nan_to_num(7.5), same.nan_to_num(7.5)), name)
-            if name not in ("scaled_up", "scaled_down", "zeros", "denormals"):
+            if name not in ("scaled_up", "scaled_down", "zeros", "denormals", "shifted"):
                 self.assertFalse(torch.equal(one.nan_to_num(7.5), other.nan_to_num(7.5)), name)
 
     def test_two_inputs_get_different_numbers(self):
@@ -55,17 +55,23 @@ class Families(unittest.TestCase):
         self.assertTrue(300 < int((x < 0).sum()) < 700)
 
     def test_nothing_becomes_negative_that_was_not(self):
-        for name in ("late_outliers", "structured", "small_integers", "heavy_tails"):
+        for name in ("outliers", "structured", "small_integers", "heavy_tails"):
             x = _drawn(40, 33, signed=False)
             families.change(name, [x], 5)
             self.assertGreaterEqual(x.min().item(), 0, name)
 
-    def test_outliers_stand_late_in_a_row_and_make_exp_overflow(self):
+    def test_outliers_stand_at_both_ends_of_rows_and_make_exp_overflow(self):
         x = _drawn(16, 80)
-        families.change("late_outliers", [x], 5)
-        rows, columns = (x.abs() >= 100).nonzero(as_tuple=True)
-        self.assertEqual(rows.tolist(), [0, 4, 8, 12])
-        self.assertGreaterEqual(columns.min().item(), 70)
+        families.change("outliers", [x], 5)
+        rows, columns = (x.abs() >= 300).nonzero(as_tuple=True)
+        self.assertEqual(rows.tolist(), [0, 2, 4, 6, 8, 10, 12, 14])
+        self.assertGreaterEqual(columns[0::2].min().item(), 70)
+        self.assertLess(columns[1::2].max().item(), 10)
+
+    def test_shifted_are_far_below_zero(self):
+        x = _drawn(16, 80)
+        self.assertTrue(families.change("shifted", [x], 5))
+        self.assertLess(x.max().item(), -100)
 
     def test_structured_rows(self):
         x = _drawn(8, 50)

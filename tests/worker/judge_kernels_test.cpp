@@ -46,6 +46,10 @@ class Kernels : public testing::Test {
       EXPECT_EQ(ours.max_rel_error, torch.max_rel_error);
     else
       EXPECT_NEAR(ours.max_rel_error, torch.max_rel_error, 1e-12 * (1 + torch.max_rel_error));
+    if (std::isinf(torch.allclose_at))
+      EXPECT_EQ(ours.allclose_at, torch.allclose_at);
+    else
+      EXPECT_NEAR(ours.allclose_at, torch.allclose_at, 1e-12 * (1 + torch.allclose_at));
     ASSERT_EQ(ours.first_wrong.has_value(), torch.first_wrong.has_value());
     if (!torch.first_wrong) return;
     EXPECT_EQ(ours.first_wrong->index, torch.first_wrong->index);

@@ -10,7 +10,7 @@
 
 // Larger floats have larger keys; the low half makes smaller positions larger. Never zero.
 __device__ __forceinline__ unsigned long long pack(float value, unsigned position) {
-  unsigned bits = __float_as_uint(value);
+  unsigned bits = __float_as_uint(value + 0.0f);  // −0 is 0
   bits = bits >> 31 ? ~bits : bits | 0x80000000u;
   return (unsigned long long)bits << 32 | (0xffffffffu - position);
 }
