@@ -43,6 +43,7 @@ json options_json(const EvalOptions& options) {
               {"require", options.require_clean ? json{"clean"} : json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
   if (options.all_trials) object["all_trials"] = true;
+  if (!options.cage) object["cage"] = false;
   if (!options.entry.empty()) object["entry"] = options.entry;
   return object;
 }

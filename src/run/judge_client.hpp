@@ -110,6 +110,7 @@ class SpareCandidate {
   ChildLog log_;
   Fd judge_end_;
   std::uint64_t nonce_;
+  std::shared_ptr<PrivateFolder> folder_;  ///< of the candidate that is to come
   protocol::Channel jobs_;
   pid_t pid_ = -1;  ///< -1 once it has a candidate
 };
@@ -151,7 +152,7 @@ class StartedCandidate {
   void open_service(CandidateJob& job, ExtensionBuilder& builder, Fd& candidate_end);
 
   ChildLog log_;
-  std::unique_ptr<PrivateFolder> folder_;  ///< of a module's source
+  std::shared_ptr<PrivateFolder> folder_;  ///< all that it may write to; a module's source
   std::unique_ptr<CompileService> service_;
   Fd judge_end_;
   std::uint64_t nonce_ = 0;

@@ -25,6 +25,17 @@ constexpr std::size_t kLogBytes = 1u << 20;
 /// How often memory and cancelling are looked at.
 constexpr auto kPeriod = std::chrono::milliseconds(100);
 
+/// What their extensions are linked with, and headers that they may look at.
+std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
+  std::vector<std::filesystem::path> paths{installation.cache / "host-headers"};
+  if (!installation.torch_lib.empty()) paths.push_back(installation.torch_lib);
+  if (!installation.nvrtc.empty()) paths.push_back(installation.nvrtc.parent_path());
+  for (const auto* folders :
+       {&installation.cuda_includes, &installation.torch_includes, &installation.python_includes})
+    paths.insert(paths.end(), folders->begin(), folders->end());
+  return paths;
+}
+
 }  // namespace
 
 ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
@@ -49,6 +60,8 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   SpawnOptions spawn;
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
                    installation.python.string(), (installation.cache / "bytecode").string()};
+  for (const auto& path : readable_by_candidates(installation))
+    spawn.command.push_back(path.string());
   spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
@@ -137,13 +150,18 @@ const std::string& WorkerHost::torch_version() {
 }
 
 pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
-                       const std::string& device) {
+                       const std::filesystem::path& folder, const std::string& device) {
   torch_version();
   std::unique_lock lock(mutex_);
   const std::uint64_t id = next_id_++;
   lock.unlock();
   {
-    const json body{{"id", id}, {"role", role}, {"nonce", nonce}, {"device", device}};
+    const json body{{"id", id},
+                    {"role", role},
+                    {"nonce", nonce},
+                    {"device", device},
+                    {"cage", cages_ && role != "judge"},
+                    {"folder", folder.string()}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);
   }
