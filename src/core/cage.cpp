@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string>
+#include <thread>
 
 #include "core/cage_steps.hpp"
 #include "core/landlock.hpp"
@@ -29,8 +31,9 @@ namespace fs = std::filesystem;
 /// Nothing that a kernel needs comes near.
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;
 constexpr rlim_t kOpenFiles = 4096;
-/// Threads count, too: libraries start some for each core.
-constexpr rlim_t kProcesses = 4096;
+/// Processes and threads: libraries start several for each core.
+constexpr rlim_t kProcesses = 1024;
+constexpr rlim_t kProcessesPerCore = 8;
 
 constexpr const char* kUserNamespaces =
     "allow unprivileged user namespaces: kernel.apparmor_restrict_unprivileged_userns=0, or a "
@@ -97,10 +100,11 @@ void set_limit(auto resource, rlim_t value) {
 
 /// Before capabilities are dropped: the bound of a namespace belongs to who has made it.
 bool limit_processes(bool own_pids, bool own_user) {
+  const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
   bool bounded = own_pids && has_own_pid_max() &&
-                 write_file("/proc/sys/kernel/pid_max", std::to_string(kProcesses));
+                 write_file("/proc/sys/kernel/pid_max", std::to_string(most));
   // Elsewhere it would count all that this user runs on the machine.
-  if (own_user) set_limit(RLIMIT_NPROC, kProcesses);
+  if (own_user) set_limit(RLIMIT_NPROC, most);
   bounded = bounded || (own_user && !is_machine_root());
   return bounded;
 }

@@ -137,6 +137,8 @@ class StartedCandidate {
   /// Stops it and what it has started, or lets them go on.
   void freeze(bool frozen) const;
   std::string log() const { return log_.text(); }
+  /// Whether it has printed more than it may.
+  bool floods() const { return log_.is_full(); }
   /// What it has built; null for a kernel.
   CompileService* service() const { return service_.get(); }
   /// Ends it without waiting for that.

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// What a candidate may print.
+/// What a candidate may print. There is room for one byte more, which tells who has written more.
 constexpr std::size_t kLogBytes = 1u << 20;
 /// How often memory and cancelling are looked at.
 constexpr auto kPeriod = std::chrono::milliseconds(100);
@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> readable_by_candidates(const Installation& in
 }  // namespace
 
 ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  if (!fd_ || ftruncate(fd_.value(), kLogBytes) != 0 ||
+  if (!fd_ || ftruncate(fd_.value(), kLogBytes + 1) != 0 ||
       fcntl(fd_.value(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
     throw Error(fmt::format("no memory for a log: {}", std::strerror(errno)));
 }
@@ -52,6 +52,8 @@ std::string ChildLog::text() const {
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }
+
+bool ChildLog::is_full() const { return lseek(fd_.value(), 0, SEEK_CUR) > off_t{kLogBytes}; }
 
 WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits)
     : cancel_fd_(cancel_fd), limits_(limits) {

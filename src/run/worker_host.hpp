@@ -43,6 +43,8 @@ class ChildLog {
   int fd() const { return fd_.value(); }
   /// What was written so far.
   std::string text() const;
+  /// Whether more was written than there is room for.
+  bool is_full() const;
 
  private:
   Fd fd_;
