@@ -20,8 +20,10 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// What a candidate may print. There is room for one byte more, which tells who has written more.
+/// What a candidate may print. There is room for some more, which tells who has written more: what
+/// does not fit is refused by the page.
 constexpr std::size_t kLogBytes = 1u << 20;
+constexpr std::size_t kLogRoomBytes = kLogBytes + (64u << 10);
 /// How often memory and cancelling are looked at.
 constexpr auto kPeriod = std::chrono::milliseconds(100);
 
@@ -39,7 +41,7 @@ std::vector<std::filesystem::path> readable_by_candidates(const Installation& in
 }  // namespace
 
 ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  if (!fd_ || ftruncate(fd_.value(), kLogBytes + 1) != 0 ||
+  if (!fd_ || ftruncate(fd_.value(), kLogRoomBytes) != 0 ||
       fcntl(fd_.value(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
     throw Error(fmt::format("no memory for a log: {}", std::strerror(errno)));
 }

@@ -125,7 +125,13 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
   set_variable(environment, "USER", "kbench");
   set_variable(environment, "LOGNAME", "kbench");
   py::module_::import("tempfile").attr("tempdir") = py::none();
-  for (char* word : first_words_) std::memset(word, 0, std::strlen(word));
+  for (char* word : first_words_) {
+    // Libraries may have kept where a variable that stays has its value.
+    const std::string_view text = word;
+    const auto end = text.find('=');
+    const bool stays = end != std::string_view::npos && is_kept_variable(text.substr(0, end));
+    if (!stays) std::memset(word, 0, text.size());
+  }
   [[maybe_unused]] const int changed = ::chdir(folder.c_str());
   forker.enter({folder, readable_});
 }
