@@ -25,7 +25,7 @@ enum class CagePart : std::uint8_t {
   kFiles,         ///< Landlock: files from a list, nobody else's memory and environment
   kScopes,        ///< Landlock 6: no signals and no abstract sockets to others
   kSystemCalls,   ///< a seccomp filter
-  kLimits,        ///< size of a file, open files, no core files
+  kLimits,        ///< size of a file, open files, no core files; the first to go without memory
   kProcessLimit,  ///< number of processes and threads
 };
 
@@ -89,6 +89,7 @@ class CageForker {
   pid_t fork_by_helper();
 
   bool helpers_work_;                                 ///< nothing has spoken against them so far
+  bool helped_ = false;                               ///< once at least
   std::map<pid_t, std::unique_ptr<Helper>> helpers_;  ///< by their numbers
   std::unique_ptr<Helper> mine_;                      ///< in the child: what forked it
 };

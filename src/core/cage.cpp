@@ -101,8 +101,8 @@ void set_limit(auto resource, rlim_t value) {
 /// Before capabilities are dropped: the bound of a namespace belongs to who has made it.
 bool limit_processes(bool own_pids, bool own_user) {
   const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
-  bool bounded = own_pids && has_own_pid_max() &&
-                 write_file("/proc/sys/kernel/pid_max", std::to_string(most));
+  bool bounded =
+      own_pids && has_own_pid_max() && write_file("/proc/sys/kernel/pid_max", std::to_string(most));
   // Elsewhere it would count all that this user runs on the machine.
   if (own_user) set_limit(RLIMIT_NPROC, most);
   bounded = bounded || (own_user && !is_machine_root());
@@ -159,6 +159,7 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, kFileBytes);
   set_limit(RLIMIT_NOFILE, kOpenFiles);
+  write_file("/proc/self/oom_score_adj", "1000");
   parts.add(CagePart::kLimits);
   add(CagePart::kPrivileges, drop_privileges());
   add(CagePart::kFiles, landlock(permissions_of(setup, own_pids)));

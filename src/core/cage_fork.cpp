@@ -119,8 +119,10 @@ CageForker::~CageForker() = default;
 pid_t CageForker::fork() {
   if (helpers_work_) {
     const pid_t pid = fork_by_helper();
+    helped_ = helped_ || pid >= 0;
     if (pid >= 0) return pid;
-    helpers_work_ = false;
+    // What has worked may work again: others may have had all namespaces for the moment.
+    helpers_work_ = helped_;
   }
   return fork_plainly();
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "worker/candidate_cage.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/embed.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -106,7 +108,9 @@ std::vector<fs::path> python_folders(const std::vector<fs::path>& hidden) {
 }
 
 CandidateCage::CandidateCage(std::vector<fs::path> readable, std::vector<char*> first_words)
-    : readable_(std::move(readable)), first_words_(std::move(first_words)) {
+    : readable_(std::move(readable)),
+      first_words_(std::move(first_words)),
+      expected_(probe_cage()) {
   const auto folders = python_folders(hidden_folders(readable_.front().parent_path()));
   readable_.insert(readable_.end(), folders.begin(), folders.end());
 }
@@ -133,7 +137,11 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
     if (!stays) std::memset(word, 0, text.size());
   }
   [[maybe_unused]] const int changed = ::chdir(folder.c_str());
-  forker.enter({folder, readable_});
+  const CageParts parts = forker.enter({folder, readable_});
+  // Seldom, and worth knowing: the run's header says otherwise.
+  for (const auto& row : cage_parts())
+    if (expected_.has(row.part) && !parts.has(row.part))
+      fmt::print(stderr, "kbench: this process is caged without {}\n", row.name);
 }
 
 }  // namespace kbench::worker

@@ -31,6 +31,7 @@ class CandidateCage {
  private:
   std::vector<std::filesystem::path> readable_;
   std::vector<char*> first_words_;
+  CageParts expected_;  ///< what the machine gave to a process that tried
 };
 
 }  // namespace kbench::worker

@@ -51,7 +51,8 @@ class Cage : public testing::Test {
 
   int wait(pid_t pid) {
     int status = 0;
-    const auto ended = forker_.reaped(::waitpid(-1, &status, 0), status);
+    const pid_t reaped = ::waitpid(-1, &status, 0);
+    const auto ended = forker_.reaped(reaped, status);
     EXPECT_EQ(ended.pid, pid);
     return outcome_of(ended.status);
   }
@@ -183,16 +184,28 @@ TEST_F(Cage, KeepsOthersSocketsOut) {
 }
 
 TEST_F(Cage, LeavesThreadsAndPrograms) {
-  EXPECT_EQ(said([&]() -> std::string {
-              bool ran = false;
-              std::thread([&] { ran = true; }).join();
-              ::chdir((folder_ / "own").c_str());
-              const int status = ::system(
-                  "export TMPDIR=. && echo 'int main() { return 0; }' > a.c && cc a.c -o a && ./a && "
-                  "python3 -c 'import multiprocessing as m; m.Lock()'");
-              return ran && status == 0 ? "all" : "not all";
+  EXPECT_EQ(
+      said([&]() -> std::string {
+        bool ran = false;
+        std::thread([&] { ran = true; }).join();
+        ::chdir((folder_ / "own").c_str());
+        const int status = ::system(
+            "export TMPDIR=. && echo 'int main() { return 0; }' > a.c && cc a.c -o a && ./a && "
+            "python3 -c 'import threading as t; t.Lock()'");
+        return ran && status == 0 ? "all" : "not all";
+      }),
+      "all");
+}
+
+TEST_F(Cage, HasSharedMemoryOfItsOwn) {
+  KBENCH_NEEDS(kPidNamespace);
+  const std::string name = "/dev/shm/kbench-cage-test-" + std::to_string(::getpid());
+  EXPECT_EQ(said([&] {
+              const std::string first = writing(name);
+              return first + reading(name);
             }),
-            "all");
+            "written read ");
+  EXPECT_FALSE(fs::exists(name));
 }
 
 TEST_F(Cage, TellsHowItsProcessEnded) {
@@ -213,7 +226,7 @@ TEST_F(Cage, ItsGroupCanBeStoppedAndGoesOn) {
   const pid_t pid = start([&] {
     char byte = 0;
     ::close(other);
-    while (::read(fd, &byte, 1) == 1) ::write(fd, "y", 1);
+    while (::read(fd, &byte, 1) == 1) ::send(fd, "y", 1, MSG_NOSIGNAL);
     return 3;
   });
   theirs.reset();
