@@ -66,6 +66,7 @@ struct EvalOptions {
   std::string entry;                   ///< of extensions: the function to call; "": see README
   bool profile = false;                ///< one more call in the CPU executor, counted
   std::string estimate_for = "H200";   ///< a row of gpu_models()
+  bool cage = true;                    ///< candidates run in a cage; off for one's own kernels
   bool reuse = true;                   ///< equal code for a problem gets the verdict it had
 };
 

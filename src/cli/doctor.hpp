@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/cage.hpp"
 #include "kbench/host_compile.hpp"
 #include "kbench/installation.hpp"
 #include "kbench/nvcc.hpp"
@@ -30,12 +31,6 @@ struct DriverFacts {
   std::string error;     ///< why there is no answer; empty: there is one
   int cuda_version = 0;  ///< newest CUDA that the driver runs, 13000 for 13.0
   std::vector<GpuFacts> gpus;
-};
-
-/// What the kernel lets kbench build a cage from.
-struct CageFacts {
-  bool user_namespaces = false, seccomp = false;
-  int landlock_abi = 0;  ///< 0: none
 };
 
 /// A program that was found, with the first line of its --version.
@@ -59,7 +54,7 @@ struct Machine {
   std::optional<HostHeaders> headers_cuda, headers_cpu;  ///< none: no compiler or no torch
   NvccSearch nvcc;
   std::string torch_version, torch_cuda, torch_error;  ///< as the Python says now
-  CageFacts cage;
+  CageParts cage;                                      ///< what candidates are caged with here
   unsigned cores = 1;
   std::uint64_t memory_bytes = 0, available_bytes = 0, shm_bytes = 0;
   std::filesystem::path cache;
@@ -99,7 +94,7 @@ struct Verdict {
 };
 Verdict verdict(const Machine& machine);
 
-/// What `kbench doctor --probe WHAT` does in a process of its own: "driver", "cage" or
+/// What `kbench doctor --probe WHAT` does in a process of its own: "driver" or
 /// "nvrtc:PATH"; the answer is one JSON object.
 nlohmann::json probe(std::string_view what);
 

@@ -236,18 +236,17 @@ Finding judge_hmm(const Machine& machine) {
 }
 
 Finding judge_cage(const Machine& machine) {
-  const CageFacts& cage = machine.cage;
-  const std::string found =
-      fmt::format("user namespaces {}, seccomp {}, Landlock {}",
-                  cage.user_namespaces ? "yes" : "no", cage.seccomp ? "yes" : "no",
-                  cage.landlock_abi > 0 ? fmt::format("ABI {}", cage.landlock_abi) : "no");
-  if (!cage.user_namespaces || !cage.seccomp || cage.landlock_abi == 0) {
-    return {Level::kNote, found,
-            "candidates are caged with what is there; to have all of it, allow unprivileged user "
-            "namespaces (kernel.apparmor_restrict_unprivileged_userns=0, or a container with "
-            "--security-opt seccomp=unconfined) and boot with Landlock"};
+  std::string lacks;
+  std::string advice;
+  for (const auto& row : cage_parts()) {
+    if (machine.cage.has(row.part)) continue;
+    lacks += fmt::format("{}{}", lacks.empty() ? "" : ", ", row.name);
+    if (!row.advice.empty() && advice.find(row.advice) == std::string::npos)
+      advice += fmt::format("{}{}", advice.empty() ? "" : "; ", row.advice);
   }
-  return {Level::kOk, found, ""};
+  if (lacks.empty()) return {Level::kOk, "candidates are caged with all of it", ""};
+  return {Level::kNote, fmt::format("candidates are caged without {}", lacks),
+          advice.empty() ? "run candidates in a container or a machine of their own" : advice};
 }
 
 Finding judge_memory(const Machine& machine) {

@@ -235,9 +235,7 @@ Machine look_at_machine(const fs::path& self) {
   machine.locked_devices = locked_devices();
   look_at_host_compilers(machine);
   if (machine.installation) machine.nvcc = find_nvcc(nvcc_setup(*machine.installation));
-  const auto cage = ask_probe(self, "cage");
-  machine.cage = {cage.value("user_namespaces", false), cage.value("seccomp", false),
-                  cage.value("landlock_abi", 0)};
+  machine.cage = probe_cage();
   look_at_memory(machine);
   look_at_cache(machine);
   const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");

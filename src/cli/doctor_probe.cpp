@@ -2,13 +2,7 @@
 // What may hang or crash when it is touched: drivers and compilers, in a process of its own.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -90,22 +84,6 @@ nlohmann::json probe_nvrtc(const std::string& path) {
   return {{"version", fmt::format("{}.{}", major, minor)}};
 }
 
-nlohmann::json probe_cage() {
-#ifdef SYS_landlock_create_ruleset
-  constexpr long kAskVersion = 1;
-  const long landlock = syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion);
-#else
-  const long landlock = -1;
-#endif
-  // A kernel without filters says EINVAL before it looks at the (missing) filter: EFAULT is yes.
-  const bool seccomp =
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) == -1 && errno == EFAULT;
-  const bool namespaces = unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET) == 0;
-  return {{"user_namespaces", namespaces},
-          {"seccomp", seccomp},
-          {"landlock_abi", landlock > 0 ? landlock : 0}};
-}
-
 }  // namespace
 
 nlohmann::json probe(std::string_view what) {
@@ -114,16 +92,13 @@ nlohmann::json probe(std::string_view what) {
     if (what == "driver") {
       return probe_driver();
     }
-    if (what == "cage") {
-      return probe_cage();
-    }
     if (what.starts_with(kNvrtc)) {
       return probe_nvrtc(std::string(what.substr(kNvrtc.size())));
     }
   } catch (const Error& error) {
     return {{"error", error.what()}};
   }
-  throw UsageError(fmt::format("doctor cannot probe '{}': driver, cage or nvrtc:PATH", what));
+  throw UsageError(fmt::format("doctor cannot probe '{}': driver or nvrtc:PATH", what));
 }
 
 }  // namespace kbench::cli

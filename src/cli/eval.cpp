@@ -287,6 +287,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->capture_default_str();
   app.add_flag("!--no-reuse", a.options.reuse,
                "judge equal code for a problem again, instead of taking over its verdict");
+  app.add_flag("!--no-cage", a.options.cage,
+               "run candidates without their cage: kernels of one's own alone");
   app.add_option("--entry", a.options.entry,
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,24 +14,11 @@
 #include <mutex>
 #include <thread>
 
+#include "core/landlock.hpp"
+#include "core/seccomp.hpp"
+
 namespace kbench {
 namespace {
-
-// From linux/landlock.h, which older system headers lack: version 1 of the interface.
-constexpr std::uint64_t kLandlockExecute = 1u << 0;
-constexpr std::uint64_t kLandlockReadFile = 1u << 2;
-constexpr std::uint64_t kLandlockReadDir = 1u << 3;
-constexpr std::uint64_t kLandlockOfFiles = (1u << 3) - 1;  // execute, write, read
-constexpr std::uint64_t kLandlockAllFs = (1u << 13) - 1;
-constexpr int kLandlockRulePathBeneath = 1;
-constexpr long kCreateRuleset = 444;  // the same on all architectures
-constexpr long kAddRule = 445;
-constexpr long kRestrictSelf = 446;
-
-struct __attribute__((packed)) PathBeneath {
-  std::uint64_t allowed_access;
-  std::int32_t parent_fd;
-};
 
 struct Confinement {
   std::vector<std::string> roots;
@@ -49,29 +35,6 @@ Confinement& confinement() {
 
 bool is_below(const std::string& path, const std::string& root) {
   return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
-}
-
-/// A path, and what may be done below it.
-struct Permission {
-  std::string path;
-  std::uint64_t access;
-};
-
-void landlock(const std::vector<Permission>& permissions) {
-  const std::uint64_t handled = kLandlockAllFs;
-  const long ruleset = ::syscall(kCreateRuleset, &handled, sizeof handled, 0);
-  if (ruleset < 0) return;
-  for (const auto& [path, access] : permissions) {
-    const int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-    if (fd < 0) continue;
-    struct stat status {};
-    const bool is_folder = ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
-    const PathBeneath rule{is_folder ? access : access & kLandlockOfFiles, fd};
-    ::syscall(kAddRule, ruleset, kLandlockRulePathBeneath, &rule, 0);
-    ::close(fd);
-  }
-  ::syscall(kRestrictSelf, ruleset, 0);
-  ::close(static_cast<int>(ruleset));
 }
 
 std::size_t resident_bytes(int statm) {
@@ -93,25 +56,23 @@ void confine_reads(const std::vector<std::filesystem::path>& folders) {
     while (root.size() > 1 && root.back() == '/') root.pop_back();
     state.roots.push_back(root);
   }
+  std::vector<FilePermission> permissions;
+  for (const auto& root : state.roots) permissions.push_back({root, FileAccess::kRead});
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  std::vector<Permission> permissions;
-  for (const auto& root : state.roots) {
-    permissions.push_back({root, kLandlockReadFile | kLandlockReadDir});
-  }
   landlock(permissions);
+  seccomp(SignalRule::kAny);
   state.active = true;
 }
 
 void confine_program(const std::vector<std::filesystem::path>& read,
                      const std::vector<std::filesystem::path>& write) {
-  std::vector<Permission> permissions;
+  std::vector<FilePermission> permissions;
   permissions.reserve(read.size() + write.size());
-  for (const auto& path : read) {
-    permissions.push_back({path.string(), kLandlockReadFile | kLandlockReadDir | kLandlockExecute});
-  }
-  for (const auto& path : write) permissions.push_back({path.string(), kLandlockAllFs});
+  for (const auto& path : read) permissions.push_back({path.string(), FileAccess::kReadExecute});
+  for (const auto& path : write) permissions.push_back({path.string(), FileAccess::kWrite});
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   landlock(permissions);
+  seccomp(SignalRule::kAny);
 }
 
 std::optional<std::string> refused_file() {

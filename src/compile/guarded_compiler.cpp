@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "compile/exit_codes.hpp"
 #include "kbench/error.hpp"
@@ -34,6 +35,15 @@ bool says(std::string_view log, std::initializer_list<std::string_view> words) {
 }
 
 }  // namespace
+
+std::filesystem::path program_tree(const std::filesystem::path& program) {
+  const std::filesystem::path folder = program.parent_path();
+  const std::filesystem::path tree = folder.parent_path();
+  const char* home = std::getenv("HOME");
+  const bool is_tree = folder.filename() == "bin" && tree != tree.root_path() &&
+                       (home == nullptr || tree != std::filesystem::path(home));
+  return is_tree ? tree : program;
+}
 
 Words guarded(const GuardedCompiler& compiler, const Words& command) {
   Words words{compiler.guard.string(), "--guard", std::to_string(compiler.memory_bytes)};

@@ -20,6 +20,10 @@ struct GuardedCompiler {
   std::vector<std::filesystem::path> readable;  ///< besides the system's
 };
 
+/// The tree that a program is installed in; of one that stands alone, a wrapper perhaps, or in the
+/// user's home, itself.
+std::filesystem::path program_tree(const std::filesystem::path& program);
+
 /// `command` behind the guard.
 std::vector<std::string> guarded(const GuardedCompiler& compiler,
                                  const std::vector<std::string>& command);

@@ -51,7 +51,7 @@ GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scra
   GuardedCompiler compiler{"the host compiler", setup_.guard, setup_.memory_bytes, scratch, {}};
   compiler.readable = setup_.includes;
   compiler.readable.push_back(prelude.folder);
-  compiler.readable.push_back(fs::canonical(prelude.compiler.path).parent_path().parent_path());
+  compiler.readable.push_back(program_tree(fs::canonical(prelude.compiler.path)));
   return compiler;
 }
 

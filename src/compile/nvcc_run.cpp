@@ -196,22 +196,12 @@ Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
   return words;
 }
 
-/// The tree that a program is installed in; of one that stands alone, a wrapper perhaps, itself.
-fs::path tree_of(const fs::path& program) {
-  const fs::path folder = program.parent_path();
-  const fs::path tree = folder.parent_path();
-  const char* home = std::getenv("HOME");
-  const bool is_tree = folder.filename() == "bin" && tree != tree.root_path() &&
-                       (home == nullptr || tree != fs::path(home));
-  return is_tree ? tree : program;
-}
-
 GuardedCompiler NvccRun::guarded_by(const fs::path& scratch) const {
   GuardedCompiler compiler{"nvcc", setup_.host.guard, setup_.memory_bytes, scratch, {}};
   compiler.readable = setup_.host.includes;
   compiler.readable.push_back(setup_.host.torch_lib);
   for (const auto& program : {nvcc_.path, compiler_.path}) {
-    compiler.readable.push_back(tree_of(fs::canonical(program)));
+    compiler.readable.push_back(program_tree(fs::canonical(program)));
   }
   const auto folders = library_folders();
   compiler.readable.insert(compiler.readable.end(), folders.begin(), folders.end());

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "kbench/cage.hpp"
+
 namespace kbench::run {
 namespace {
 
@@ -42,19 +44,27 @@ nlohmann::json environment_of(const Installation& installation,
   }
   utsname system{};
   uname(&system);
-  return {
-      {"gpus", gpus},
-      {"device", devices.front().model},
-      {"torch", installation.torch_version},
-      {"cuda", installation.cuda_version},
-      {"nvrtc", nvrtc_version},
-      {"python", installation.python_version},
-      {"cpu", cpu_model()},
-      {"cpu_cores", std::thread::hardware_concurrency()},
-      {"memory_bytes", total_memory_bytes()},
-      {"kernel", system.release},
-      {"host_compiler", fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__)},
-      {"cage", "none"}};
+  return {{"gpus", gpus},
+          {"device", devices.front().model},
+          {"torch", installation.torch_version},
+          {"cuda", installation.cuda_version},
+          {"nvrtc", nvrtc_version},
+          {"python", installation.python_version},
+          {"cpu", cpu_model()},
+          {"cpu_cores", std::thread::hardware_concurrency()},
+          {"memory_bytes", total_memory_bytes()},
+          {"kernel", system.release},
+          {"host_compiler",
+           fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__)}};
+}
+
+nlohmann::json cage_json(bool caged) {
+  if (!caged) return "none";
+  const CageParts parts = probe_cage();
+  nlohmann::json has = nlohmann::json::array();
+  nlohmann::json lacks = nlohmann::json::array();
+  for (const auto& row : cage_parts()) (parts.has(row.part) ? has : lacks).push_back(row.name);
+  return {{"has", has}, {"lacks", lacks}};
 }
 
 std::size_t total_memory_bytes() {

@@ -13,6 +13,10 @@ nlohmann::json environment_of(const Installation& installation,
                               const std::vector<LaneDevice>& devices,
                               const std::string& nvrtc_version);
 
+/// The cage of candidates as a run file's header tells it: which of its parts this machine gives,
+/// or "none" where they run without.
+nlohmann::json cage_json(bool caged);
+
 /// Bytes of memory of this machine.
 std::size_t total_memory_bytes();
 

@@ -52,6 +52,7 @@ struct EvalRun::Impl {
   Impl(Installation from, EvalOptions asked, Observer& who, int cancel)
       : installation(std::move(from)), options(std::move(asked)), observer(who), cancel_fd(cancel) {
     host.emplace(installation, cancel_fd);  // imports torch while the rest is looked at
+    host->cage_candidates(options.cage);
     devices = choose_devices(options.device,
                              options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
@@ -251,6 +252,7 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
   header.environment =
       run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
+  header.environment["cage"] = run::cage_json(impl_->options.cage);
   header.problem_set_hash = std::move(problem_set_hash);
   return header;
 }

@@ -157,12 +157,13 @@ void PrivateFolder::write(const std::string& name, const std::string& text) cons
 }
 
 SpareCandidate::SpareCandidate(WorkerHost& host, const std::string& device)
-    : host_(host), nonce_(protocol::random_nonce()) {
+    : host_(host), nonce_(protocol::random_nonce()), folder_(std::make_shared<PrivateFolder>()) {
   auto [judge_end, candidate_end] = socket_pair();
   judge_end_ = std::move(judge_end);
   auto [ours, theirs] = socket_pair();
   jobs_ = protocol::Channel(std::move(ours), nonce_, protocol::kMaxBody);
-  pid_ = host_.fork("spare", nonce_, {candidate_end.value(), log_.fd(), theirs.value()}, device);
+  pid_ = host_.fork("spare", nonce_, {candidate_end.value(), log_.fd(), theirs.value()},
+                    folder_->path(), device);
 }
 
 SpareCandidate::~SpareCandidate() {
@@ -197,7 +198,9 @@ bool SpareCandidate::give(const std::vector<int>& fds) {
 StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
                                    std::size_t memory_limit_bytes, ExtensionBuilder* builder,
                                    std::unique_ptr<SpareCandidate> spare)
-    : host_(host), nonce_(spare ? spare->nonce_ : protocol::random_nonce()) {
+    : host_(host),
+      folder_(spare ? spare->folder_ : std::make_shared<PrivateFolder>()),
+      nonce_(spare ? spare->nonce_ : protocol::random_nonce()) {
   job.nonce = nonce_;
   Fd compile_end;
   if (job.kind != CandidateKind::kKernel && builder != nullptr)
@@ -214,14 +217,13 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
     auto [judge_end, candidate_end] = socket_pair();
     judge_end_ = std::move(judge_end);
     fds.insert(fds.begin(), {candidate_end.value(), log_.fd()});
-    pid_ = host_.fork("candidate", 0, fds);
+    pid_ = host_.fork("candidate", 0, fds, folder_->path());
   }
   host_.watch_memory(pid_, memory_limit_bytes);
 }
 
 void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder,
                                     Fd& candidate_end) {
-  folder_ = std::make_unique<PrivateFolder>();
   job.module.folder = folder_->path().string();
   for (const auto& [name, text] : job.module.files) folder_->write(name, text);
   auto [ours, theirs] = socket_pair();

@@ -110,6 +110,7 @@ class SpareCandidate {
   ChildLog log_;
   Fd judge_end_;
   std::uint64_t nonce_;
+  std::shared_ptr<PrivateFolder> folder_;  ///< of the candidate that is to come
   protocol::Channel jobs_;
   pid_t pid_ = -1;  ///< -1 once it has a candidate
 };
@@ -136,6 +137,8 @@ class StartedCandidate {
   /// Stops it and what it has started, or lets them go on.
   void freeze(bool frozen) const;
   std::string log() const { return log_.text(); }
+  /// Whether it has printed more than it may.
+  bool floods() const { return log_.is_full(); }
   /// What it has built; null for a kernel.
   CompileService* service() const { return service_.get(); }
   /// Ends it without waiting for that.
@@ -151,7 +154,7 @@ class StartedCandidate {
   void open_service(CandidateJob& job, ExtensionBuilder& builder, Fd& candidate_end);
 
   ChildLog log_;
-  std::unique_ptr<PrivateFolder> folder_;  ///< of a module's source
+  std::shared_ptr<PrivateFolder> folder_;  ///< all that it may write to; a module's source
   std::unique_ptr<CompileService> service_;
   Fd judge_end_;
   std::uint64_t nonce_ = 0;

@@ -49,6 +49,17 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
           free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
 }
 
+/// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
+void reject_flood(Record& record) {
+  const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
+  if (!of_candidate || record.judge == kCompatJudge) return;
+  record.outcome = Outcome::kRejected;
+  record.cause = "too_much_output";
+  record.message = "the candidate's process wrote more than 1 MB to stdout and stderr";
+  record.timing.reset();
+  record.speedup.clear();
+}
+
 }  // namespace
 
 json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision) {
@@ -362,6 +373,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
     }
   }
   candidate.end();
+  if (candidate.floods()) reject_flood(record);
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
 }

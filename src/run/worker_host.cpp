@@ -20,15 +20,28 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// What a candidate may print.
+/// What a candidate may print. There is room for some more, which tells who has written more: what
+/// does not fit is refused by the page.
 constexpr std::size_t kLogBytes = 1u << 20;
+constexpr std::size_t kLogRoomBytes = kLogBytes + (64u << 10);
 /// How often memory and cancelling are looked at.
 constexpr auto kPeriod = std::chrono::milliseconds(100);
+
+/// What their extensions are linked with, and headers that they may look at.
+std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
+  std::vector<std::filesystem::path> paths{installation.cache / "host-headers"};
+  if (!installation.torch_lib.empty()) paths.push_back(installation.torch_lib);
+  if (!installation.nvrtc.empty()) paths.push_back(installation.nvrtc.parent_path());
+  for (const auto* folders :
+       {&installation.cuda_includes, &installation.torch_includes, &installation.python_includes})
+    paths.insert(paths.end(), folders->begin(), folders->end());
+  return paths;
+}
 
 }  // namespace
 
 ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  if (!fd_ || ftruncate(fd_.value(), kLogBytes) != 0 ||
+  if (!fd_ || ftruncate(fd_.value(), kLogRoomBytes) != 0 ||
       fcntl(fd_.value(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
     throw Error(fmt::format("no memory for a log: {}", std::strerror(errno)));
 }
@@ -42,6 +55,8 @@ std::string ChildLog::text() const {
   return text;
 }
 
+bool ChildLog::is_full() const { return lseek(fd_.value(), 0, SEEK_CUR) > off_t{kLogBytes}; }
+
 WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits)
     : cancel_fd_(cancel_fd), limits_(limits) {
   auto [ours, theirs] = socket_pair();
@@ -49,6 +64,8 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   SpawnOptions spawn;
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
                    installation.python.string(), (installation.cache / "bytecode").string()};
+  for (const auto& path : readable_by_candidates(installation))
+    spawn.command.push_back(path.string());
   spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
@@ -137,13 +154,18 @@ const std::string& WorkerHost::torch_version() {
 }
 
 pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
-                       const std::string& device) {
+                       const std::filesystem::path& folder, const std::string& device) {
   torch_version();
   std::unique_lock lock(mutex_);
   const std::uint64_t id = next_id_++;
   lock.unlock();
   {
-    const json body{{"id", id}, {"role", role}, {"nonce", nonce}, {"device", device}};
+    const json body{{"id", id},
+                    {"role", role},
+                    {"nonce", nonce},
+                    {"device", device},
+                    {"cage", cages_ && role != "judge"},
+                    {"folder", folder.string()}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);
   }

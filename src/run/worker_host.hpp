@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -41,6 +43,8 @@ class ChildLog {
   int fd() const { return fd_.value(); }
   /// What was written so far.
   std::string text() const;
+  /// Whether more was written than there is room for.
+  bool is_full() const;
 
  private:
   Fd fd_;
@@ -59,11 +63,13 @@ class WorkerHost {
   /// Version of torch; waits until the zygote has imported it. Throws kbench::Error or Cancelled.
   const std::string& torch_version();
 
+  /// Whether candidates are caged from here on; they are unless somebody says no.
+  void cage_candidates(bool caged) { cages_ = caged; }
   /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later, on `device`)
-  /// with its descriptors (channel, log[, job or the channel for it]). Throws kbench::Error or
-  /// Cancelled.
+  /// with its descriptors (channel, log[, job or the channel for it]). A candidate in its cage
+  /// writes to `folder` alone. Throws kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
-             const std::string& device = "");
+             const std::filesystem::path& folder = {}, const std::string& device = "");
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
   /// A signal to the child's process group.
@@ -85,6 +91,7 @@ class WorkerHost {
 
   int cancel_fd_;
   WorkerLimits limits_;
+  std::atomic<bool> cages_ = true;
   ChildLog log_;
   Child zygote_;
   protocol::Channel channel_;

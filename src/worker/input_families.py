@@ -11,6 +11,10 @@ import torch
 
 # Elements that are worked on at a time: temporaries stay within 64 MB.
 _CHUNK = 1 << 22
+# Elements that tell what a tensor is.
+_SAMPLE = 4096
+_FEW_VALUES = 4
+_ZERO_SHARE = 0.01
 # Far enough for exp to overflow behind a factor as attention has it.
 _SPIKE = 300.0
 # Far enough for exp to be zero; a variance still has digits left.
@@ -161,15 +165,54 @@ def names():
     return list(_FAMILIES)
 
 
+def _sample(x):
+    """Some elements from all over a tensor."""
+    flat = x.view(-1)
+    return flat[::max(flat.numel() // _SAMPLE, 1) | 1]
+
+
+def _is_label(x):
+    """Few distinct values: masks, classes, signs, numbers that mean something."""
+    return _sample(x).unique().numel() <= _FEW_VALUES
+
+
+def _zeros_of(x):
+    """Where the problem puts zeros, as in a triangular matrix; None where it does not."""
+    share = (_sample(x) == 0).float().mean().item()
+    return x == 0 if share >= _ZERO_SHARE else None
+
+
+def _is_symmetric(x):
+    if x.dim() < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < 2:
+        return False
+    corner = x[..., :64, :64]
+    return torch.equal(corner, corner.mT) and torch.equal(x, x.mT)
+
+
+def _change_one(name, x, random):
+    """A kernel may rely on what the problem's matrices are: zeros and symmetry stay."""
+    zeros = _zeros_of(x)
+    symmetric = _is_symmetric(x)
+    if not _FAMILIES[name](x, random):
+        return False
+    if zeros is not None:
+        x.masked_fill_(zeros, 0)
+    if symmetric:
+        x.copy_(x.triu() + x.triu(1).mT)
+    return True
+
+
 def change(name, inputs, seed):
     """Makes freshly drawn inputs members of a family, in place: whether that changed anything."""
     changed = False
     for x in inputs:
         if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.numel() == 0:
             continue
+        if _is_label(x):
+            continue
         random = torch.Generator(x.device).manual_seed(seed)
         seed += 1
-        changed = _FAMILIES[name](x, random) or changed
+        changed = _change_one(name, x, random) or changed
     return changed
 
 

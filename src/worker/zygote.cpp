@@ -13,6 +13,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -62,8 +63,9 @@ void arrange_descriptors(std::vector<Fd>& fds) {
     fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
-int child_main(const json& request, std::vector<Fd> fds) {
-  setpgid(0, 0);
+/// `confine` puts a cage on, before anything starts in the process: it holds the thread that puts
+/// it on, and what that starts.
+int child_main(const json& request, std::vector<Fd> fds, const std::function<void()>& confine) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
@@ -74,6 +76,7 @@ int child_main(const json& request, std::vector<Fd> fds) {
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
+  confine();
   // What a candidate imports of its own lies in folders that nobody meets again.
   py::module_::import("sys").attr("dont_write_bytecode") = true;
   // In these processes alone: the judge's reference is not to pay for it.
@@ -94,7 +97,8 @@ int child_main(const json& request, std::vector<Fd> fds) {
 /// Children that run, and what to tell of those that ended.
 class Zygote {
  public:
-  explicit Zygote(protocol::Channel channel) : channel_(std::move(channel)) {
+  Zygote(protocol::Channel channel, const CandidateCage& cage)
+      : channel_(std::move(channel)), cage_(cage) {
     sigset_t mask;
     sigemptyset(&mask);
     sigaddset(&mask, SIGCHLD);
@@ -126,10 +130,11 @@ class Zygote {
     signalfd_siginfo info;
     while (read(signals_.value(), &info, sizeof info) > 0) {
     }
-    int status = 0;
+    int raw_status = 0;
     while (true) {
-      const pid_t pid = waitpid(-1, &status, WNOHANG);
-      if (pid <= 0) return;
+      const pid_t reaped = waitpid(-1, &raw_status, WNOHANG);
+      if (reaped <= 0) return;
+      const auto [pid, status] = forker_.reaped(reaped, raw_status);
       // Whatever the child started goes with it.
       kill(-pid, SIGKILL);
       children_.erase(pid);
@@ -144,17 +149,18 @@ class Zygote {
   std::optional<int> fork_child(protocol::Message message) {
     const auto request = json::parse(message.body);
     if (request.at("role") == "spare" || message.fds.size() > kKernelFds) import_for_modules();
+    const bool caged = request.at("cage").get<bool>();
     PyOS_BeforeFork();
-    const pid_t pid = fork();
+    // Both return when the child leads a group: the driver may want to kill it at once.
+    const pid_t pid = caged ? forker_.fork() : forker_.fork_plainly();
     if (pid == 0) {
       PyOS_AfterFork_Child();
-      return child_main(request, std::move(message.fds));
+      return child_main(request, std::move(message.fds), [&] {
+        if (caged) cage_.enter(forker_, request.at("folder").get<std::string>());
+      });
     }
     PyOS_AfterFork_Parent();
-    if (pid > 0) {
-      setpgid(pid, pid);  // here too: the driver may want to kill before the child has run
-      children_.insert(pid);
-    }
+    if (pid > 0) children_.insert(pid);
     send(MessageType::kForked,
          {{"id", request.at("id")}, {"pid", pid}, {"error", pid < 0 ? std::strerror(errno) : ""}});
     return std::nullopt;
@@ -173,6 +179,8 @@ class Zygote {
   void send(MessageType type, const json& body) { channel_.send(type, body.dump()); }
 
   protocol::Channel channel_;
+  const CandidateCage& cage_;
+  CageForker forker_;
   Fd signals_;
   std::set<pid_t> children_;
   bool imported_ = false;
@@ -180,6 +188,8 @@ class Zygote {
 
 }  // namespace
 
-int zygote_main(protocol::Channel channel) { return Zygote(std::move(channel)).serve(); }
+int zygote_main(protocol::Channel channel, const CandidateCage& cage) {
+  return Zygote(std::move(channel), cage).serve();
+}
 
 }  // namespace kbench::worker

@@ -353,7 +353,7 @@ class FakeZygote {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc < 5) return 2;
   std::vector<std::string> modes;
   std::istringstream names(argv[3]);
   for (std::string name; std::getline(names, name, '/');) modes.push_back(name);

@@ -186,6 +186,7 @@ TEST(StartedCandidate, CannotOutgrowItsLog) {
   const auto log = candidate.log();
   EXPECT_LE(log.size(), 1u << 20);
   EXPECT_GT(log.size(), 900u << 10);
+  EXPECT_TRUE(candidate.floods());
   EXPECT_EQ(log.substr(0, 100), std::string(100, 'x'));
 }
 

@@ -21,6 +21,7 @@ class Families(unittest.TestCase):
     def test_each_changes_values_and_nothing_else(self):
         for name in families.names():
             for shape in ((), (1,), (7,), (3, 5), (2, 3, 4, 67), (0, 4)):
+                few = math.prod(shape) <= 4  # the values mean something
                 for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
                     with self.subTest(name=name, shape=shape, dtype=dtype):
                         x = _drawn(*shape, dtype=dtype, signed=False)
@@ -29,7 +30,7 @@ class Families(unittest.TestCase):
                         changed = families.change(name, [x, index, 3], 11)
                         self.assertEqual((x.shape, x.dtype), (before.shape, before.dtype))
                         self.assertTrue(torch.equal(index, torch.arange(5)))
-                        self.assertEqual(changed, x.numel() > 0 and name != "shifted")
+                        self.assertEqual(changed, not few and name != "shifted")
 
     def test_a_seed_decides(self):
         for name in families.names():
@@ -42,9 +43,25 @@ class Families(unittest.TestCase):
                 self.assertFalse(torch.equal(one.nan_to_num(7.5), other.nan_to_num(7.5)), name)
 
     def test_two_inputs_get_different_numbers(self):
-        x, y = torch.zeros(1000), torch.zeros(1000)
+        x, y = _drawn(1000), _drawn(1000)
         families.change("small_integers", [x, y], 5)
         self.assertFalse(torch.equal(x, y))
+
+    def test_labels_stay(self):
+        signs = torch.where(_drawn(1000) < 0, -1.0, 1.0)
+        before = signs.clone()
+        for name in families.names():
+            self.assertFalse(families.change(name, [signs], 5))
+        self.assertTrue(torch.equal(signs, before))
+
+    def test_triangles_and_symmetric_matrices_stay_what_they_are(self):
+        for name in families.names():
+            triangle = _drawn(2, 70, 70).triu()
+            square = _drawn(70, 70)
+            square = square + square.mT
+            families.change(name, [triangle, square], 5)
+            self.assertTrue(bool((triangle.tril(-1) == 0).all()), name)
+            self.assertTrue(torch.equal(square.nan_to_num(7.5), square.mT.nan_to_num(7.5)), name)
 
     def test_signs_are_given_to_those_that_lack_them(self):
         self.assertFalse(families.change("signed", [_drawn(100)], 5))

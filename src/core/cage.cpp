@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/cage.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "core/cage_steps.hpp"
+#include "core/landlock.hpp"
+#include "core/seccomp.hpp"
+#include "kbench/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Nothing that a kernel needs comes near.
+constexpr rlim_t kFileBytes = rlim_t{1} << 30;
+constexpr rlim_t kOpenFiles = 4096;
+/// Processes and threads: libraries start several for each core.
+constexpr rlim_t kProcesses = 1024;
+constexpr rlim_t kProcessesPerCore = 8;
+
+constexpr const char* kUserNamespaces =
+    "allow unprivileged user namespaces: kernel.apparmor_restrict_unprivileged_userns=0, or a "
+    "container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined";
+constexpr const char* kLandlock = "boot with Landlock: Linux 5.13 or newer, lsm=landlock,…";
+
+constexpr CagePartRow kParts[] = {
+    {CagePart::kSession, "session", ""},
+    {CagePart::kPidNamespace, "pid_namespace", kUserNamespaces},
+    {CagePart::kNetNamespace, "net_namespace", kUserNamespaces},
+    {CagePart::kPrivileges, "privileges", ""},
+    {CagePart::kFiles, "files", kLandlock},
+    {CagePart::kScopes, "scopes", "Linux 6.12 or newer; a pid namespace does the same"},
+    {CagePart::kSystemCalls, "system_calls", "a kernel with CONFIG_SECCOMP_FILTER"},
+    {CagePart::kLimits, "limits", ""},
+    {CagePart::kProcessLimit, "process_limit",
+     "user namespaces, and not as root, or Linux 6.14 or newer"},
+};
+
+/// Programs, libraries and what they read of the machine; nothing of a user's.
+constexpr const char* kSystem[] = {"/usr",
+                                   "/bin",
+                                   "/sbin",
+                                   "/lib",
+                                   "/lib32",
+                                   "/lib64",
+                                   "/etc/ld.so.cache",
+                                   "/etc/ld.so.conf",
+                                   "/etc/ld.so.conf.d",
+                                   "/etc/localtime",
+                                   "/etc/timezone",
+                                   "/etc/nsswitch.conf",
+                                   "/etc/nvidia",
+                                   "/run/opengl-driver"};
+constexpr const char* kKernel[] = {"/proc", "/sys"};
+constexpr const char* kDevices[] = {"/dev/null",    "/dev/zero",        "/dev/full", "/dev/random",
+                                    "/dev/urandom", "/dev/nvidia-caps", "/dev/dxg",  "/proc/self"};
+
+/// Since Linux 6.14 each pid namespace has a bound of its own; before, this is the machine's.
+bool has_own_pid_max() {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  ::uname(&system);
+  return std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 14));
+}
+
+/// Whether the kernel takes this user for the machine's root, whom no number of processes bounds.
+bool is_machine_root() {
+  std::ifstream map("/proc/self/uid_map");
+  unsigned inside = 1;
+  unsigned outside = 1;
+  return ::geteuid() == 0 && map >> inside >> outside && outside == 0;
+}
+
+void set_limit(auto resource, rlim_t value) {
+  rlimit now{};
+  ::getrlimit(resource, &now);
+  value = std::min(value, now.rlim_max);
+  const rlimit both{value, value};
+  ::setrlimit(resource, &both);
+}
+
+/// Before capabilities are dropped: the bound of a namespace belongs to who has made it.
+bool limit_processes(bool own_pids, bool own_user) {
+  const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
+  bool bounded =
+      own_pids && has_own_pid_max() && write_file("/proc/sys/kernel/pid_max", std::to_string(most));
+  // Elsewhere it would count all that this user runs on the machine.
+  if (own_user) set_limit(RLIMIT_NPROC, most);
+  bounded = bounded || (own_user && !is_machine_root());
+  return bounded;
+}
+
+bool drop_privileges() {
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+  const bool dropped = ::syscall(SYS_capset, &header, none) == 0;
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && dropped;
+}
+
+std::vector<FilePermission> permissions_of(const CageSetup& setup, bool own_mounts) {
+  std::vector<FilePermission> permissions;
+  for (const char* path : kSystem) permissions.push_back({path, FileAccess::kReadExecute});
+  for (const auto& path : setup.readable)
+    permissions.push_back({path.string(), FileAccess::kReadExecute});
+  for (const char* path : kKernel) permissions.push_back({path, FileAccess::kRead});
+  for (const char* path : kDevices) permissions.push_back({path, FileAccess::kDevice});
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored))
+    if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
+      permissions.push_back({entry.path().string(), FileAccess::kDevice});
+  if (own_mounts) permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
+  return permissions;
+}
+
+/// Where a pid namespace is not to be had, a network namespace may be.
+bool unshare_network() {
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  return ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0 && map_itself(user, group);
+}
+
+}  // namespace
+
+std::span<const CagePartRow> cage_parts() { return kParts; }
+
+bool write_file(const char* path, std::string_view text) {
+  const Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.value(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+void put_cage_on(const CageSetup& setup, CageParts& parts) {
+  const bool own_pids = parts.has(CagePart::kPidNamespace);
+  const auto add = [&](CagePart part, bool had) {
+    if (had) parts.add(part);
+  };
+  add(CagePart::kNetNamespace, own_pids || unshare_network());
+  add(CagePart::kProcessLimit, limit_processes(own_pids, parts.has(CagePart::kNetNamespace)));
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_FSIZE, kFileBytes);
+  set_limit(RLIMIT_NOFILE, kOpenFiles);
+  write_file("/proc/self/oom_score_adj", "1000");
+  parts.add(CagePart::kLimits);
+  add(CagePart::kPrivileges, drop_privileges());
+  add(CagePart::kFiles, landlock(permissions_of(setup, own_pids)));
+  add(CagePart::kScopes, parts.has(CagePart::kFiles) && landlock_abi() >= kLandlockScopes);
+  const bool held_back = own_pids || parts.has(CagePart::kScopes);
+  add(CagePart::kSystemCalls, seccomp(held_back ? SignalRule::kAny : SignalRule::kItself));
+}
+
+CageParts probe_cage() {
+  auto [ours, theirs] = socket_pair();
+  // Of one thread, whatever this process has.
+  const pid_t prober = ::fork();
+  if (prober == 0) {
+    CageForker forker;
+    if (forker.fork() != 0) {
+      char byte = 0;
+      theirs.reset();
+      [[maybe_unused]] const ssize_t ended = ::recv(ours.value(), &byte, 1, MSG_PEEK);
+      ::_exit(0);
+    }
+    const std::uint32_t bits = forker.enter({}).bits();
+    [[maybe_unused]] const ssize_t sent = ::write(theirs.value(), &bits, sizeof bits);
+    ::_exit(0);
+  }
+  theirs.reset();
+  std::uint32_t bits = 0;
+  const bool told = prober > 0 && ::read(ours.value(), &bits, sizeof bits) == sizeof bits;
+  if (prober > 0) ::waitpid(prober, nullptr, 0);
+  return CageParts::from_bits(told ? bits : 0);
+}
+
+}  // namespace kbench

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "core/seccomp.hpp"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <vector>
+
+namespace kbench {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t kArchitecture = 0;  // no table
+#endif
+/// Calls of x86-64's second table have this bit; nobody else's numbers come near.
+constexpr std::uint32_t kX32 = 0x40000000;
+/// CLONE_NEW*: mount, cgroup, uts, ipc, user, pid, net.
+constexpr std::uint32_t kNamespaceFlags = 0x7e020000;
+
+// Numbers from 424 on are the same on all architectures, and older headers lack their names.
+constexpr RefusedCall kCalls[] = {
+    // Other processes' memory, registers and descriptors.
+    {"ptrace", SYS_ptrace, EPERM},
+    {"process_vm_readv", SYS_process_vm_readv, EPERM},
+    {"process_vm_writev", SYS_process_vm_writev, EPERM},
+    {"kcmp", SYS_kcmp, EPERM},
+    {"pidfd_getfd", 438, EPERM},
+    {"process_madvise", 440, EPERM},
+    // Signals.
+    {"kill", SYS_kill, EPERM, RefusedWhen::kNotItself},
+    {"tgkill", SYS_tgkill, EPERM, RefusedWhen::kNotItself},
+    {"tkill", SYS_tkill, EPERM, RefusedWhen::kNotItself},
+    {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
+    {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself},
+    {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
+    // Another view of files: mounts, handles that go around permissions, namespaces.
+    {"mount", SYS_mount, EPERM},
+    {"umount2", SYS_umount2, EPERM},
+    {"pivot_root", SYS_pivot_root, EPERM},
+    {"chroot", SYS_chroot, EPERM},
+    {"open_tree", 428, EPERM},
+    {"move_mount", 429, EPERM},
+    {"fsopen", 430, EPERM},
+    {"fsconfig", 431, EPERM},
+    {"fsmount", 432, EPERM},
+    {"fspick", 433, EPERM},
+    {"mount_setattr", 442, EPERM},
+    {"open_by_handle_at", SYS_open_by_handle_at, EPERM},
+    {"quotactl", SYS_quotactl, EPERM},
+    {"quotactl_fd", 443, EPERM},
+    {"fanotify_init", SYS_fanotify_init, EPERM},
+    {"swapon", SYS_swapon, EPERM},
+    {"swapoff", SYS_swapoff, EPERM},
+    {"unshare", SYS_unshare, EPERM},
+    {"setns", SYS_setns, EPERM},
+    {"clone", SYS_clone, EPERM, RefusedWhen::kNewNamespace},
+    // Its flags lie in memory, where a filter cannot look; libc falls back to clone.
+    {"clone3", 435, ENOSYS},
+    // Ways into the kernel that need no file.
+    {"bpf", SYS_bpf, EPERM},
+    {"perf_event_open", SYS_perf_event_open, EPERM},
+    {"userfaultfd", SYS_userfaultfd, EPERM},
+    {"io_uring_setup", 425, ENOSYS},
+    {"io_uring_enter", 426, ENOSYS},
+    {"io_uring_register", 427, ENOSYS},
+    {"add_key", SYS_add_key, EPERM},
+    {"request_key", SYS_request_key, EPERM},
+    {"keyctl", SYS_keyctl, EPERM},
+    {"init_module", SYS_init_module, EPERM},
+    {"finit_module", SYS_finit_module, EPERM},
+    {"delete_module", SYS_delete_module, EPERM},
+    {"kexec_load", SYS_kexec_load, EPERM},
+    {"kexec_file_load", SYS_kexec_file_load, EPERM},
+#if defined(__x86_64__)
+    {"iopl", SYS_iopl, EPERM},
+    {"ioperm", SYS_ioperm, EPERM},
+#endif
+    // The machine as a whole.
+    {"reboot", SYS_reboot, EPERM},
+    {"settimeofday", SYS_settimeofday, EPERM},
+    {"clock_settime", SYS_clock_settime, EPERM},
+    {"sethostname", SYS_sethostname, EPERM},
+    {"setdomainname", SYS_setdomainname, EPERM},
+    {"acct", SYS_acct, EPERM},
+    {"syslog", SYS_syslog, EPERM},
+    {"vhangup", SYS_vhangup, EPERM},
+    // The network.
+    {"socket", SYS_socket, EPERM, RefusedWhen::kNotUnixFamily},
+    {"socketpair", SYS_socketpair, EPERM, RefusedWhen::kNotUnixFamily},
+};
+
+constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
+
+std::uint32_t refusal(int error) {
+  return SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & SECCOMP_RET_DATA);
+}
+
+sock_filter statement(std::uint16_t code, std::uint32_t value) { return {code, 0, 0, value}; }
+
+sock_filter load(std::size_t offset) {
+  return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+}
+
+sock_filter answer(std::uint32_t value) { return statement(BPF_RET | BPF_K, value); }
+
+/// Skips so many statements where the comparison holds, and so many where it does not.
+sock_filter jump(std::uint16_t comparison, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+  return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | comparison), yes, no, value};
+}
+
+/// The lower half of the first argument, which is all that the kernel looks at in these calls.
+sock_filter load_argument() { return load(offsetof(seccomp_data, args)); }
+
+/// What decides on one call, once it is that call.
+std::vector<sock_filter> decision(const RefusedCall& call) {
+  const sock_filter refuse = answer(refusal(call.error));
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  switch (call.when) {
+    case RefusedWhen::kAlways:
+    case RefusedWhen::kAnySignal:
+      break;
+    case RefusedWhen::kNotUnixFamily:
+      return {load_argument(), jump(BPF_JEQ, AF_UNIX, 0, 1), answer(kAllow), refuse};
+    case RefusedWhen::kNewNamespace:
+      return {load_argument(), jump(BPF_JSET, kNamespaceFlags, 1, 0), answer(kAllow), refuse};
+    case RefusedWhen::kNotItself:
+      return {load_argument(),
+              jump(BPF_JEQ, 0, 2, 0),
+              jump(BPF_JEQ, self, 1, 0),
+              jump(BPF_JEQ, -self, 0, 1),
+              answer(kAllow),
+              refuse};
+  }
+  return {refuse};
+}
+
+bool is_signal(const RefusedCall& call) {
+  return call.when == RefusedWhen::kNotItself || call.when == RefusedWhen::kAnySignal;
+}
+
+std::vector<sock_filter> filter_for(SignalRule signals) {
+  std::vector<sock_filter> filter{load(offsetof(seccomp_data, arch)),
+                                  jump(BPF_JEQ, kArchitecture, 1, 0),
+                                  answer(refusal(EPERM)),
+                                  load(offsetof(seccomp_data, nr)),
+                                  jump(BPF_JGE, kX32, 0, 1),
+                                  answer(refusal(EPERM))};
+  for (const RefusedCall& call : kCalls) {
+    if (is_signal(call) && signals == SignalRule::kAny) continue;
+    const auto body = decision(call);
+    filter.push_back(jump(BPF_JEQ, static_cast<std::uint32_t>(call.number), 0,
+                          static_cast<std::uint8_t>(body.size())));
+    filter.insert(filter.end(), body.begin(), body.end());
+  }
+  filter.push_back(answer(kAllow));
+  return filter;
+}
+
+}  // namespace
+
+std::span<const RefusedCall> refused_calls() { return kCalls; }
+
+bool seccomp(SignalRule signals) {
+  if (kArchitecture == 0) return false;
+  auto filter = filter_for(signals);
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  // Without the second flag older kernels slow such processes' loads down, and so their times.
+  constexpr unsigned kAllThreads = 1u << 0;
+  constexpr unsigned kPlainSpeculation = 1u << 2;
+  for (const unsigned flags : {kAllThreads | kPlainSpeculation, kAllThreads, 0u})
+    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0) return true;
+  return false;
+}
+
+}  // namespace kbench

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kbench {
+
+/// When a row of the table refuses its call.
+enum class RefusedWhen : std::uint8_t {
+  kAlways,
+  kNotUnixFamily,  ///< the first argument is an address family other than AF_UNIX
+  kNewNamespace,   ///< the first argument holds flags that make namespaces
+  kNotItself,      ///< the first argument is neither 0, nor this process, nor its group
+  kAnySignal,      ///< whomever it is for: the filter cannot tell
+};
+
+/// A system call that a caged process may not make, and the error that it gets.
+struct RefusedCall {
+  std::string_view name;
+  long number;
+  int error;
+  RefusedWhen when = RefusedWhen::kAlways;
+};
+
+/// All of them. To add one: a row.
+std::span<const RefusedCall> refused_calls();
+
+/// Whom a process may send signals to, as far as system calls decide it.
+enum class SignalRule : std::uint8_t {
+  kAny,     ///< something else holds it back: a pid namespace, Landlock
+  kItself,  ///< only the process that sets the rule and its group; not even its children one by one
+};
+
+/// From here on all threads of this process, and what they start, are refused the calls of the
+/// table, those of signals under SignalRule::kItself alone. So are calls of other tables (32 bit,
+/// x32). False where the kernel or the machine has no such filter.
+/// prctl(PR_SET_NO_NEW_PRIVS) has to come before.
+bool seccomp(SignalRule signals);
+
+}  // namespace kbench

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "worker/candidate_cage.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/embed.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace py = pybind11;
+
+namespace kbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 18> kVariables{"PATH",
+                                                      "LANG",
+                                                      "LANGUAGE",
+                                                      "TZ",
+                                                      "TERM",
+                                                      "LD_LIBRARY_PATH",
+                                                      "CC",
+                                                      "CXX",
+                                                      "MAX_JOBS",
+                                                      "PYTHONHASHSEED",
+                                                      "CUDA_HOME",
+                                                      "CUDA_PATH",
+                                                      "CUDA_VISIBLE_DEVICES",
+                                                      "CUDA_DEVICE_ORDER",
+                                                      "CUDA_DEVICE_MAX_CONNECTIONS",
+                                                      "CUDA_LAUNCH_BLOCKING",
+                                                      "CUDA_MODULE_LOADING",
+                                                      "CUDA_DISABLE_PTX_JIT"};
+constexpr std::array<std::string_view, 11> kPrefixes{"LC_",     "OMP_",      "GOMP_",      "KMP_",
+                                                     "MKL_",    "OPENBLAS_", "CUBLAS_",    "CUDNN_",
+                                                     "NVIDIA_", "PYTORCH_",  "TORCH_CUDA_"};
+
+/// Where a candidate's own home lies in its folder: its sources stand beside it.
+constexpr const char* kHome = ".home";
+
+bool is_above(const fs::path& folder, const fs::path& other) {
+  const auto [end, ignored] =
+      std::mismatch(folder.begin(), folder.end(), other.begin(), other.end());
+  return end == folder.end();
+}
+
+fs::path resolved(const fs::path& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(path, ignored);
+}
+
+std::vector<fs::path> split_path(const char* text) {
+  std::vector<fs::path> folders;
+  std::string_view left = text != nullptr ? text : "";
+  while (!left.empty()) {
+    const auto end = std::min(left.find(':'), left.size());
+    folders.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return folders;
+}
+
+/// What a candidate has no business in, in whichever folders of Python's it may lie.
+std::vector<fs::path> hidden_folders(const fs::path& cache) {
+  std::vector<fs::path> hidden{resolved(cache)};
+  std::error_code ignored;
+  hidden.push_back(fs::current_path(ignored));
+  if (const char* home = std::getenv("HOME"); home != nullptr) hidden.push_back(resolved(home));
+  return hidden;
+}
+
+void set_variable(const py::object& environment, const char* name, const std::string& value) {
+  environment[name] = value;
+}
+
+}  // namespace
+
+bool is_kept_variable(std::string_view name) {
+  return std::ranges::find(kVariables, name) != kVariables.end() ||
+         std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
+}
+
+std::vector<fs::path> python_folders(const std::vector<fs::path>& hidden) {
+  std::vector<fs::path> folders;
+  const auto add = [&](const fs::path& folder) {
+    const fs::path path = resolved(folder);
+    const bool shows =
+        std::ranges::any_of(hidden, [&](const fs::path& secret) { return is_above(path, secret); });
+    if (folder.is_absolute() && !shows) folders.push_back(path);
+    return !shows;
+  };
+  const auto sys = py::module_::import("sys");
+  for (const char* prefix : {"prefix", "base_prefix", "exec_prefix", "base_exec_prefix"}) {
+    const fs::path root(sys.attr(prefix).cast<std::string>());
+    if (add(root)) continue;
+    for (const char* part : {"bin", "lib", "lib64", "include"}) add(root / part);
+  }
+  for (const auto& entry : sys.attr("path")) add(entry.cast<std::string>());
+  for (const char* name : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"})
+    for (const auto& folder : split_path(std::getenv(name))) add(folder);
+  return folders;
+}
+
+CandidateCage::CandidateCage(std::vector<fs::path> readable, std::vector<char*> first_words)
+    : readable_(std::move(readable)),
+      first_words_(std::move(first_words)),
+      expected_(probe_cage()) {
+  const auto folders = python_folders(hidden_folders(readable_.front().parent_path()));
+  readable_.insert(readable_.end(), folders.begin(), folders.end());
+}
+
+void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
+  const fs::path home = folder / kHome;
+  const fs::path temporary = home / "tmp";
+  std::error_code ignored;
+  fs::create_directories(temporary, ignored);
+  const auto os = py::module_::import("os");
+  const py::object environment = os.attr("environ");
+  for (const auto& name : py::list(environment))
+    if (!is_kept_variable(name.cast<std::string>())) environment.attr("pop")(name);
+  set_variable(environment, "HOME", home.string());
+  set_variable(environment, "TMPDIR", temporary.string());
+  set_variable(environment, "USER", "kbench");
+  set_variable(environment, "LOGNAME", "kbench");
+  py::module_::import("tempfile").attr("tempdir") = py::none();
+  for (char* word : first_words_) {
+    // Libraries may have kept where a variable that stays has its value.
+    const std::string_view text = word;
+    const auto end = text.find('=');
+    const bool stays = end != std::string_view::npos && is_kept_variable(text.substr(0, end));
+    if (!stays) std::memset(word, 0, text.size());
+  }
+  [[maybe_unused]] const int changed = ::chdir(folder.c_str());
+  const CageParts parts = forker.enter({folder, readable_});
+  // Seldom, and worth knowing: the run's header says otherwise.
+  for (const auto& row : cage_parts())
+    if (expected_.has(row.part) && !parts.has(row.part))
+      fmt::print(stderr, "kbench: this process is caged without {}\n", row.name);
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Modules that try to reach what is not theirs, through the real binary. Each computes the right
+// result only where it was held back, so in a cage all are correct; without one they are not.
+#include "kbench/cage.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "cli/kbench_process.hpp"
+#include "cli/module_samples.hpp"
+
+namespace kbench::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// A TCP socket of this machine that anybody can connect to.
+class Server {
+ public:
+  Server() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(fd_.value(), reinterpret_cast<const sockaddr*>(&address), size);
+    ::listen(fd_.value(), 64);
+    ::getsockname(fd_.value(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  int port() const { return port_; }
+
+ private:
+  Fd fd_;
+  int port_ = 0;
+};
+
+/// One attempt: Python that reaches something, or raises OSError.
+struct Attempt {
+  const char* name;
+  std::string reach;
+};
+
+std::string attempt_module(const std::string& reach) {
+  return module_with(R"(
+import ctypes
+import os
+import socket
+from pathlib import Path
+
+
+def reach():
+    )" + reach + R"(
+
+
+def is_held_back():
+    try:
+        reach()
+    except OSError:
+        return True
+    return False
+
+
+HELD_BACK = is_held_back()
+)",
+                     R"(        if not HELD_BACK:
+            return torch.zeros_like(x)
+        return torch.relu(x) * self.scale + self.bias
+)");
+}
+
+std::string raised_by(const std::string& call) {
+  return "libc = ctypes.CDLL(None, use_errno=True)\n    if " + call +
+         " != 0:\n        raise OSError(ctypes.get_errno())";
+}
+
+class CagedModules : public testing::Test {
+ protected:
+  /// Judges the modules of the folder; records by the names of their files.
+  std::map<std::string, Record> judge(const std::vector<std::string>& options = {}) {
+    const auto problem = folder_.write("set/level1/1_ReluScale.py", kModuleProblem);
+    const auto out = folder_.path() / "run.jsonl";
+    fs::remove(out);
+    std::vector<std::string> arguments{"eval",         problem.string(),
+                                       "--candidates", (folder_.path() / "mine").string(),
+                                       "--device",     "cpu",
+                                       "--trials",     "1",
+                                       "--out",        out.string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    header_ = read_run(out).headers.at(0);
+    std::map<std::string, Record> records;
+    for (const auto& [id, record] : records_by_candidate(out))
+      records.emplace(fs::path(id).stem().string(), record);
+    return records;
+  }
+
+  void write(const std::string& name, const std::string& source) const {
+    folder_.write("mine/1_ReluScale/" + name + ".py", source);
+  }
+
+  /// What candidates try; each succeeds where nothing holds them back.
+  std::vector<Attempt> attempts() const {
+    const auto home = test_environment().at(0).second;
+    const auto set = (folder_.path() / "set/level1/1_ReluScale.py").string();
+    return {
+        {"passwd", "Path('/etc/passwd').read_text()"},
+        {"home", fmt::format("os.listdir('{}')", home)},
+        {"problem", fmt::format("Path('{}').read_text()", set)},
+        {"others", fmt::format("os.listdir('{}')", (folder_.path() / "mine").string())},
+        {"result", fmt::format("open('{}')", (folder_.path() / "run.jsonl").string())},
+        {"write", fmt::format("open('{}', 'w')", (folder_.path() / "written").string())},
+        {"network", fmt::format("socket.create_connection(('127.0.0.1', {}))", server_.port())},
+        {"signal", "os.kill(os.getppid(), 0)"},
+        {"environ", "Path(f'/proc/{os.getppid()}/environ').read_bytes()"},
+        {"memory", "open(f'/proc/{os.getppid()}/mem', 'rb')"},
+        {"ptrace", raised_by("libc.ptrace(0x4206, os.getppid(), 0, 0)")},
+        {"own_environ",
+         "if b'KBENCH' not in Path('/proc/self/environ').read_bytes():\n        raise OSError"},
+        {"variable", "if 'KBENCH_HOME' not in os.environ:\n        raise OSError"},
+        {"arguments",
+         "if b'host-headers' not in Path('/proc/self/cmdline').read_bytes():\n"
+         "        raise OSError"},
+        {"large_file", "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)"},
+    };
+  }
+
+  static bool has(CagePart part) {
+    static const CageParts parts = probe_cage();
+    return parts.has(part);
+  }
+
+  TempFolder folder_;
+  Server server_;
+  RunHeader header_;
+};
+
+TEST_F(CagedModules, ReachNothing) {
+  if (!has(CagePart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  for (const auto& [name, reach] : attempts()) write(name, attempt_module(reach));
+  const auto caged = judge();
+  EXPECT_EQ(caged.size(), attempts().size());
+  for (const auto& [name, record] : caged) {
+    SCOPED_TRACE(name);
+    if (name == "large_file")
+      expect_outcome(record, Outcome::kCrash, "signal", "File size limit exceeded");
+    else
+      expect_outcome(record, Outcome::kCorrect, "", "");
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "written"));
+  // Each of them gets there without a cage, so that this test can fail.
+  for (const auto& [name, record] : judge({"--no-cage"})) {
+    SCOPED_TRACE(name);
+    expect_outcome(record, Outcome::kMismatch, "wrong_values", "");
+  }
+  EXPECT_EQ(header_.environment.at("cage"), "none");
+  EXPECT_EQ(header_.options.at("cage"), false);
+}
+
+TEST_F(CagedModules, DoWhatHonestOnesDo) {
+  write("honest", module_with(R"(
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+
+with tempfile.NamedTemporaryFile("w+", suffix=".c") as file:
+    file.write("int two() { return 2; }")
+    file.flush()
+    folder = tempfile.mkdtemp()
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder}/two.so", file.name], check=True)
+import ctypes
+assert ctypes.CDLL(f"{folder}/two.so").two() == 2
+assert pathlib.Path(__file__).read_text()
+pathlib.Path.home().joinpath("note").write_text("mine")
+pathlib.Path("here").write_text("mine")
+assert os.path.expanduser("~") != "~"
+ran = []
+thread = threading.Thread(target=ran.append, args=(1,))
+thread.start()
+thread.join()
+assert ran
+assert "VmRSS" in pathlib.Path("/proc/self/status").read_text()
+assert os.cpu_count() and os.sched_getaffinity(0)
+child = subprocess.Popen(["sleep", "100"])
+child.kill()
+assert child.wait() == -9
+assert multiprocessing.current_process().pid == os.getpid()
+)",
+                              R"(        return torch.relu(x) * self.scale + self.bias
+)"));
+  const auto records = judge();
+  expect_outcome(records.at("honest"), Outcome::kCorrect, "", "");
+  const auto& cage = header_.environment.at("cage");
+  EXPECT_EQ(cage.at("has").size() + cage.at("lacks").size(), cage_parts().size());
+  EXPECT_THAT(cage.at("has"), testing::Contains("session"));
+  EXPECT_FALSE(header_.options.contains("cage"));
+}
+
+TEST_F(CagedModules, WhoForksWithoutEndFailsAlone) {
+  if (!has(CagePart::kProcessLimit)) GTEST_SKIP() << "this machine bounds no processes";
+  write("0_bomb", module_with(R"(
+import os
+
+while True:
+    os.posix_spawn("/bin/sleep", ["sleep", "100"], {})
+)",
+                              R"(        return torch.relu(x) * self.scale + self.bias
+)"));
+  write("1_after", module_with("", R"(        return torch.relu(x) * self.scale + self.bias
+)"));
+  const auto records = judge();
+  expect_outcome(records.at("0_bomb"), Outcome::kLoadFailure, "import_failed",
+                 "Resource temporarily unavailable");
+  expect_outcome(records.at("1_after"), Outcome::kCorrect, "", "");
+}
+
+}  // namespace
+}  // namespace kbench::test

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The filter's table, each row tried by a process that has the filter on.
+#include "core/seccomp.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "core/forked.hpp"
+
+namespace kbench {
+namespace {
+
+std::string filtered(SignalRule signals, const std::function<std::string()>& body) {
+  return said_by_child([&]() -> std::string {
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!seccomp(signals)) return "no filter";
+    return body();
+  });
+}
+
+/// What the call gives where its first argument is the one that the row refuses.
+std::string tried(const RefusedCall& call) {
+  long argument = -1;
+  if (call.when == RefusedWhen::kNotUnixFamily) argument = AF_INET;
+  if (call.when == RefusedWhen::kNewNamespace) argument = 0x10000000 | SIGCHLD;
+  if (call.when == RefusedWhen::kNotItself) argument = ::getppid();
+  errno = 0;
+  const long result = ::syscall(call.number, argument, 0L, 0L, 0L, 0L, 0L);
+  return result == -1 && errno == call.error
+             ? ""
+             : std::string(call.name) + ": " + std::to_string(errno) + "\n";
+}
+
+TEST(Seccomp, EachRowIsRefused) {
+  ASSERT_GT(refused_calls().size(), 50u);
+  EXPECT_EQ(filtered(SignalRule::kItself,
+                     [] {
+                       std::string wrong;
+                       for (const auto& call : refused_calls()) wrong += tried(call);
+                       return wrong;
+                     }),
+            "");
+}
+
+TEST(Seccomp, NamesAndNumbersAreNotRepeated) {
+  std::map<long, std::string_view> seen;
+  for (const auto& call : refused_calls()) {
+    EXPECT_TRUE(seen.emplace(call.number, call.name).second) << call.name;
+  }
+}
+
+/// What a process may do without the filter, and not with it.
+std::string ways_out() {
+  std::string open;
+  if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) open += "ptrace ";
+  if (::socket(AF_INET, SOCK_DGRAM, 0) >= 0) open += "inet ";
+  if (::socket(AF_NETLINK, SOCK_DGRAM, 0) >= 0) open += "netlink ";
+  if (::kill(::getppid(), 0) == 0) open += "kill ";
+  return open;
+}
+
+TEST(Seccomp, ClosesWaysThatAreOpenWithoutIt) {
+  EXPECT_EQ(said_by_child(ways_out), "ptrace inet netlink kill ");
+  EXPECT_EQ(filtered(SignalRule::kItself, ways_out), "");
+  EXPECT_EQ(filtered(SignalRule::kAny, ways_out), "kill ");
+}
+
+TEST(Seccomp, LeavesWhatProgramsNeed) {
+  EXPECT_EQ(filtered(SignalRule::kItself,
+                     []() -> std::string {
+                       int ends[2];
+                       if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return "socketpair";
+                       if (::socket(AF_UNIX, SOCK_STREAM, 0) < 0) return "unix socket";
+                       bool ran = false;
+                       std::thread([&] { ran = true; }).join();
+                       if (!ran) return "thread";
+                       if (::kill(::getpid(), 0) != 0 || ::kill(0, 0) != 0) return "kill itself";
+                       const pid_t child = ::fork();
+                       if (child == 0) {
+                         ::execl("/bin/true", "true", nullptr);
+                         ::_exit(9);
+                       }
+                       int status = -1;
+                       ::waitpid(child, &status, 0);
+                       return status == 0 ? "" : "another program";
+                     }),
+            "");
+}
+
+TEST(Seccomp, HoldsForThreadsAndPrograms) {
+  EXPECT_EQ(filtered(SignalRule::kAny,
+                     []() -> std::string {
+                       std::string open;
+                       std::thread([&] { open = ways_out(); }).join();
+                       const pid_t child = ::fork();
+                       if (child == 0) {
+                         ::execl("/bin/sh", "sh", "-c",
+                                 "python3 -c 'import socket; socket.socket()' 2>/dev/null",
+                                 nullptr);
+                         ::_exit(0);
+                       }
+                       int status = 0;
+                       ::waitpid(child, &status, 0);
+                       return status == 0 ? open + "program" : open;
+                     }),
+            "kill ");
+}
+
+TEST(Seccomp, ARaisedSignalStillArrives) {
+  const auto killed_by = [](int signal) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      seccomp(SignalRule::kItself);
+      ::raise(signal);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  };
+  EXPECT_EQ(killed_by(SIGABRT), SIGABRT);
+  EXPECT_EQ(killed_by(SIGSEGV), SIGSEGV);
+}
+
+}  // namespace
+}  // namespace kbench
