@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kbench eval from outside: what users do, and what they do wrong.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,20 +203,30 @@ TEST_F(Eval, AClearFailureEndsTheTrials) {
 
 TEST_F(Eval, WhatAKernelPrintsIsKeptAndBounded) {
   problem("1_AddOne", add_one_problem(64));
-  candidate("me/1_AddOne/a.cu", R"(//@ dims x[N]
+  const auto printing = [this](int lines) {
+    candidate("me/1_AddOne/a.cu", fmt::format(R"(//@ dims x[N]
 //@ out y like x
 //@ k<<<1, 64>>>(x, y)
-__global__ void k(const float* x, float* y) {
-  for (int i = 0; i < 2000; ++i) printf("a line of the kernel %d\n", i);
+__global__ void k(const float* x, float* y) {{
+  for (int i = 0; i < {}; ++i) printf("a line of the kernel %d\n", i);
   y[threadIdx.x] = x[threadIdx.x] + 1.0f;
-}
-)");
-  ASSERT_EQ(eval({}).status.code, 0);
-  const auto record = only_record();
-  EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
-  ASSERT_TRUE(record.details.has_value());
-  EXPECT_GT(record.details->length, 100'000u);
-  EXPECT_LT(record.details->length, 2'500'000u);
+}}
+)",
+                                              lines));
+    std::filesystem::remove(out());
+    EXPECT_EQ(eval({}).status.code, 0);
+    return only_record();
+  };
+  const auto some = printing(20);
+  EXPECT_EQ(some.outcome, Outcome::kCorrect) << some.message;
+  ASSERT_TRUE(some.details.has_value());
+  EXPECT_GT(some.details->length, 100'000u);
+  const auto flood = printing(2000);
+  EXPECT_EQ(flood.outcome, Outcome::kRejected) << flood.message;
+  EXPECT_EQ(flood.cause, "too_much_output");
+  ASSERT_TRUE(flood.details.has_value());
+  EXPECT_GT(flood.details->length, 100'000u);
+  EXPECT_LT(flood.details->length, 2'500'000u);
 }
 
 TEST_F(Eval, PublicSeedIsSaidAndRepeatable) {

@@ -36,6 +36,7 @@ __global__ void softmax_online(const float* __restrict__ in, float* __restrict__
     MaxSum mine = {-INFINITY, 0.0f};
     for (int64_t c = block.thread_rank(); c < cols; c += block.size()) {
         const float v = src[c];
+        if (v == -INFINITY) continue;
         if (v > mine.m) {
             mine.s = mine.s * expf(mine.m - v) + 1.0f;
             mine.m = v;

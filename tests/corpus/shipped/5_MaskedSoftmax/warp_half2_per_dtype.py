@@ -34,6 +34,7 @@ __global__ void softmax_warp(const SCALAR* __restrict__ scores, const bool* __re
   auto take = [&](float v, bool kept) {
     if (!kept) return;
     v *= scale;
+    if (v == -INFINITY) return;
     if (v > top) {
       sum = sum * __expf(top - v) + 1.f;
       top = v;
