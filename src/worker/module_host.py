@@ -342,6 +342,9 @@ def check_output(output):
     if output.layout is not torch.strided or output.is_nested or output.is_quantized:
         raise CandidateFailure("not_plain", f"ModelNew returns a tensor of layout {output.layout}, "
                                "no plain dense one")
+    if output.is_neg() or output.is_conj():
+        raise CandidateFailure("not_plain", "ModelNew returns a view that is negated or conjugated "
+                               "when it is read, no plain tensor")
     if _overlaps(output):
         raise CandidateFailure("overlapping", "ModelNew returns a view whose elements share "
                                f"memory: strides {tuple(output.stride())} for shape "

@@ -75,8 +75,10 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   const bool on_cpu = job.device == "cpu";
   if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
   // Before anything of the candidate: what "cuda" means in this process.
+  // By KernelBench's rules its file finds all that its problem defines.
+  const bool reference = kernelbench_row(job.module.precision) != nullptr;
   problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
-                                           job.module.sizes);
+                                           job.module.sizes, reference);
   py::dict known;
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;

@@ -152,8 +152,9 @@ void release_memory(const std::string& device) { call("release_memory", device);
 
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
-ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
-  module_ = call("load", path, python_text(source), python_sizes(sizes));
+ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes,
+                         bool reference) {
+  module_ = call("load", path, python_text(source), python_sizes(sizes), reference);
 }
 
 std::vector<std::string> input_families() {

@@ -46,7 +46,9 @@ std::string torch_version();
 /// One problem file, imported with its sizes. All members throw ProblemFailure.
 class ProblemHost {
  public:
-  ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes);
+  /// Without the reference: where a candidate runs, which gets arguments and inputs alone.
+  ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes,
+              bool reference = true);
 
   /// The signature, made without the cost of the real data where the problem allows it.
   Signature describe(const std::string& key, const std::string& precision);

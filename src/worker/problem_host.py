@@ -71,8 +71,11 @@ def parse(path, source):
         raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
 
 
-def load(path, source, sizes):
-    """The problem's module, with the constants in `sizes` (name -> Python expression) replaced."""
+def load(path, source, sizes, reference=True):
+    """The problem's module, with the constants in `sizes` (name -> Python expression) replaced.
+
+    Without the reference, it is not to be found in the process either.
+    """
     tree = parse(path, source)
     missing = dict(sizes)
     for names, _, replace in list(constants(tree)):
@@ -94,11 +97,16 @@ def load(path, source, sizes):
     module.kbench_is_plain = problem_source.is_plain(tree)
     module.kbench_leaves_no_trace = problem_source.leaves_no_trace(tree)
     sys.modules["kbench_problem"] = module
+    if not reference:
+        problem_source.without_reference(tree)
     ast.fix_missing_locations(tree)
     try:
         exec(compile(tree, path, "exec"), module.__dict__)
     except Exception as error:
         raise ProblemFailure("import_failed", f"{path} cannot be imported: {short(error)}") from error
+    if not reference:
+        del sys.modules["kbench_problem"]
+        return module
     for name in ("Model", "get_inputs"):
         if not hasattr(module, name):
             raise ProblemFailure("no_" + name.lower(), f"{path} has no {name}")

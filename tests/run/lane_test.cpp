@@ -236,9 +236,11 @@ TEST(Lane, ACandidateOverItsMemoryIsOutOfMemory) {
   EXPECT_EQ(record.cause, "resident_limit");
 }
 
-TEST(Lane, ACandidateThatFloodsItsLogIsJudgedAllTheSame) {
+TEST(Lane, ACandidateThatFloodsItsLogIsRejected) {
   LaneBench bench("ok", "ok", "floods");
-  expect_correct(bench.judge());
+  const Record record = bench.judge();
+  EXPECT_EQ(record.outcome, Outcome::kRejected);
+  EXPECT_EQ(record.cause, "too_much_output");
   const auto log = bench.details.at("log").get<std::string>();
   EXPECT_LE(log.size(), 1u << 20);
   EXPECT_THAT(log, StartsWith("xxxx"));

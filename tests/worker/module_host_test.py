@@ -202,6 +202,8 @@ class Call(CandidateCase):
 
     def test_not_plain(self):
         self.assertEqual(self.cause("x.to_sparse()"), "not_plain")
+        self.assertEqual(self.cause("torch._neg_view(x)"), "not_plain")
+        self.assertEqual(self.cause("torch.complex(x, x).conj()"), "not_plain")
         self.assertEqual(self.cause("torch.nested.nested_tensor([x[0], x[1]])"), "not_plain")
         failure = self.failure(self.call, """
             class Lazy(torch.Tensor): pass
