@@ -8,9 +8,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
-#include "worker/compare.hpp"
 #include "worker/tensor_types.hpp"
 
 namespace kbench::worker {
@@ -19,8 +17,6 @@ namespace {
 using protocol::BufferRole;
 using protocol::MessageType;
 
-/// Of the reference's own: what is nearer than that to the truth is no measure for others.
-constexpr double kSmallestError = 1e-8;
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
 /// What torch's own operators do in a millisecond a kernel in the executor need not.
@@ -280,162 +276,6 @@ std::vector<at::Tensor> Evaluation::copy_outputs(std::size_t slot) {
     if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
       outputs.push_back(work.view.clone());
   return outputs;
-}
-
-TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
-  TrialResult result;
-  result.trial = static_cast<int>(set.trial());
-  double max_abs = 0;
-  double max_rel = 0;
-  std::size_t output = 0;
-  for (const auto& work : sets_[slot].work) {
-    const auto& tensor = request_.plan.tensors[work.tensor];
-    const bool is_output = tensor.role == BoundTensor::Role::kOutput;
-    const Truth truth = is_output ? set.truths().at(output)
-                        : slot_of(set, tensor).mutated
-                            ? Truth{slot_of(set, tensor).expected, {}, false, 1}
-                            : Truth{slot_of(set, tensor).source_view, {}, false, 1};
-    const std::string& precision = problem_.options().precision;
-    auto comparison = compare(truth.value, work.view,
-                              truth.allowed(tolerance_for(precision, work.view.scalar_type())),
-                              comparison_rule(precision));
-    if (truth.eager_error.value_or(0) > kSmallestError)
-      result.error_ratio =
-          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
-    max_abs = std::max(max_abs, comparison.max_abs_error);
-    max_rel = std::max(max_rel, comparison.max_rel_error);
-    if (is_output)
-      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
-    result.wrong_elements += comparison.wrong_elements;
-    if (comparison.first_wrong && !result.first_wrong) {
-      result.first_wrong = std::move(comparison.first_wrong);
-      result.first_wrong->output = output;
-    }
-    if (is_output) ++output;
-  }
-  result.max_abs_error = max_abs;
-  result.max_rel_error = max_rel;
-  return result;
-}
-
-void Evaluation::run_trials() {
-  bool mismatched = false;
-  for (int trial = 0; trial < problem_.options().trials; ++trial) {
-    InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));
-    problem_.device().synchronize();
-    watch_->lap("draw");
-    const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
-    share(slot);
-    watch_->lap("share");
-    call(slot);
-    watch_->lap(trial == 0 ? "first_call" : "call");
-    if (request_.find_written_source) return;
-    check_red_zones(slot);
-    auto result = judge_outputs(slot, set);
-    const bool wrong = result.wrong_elements > 0;
-    // Nearer than that, the other trials tell at which row it is right.
-    const bool clearly =
-        wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
-    verdict_.record.correctness.push_back(std::move(result));
-    watch_->lap("compare");
-    if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
-    watch_->lap("repeat");
-    mismatched = mismatched || wrong;
-    if (clearly && !request_.all_trials) break;
-  }
-  refuse_written();
-  if (mismatched) decide_mismatch();
-  run_families();
-  const auto& state = problem_.slot_set(0).state();
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
-      return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
-    });
-    if (state[i].mutated && !named) {
-      verdict_.record.flags.emplace_back("state_not_updated");
-      break;
-    }
-  }
-}
-
-void Evaluation::refuse_written() {
-  const std::string changed = problem_.first_changed_source();
-  if (!changed.empty())
-    throw CandidateFailure{Outcome::kIllegalWrite, "input_written",
-                           fmt::format("the candidate wrote to {}, which is not its own", changed)};
-}
-
-/// The same candidate, in the same memory, with inputs of other kinds.
-void Evaluation::run_families() {
-  constexpr std::size_t kSlot = 0;
-  share(kSlot);
-  struct Leave {
-    JudgedProblem& problem;
-    ~Leave() { problem.leave_families(kSlot); }
-  } leave{problem_};
-  bool mismatched = false;
-  for (const std::string& family : problem_.families()) {
-    if (!problem_.enter_family(kSlot, family)) continue;
-    watch_->lap("families");
-    call(kSlot);
-    watch_->lap("family_call");
-    check_red_zones(kSlot);
-    InputSet& set = problem_.slot_set(kSlot);
-    auto result = judge_outputs(kSlot, set);
-    if (result.wrong_elements > 0) {
-      if (!problem_.confirm_family(kSlot, family)) continue;
-      result = judge_outputs(kSlot, set);
-    }
-    result.family = family;
-    mismatched = mismatched || result.wrong_elements > 0;
-    verdict_.record.correctness.push_back(std::move(result));
-    if (set.first_changed_source() != nullptr) refuse_written();
-    if (mismatched && !request_.all_trials) break;
-  }
-  if (mismatched) decide_mismatch();
-}
-
-void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
-  const auto first = copy_outputs(slot);
-  // A race may need several tries to show, and a wrong answer is worth the time to name its kind.
-  const int repeats = mismatched ? 3 : 1;
-  for (int i = 0; i < repeats; ++i) {
-    call(slot);
-    const auto again = copy_outputs(slot);
-    for (std::size_t output = 0; output < first.size(); ++output) {
-      if (same_bits(first[output], again[output])) continue;
-      const double tolerance =
-          tolerance_for(problem_.options().precision, first[output].scalar_type());
-      const auto difference = compare(first[output], again[output], tolerance);
-      if (difference.wrong_elements > 0)
-        throw CandidateFailure{
-            Outcome::kNondeterministic, "repeated_call",
-            fmt::format("{} elements of output {} differ between two calls on the same input",
-                        difference.wrong_elements, output)};
-      auto& flags = verdict_.record.flags;
-      if (std::ranges::find(flags, "nondeterministic_bits") == flags.end())
-        flags.emplace_back("nondeterministic_bits");
-    }
-  }
-}
-
-void Evaluation::decide_mismatch() {
-  double worst = 0;
-  const TrialResult* first = nullptr;
-  for (const auto& result : verdict_.record.correctness) {
-    worst = std::max(worst, result.max_rel_error.value_or(0));
-    if (first == nullptr && result.wrong_elements > 0) first = &result;
-  }
-  for (const auto& row : precision_rows()) {
-    if (worst > row.tolerance || by_kernelbench_) continue;
-    verdict_.record.correct_at = std::string(row.name);
-    break;
-  }
-  const std::string where = first->family == kDrawnFamily
-                                ? fmt::format("trial {}", first->trial)
-                                : fmt::format("inputs of the family {}", first->family.str());
-  throw CandidateFailure{Outcome::kMismatch, "wrong_values",
-                         fmt::format("{} elements are wrong in {}", first->wrong_elements, where)};
 }
 
 }  // namespace kbench::worker

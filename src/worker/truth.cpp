@@ -12,8 +12,11 @@ namespace {
 
 /// How much worse than the reference a right candidate may be.
 constexpr double kEagerFactor = 4;
+/// That of fp16 and bf16 (compare.hpp).
+constexpr double kHalfTolerance = 1e-2;
+
 /// A reference that is further off than this is not rounded but another one: its own answer counts.
-constexpr double kFarOff = 5e-3;
+double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3; }
 
 /// A few units in the last place, for those who divide by multiplying.
 constexpr double kNothingRounded = 1e-6;
@@ -26,7 +29,7 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   const bool is_wide = output.scalar_type() == at::kDouble;
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
   const double error = compare(value, output, 0).max_rel_error;
-  if (!(error <= kFarOff)) return own;
+  if (!(error <= far_off(output.scalar_type()))) return own;
   return {value, error, false, 1};
 }
 
@@ -34,7 +37,10 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
 
 double Truth::allowed(double tolerance) const {
   if (whole) return kNothingRounded;
-  return std::max(tolerance, kEagerFactor * eager_error.value_or(0));
+  const double eager = kEagerFactor * eager_error.value_or(0);
+  // Where every step rounds to half a type, four times that is no answer any more.
+  const bool half = tolerance >= kHalfTolerance;
+  return slack * std::max(tolerance, half ? std::min(eager, 2 * tolerance) : eager);
 }
 
 std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
