@@ -24,6 +24,7 @@ constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
 std::vector<pybind11::object> objects_of(const std::vector<Argument>& arguments) {
   std::vector<pybind11::object> objects;
+  objects.reserve(arguments.size());
   for (const auto& argument : arguments) objects.push_back(argument.object);
   return objects;
 }
