@@ -99,6 +99,10 @@ def _special_cause(error):
         return "missing_package", f"the package {error.name} is not installed"
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
+                                 "what the system and Python have installed and a folder of their "
+                                 "own (--no-cage lets kernels of your own reach what you do)")
     accelerator_error = getattr(torch, "AcceleratorError", ())
     if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
         return "cuda_error", short(error)

@@ -32,6 +32,7 @@ constexpr CauseRow kCauses[] = {
     {"wrong_init_signature", Outcome::kLoadFailure},
     {"missing_package", Outcome::kLoadFailure},
     {"missing_file", Outcome::kLoadFailure},
+    {"no_permission", Outcome::kLoadFailure},
     {"exits", Outcome::kLoadFailure},
     {"outside_folder", Outcome::kLoadFailure},
     {"bad_extension_name", Outcome::kCompileFailure},

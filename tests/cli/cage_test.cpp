@@ -164,6 +164,12 @@ TEST_F(CagedModules, ReachNothing) {
   EXPECT_EQ(header_.options.at("cage"), false);
 }
 
+TEST_F(CagedModules, AreToldWhatHoldsThemBack) {
+  if (!has(CagePart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  write("reads", module_with("open('/etc/passwd')", "        return torch.relu(x) * self.scale"));
+  expect_outcome(judge().at("reads"), Outcome::kLoadFailure, "no_permission", "--no-cage");
+}
+
 TEST_F(CagedModules, DoWhatHonestOnesDo) {
   write("honest", module_with(R"(
 import multiprocessing

@@ -67,6 +67,12 @@ class Import(CandidateCase):
         self.assertEqual(failure.cause, "missing_file")
         self.assertIn("mine.py:1: the file /no/such/kernel.cu", str(failure))
 
+    def test_reads_a_file_that_it_may_not_read(self):
+        failure = self.failure(
+            self.load, "raise PermissionError(13, 'Permission denied', '/etc/secret')\n")
+        self.assertEqual(failure.cause, "no_permission")
+        self.assertIn("mine.py:1: /etc/secret cannot be had", str(failure))
+
     def test_has_no_modelnew(self):
         for source in ("import torch\nclass Model: pass\n", "ModelNew = 3\n"):
             self.assertEqual(self.failure(self.load, source).cause, "no_modelnew")
