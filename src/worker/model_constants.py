@@ -5,7 +5,8 @@ A scale of 1 or a bias of 0 would let a candidate leave it out. Whoever reads su
 constructor, to pack it with others, has to find what it will have later: so it is redrawn as soon as
 it is registered, or filled with a constant afterwards. A value depends on the init seed, the shape,
 the constant, and how many of these came before, but not on names and not on torch's own generators:
-two models that differ in names, or in what else they draw, agree.
+two models that differ in names, or in what else they draw, agree. What lies in memory before anything
+is written to it says nothing: while constructors run, torch fills it with NaN.
 """
 
 import contextlib
@@ -40,6 +41,10 @@ def _constant(tensor):
     value = tensor.detach().reshape(-1)[0].item()
     same = bool((_few(tensor) == value).all()) and bool((tensor.detach() == value).all())
     return value + 0.0 if same else None  # -0 is 0
+
+
+def _never_written(tensor):
+    return bool(_few(tensor).isnan().all()) and bool(tensor.detach().isnan().all())
 
 
 class _Draw:
@@ -100,11 +105,14 @@ class Redraws:
                 self._look_at(tensor, _PARAMETER, again=True)
 
     def finish(self, model):
-        """What the constructor made constant in other ways, and all other buffers."""
+        """What the constructor made constant in other ways or did not write to, and all other
+        buffers."""
         with torch._C.DisableTorchFunction():
             for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
                 for tensor in tensors:
                     if _plain(tensor):
+                        if _never_written(tensor):
+                            tensor.detach().zero_()
                         self._look_at(tensor, kind)
 
     def _look_at(self, tensor, kind, again=False):
@@ -117,21 +125,19 @@ class Redraws:
             self._redraw(tensor, (kind, tuple(tensor.shape), value))
 
     def _redraw(self, tensor, key):
-        draw = self._draws.get(tensor)
-        known = (draw is not None and draw.key == key
-                 and self._by_key[key][draw.number] is draw)
-        number = draw.number if known else self._free_number(key)
+        number = self._free_number(key, self._draws.get(tensor))
         with torch.no_grad():
             tensor.copy_(self._values(tensor, key, number))
-        if not known:
-            draw = _Draw(tensor, key, number)
-            self._by_key[key][number:number + 1] = [draw]
-            self._draws[tensor] = draw
+        draw = _Draw(tensor, key, number)
+        self._by_key[key][number:number + 1] = [draw]
+        self._draws[tensor] = draw
 
-    def _free_number(self, key):
-        """Memory that was only constant until its constructor wrote to it does not count."""
+    def _free_number(self, key, own):
+        """Of the tensor whose draw is `own`, which is drawn again. What was only constant until its
+        constructor wrote to it does not count."""
         draws = self._by_key.setdefault(key, [])
-        return next((i for i, draw in enumerate(draws) if self._is_lost(draw)), len(draws))
+        return next((i for i, draw in enumerate(draws) if draw is own or self._is_lost(draw)),
+                    len(draws))
 
     def _is_lost(self, draw):
         tensor = draw.tensor()
@@ -148,6 +154,21 @@ class Redraws:
         if value != 0:
             return (torch.rand(shape, **how) + 0.5) * value
         return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+
+
+@contextlib.contextmanager
+def _unwritten_is_nan():
+    """torch.use_deterministic_algorithms would import its compiler to tell it, for half a second."""
+    mode = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    filled = torch.utils.deterministic.fill_uninitialized_memory
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    try:
+        yield
+    finally:
+        torch.utils.deterministic.fill_uninitialized_memory = filled
+        torch._C._set_deterministic_algorithms(mode, warn_only=warn_only)
 
 
 def _noticing(plain, redraws):
@@ -172,7 +193,8 @@ def redrawn(seed):
     for name in names:
         setattr(torch.Tensor, name, _noticing(getattr(torch.Tensor, name), redraws))
     try:
-        yield redraws
+        with _unwritten_is_nan():
+            yield redraws
     finally:
         for name in names:
             if name in own:

@@ -134,6 +134,34 @@ class Registration(unittest.TestCase):
         _, model = self.seen(lambda self: setattr(self, "a", nn.PReLU(8)) or self.a.weight)
         self.assertTrue(bool((model.a.weight >= 0.125).all() and (model.a.weight <= 0.375).all()))
 
+    def test_what_lay_in_memory_says_nothing(self):
+        def construct(self, left=None):
+            empty = torch.empty
+            if left is not None:  # as if the allocator gave such memory
+                torch.empty = lambda *a, **k: empty(*a, **k).copy_(torch.tensor(left))
+            try:
+                self.a = nn.GroupNorm(2, 6)
+                self.b = nn.GroupNorm(2, 6)
+            finally:
+                torch.empty = empty
+            return torch.cat([self.a.weight, self.a.bias, self.b.weight, self.b.bias])
+
+        want, _ = self.seen(construct)
+        for left in (0.0, 1.0, float("nan")):
+            with self.subTest(left):
+                got, model = self.seen(lambda self: construct(self, left))
+                self.assertTrue(torch.equal(want, got))
+                self.assertEqual(constants(model), [])
+
+    def test_what_nothing_was_written_to_is_drawn(self):
+        values = []
+        for kind in (torch.empty, torch.zeros, torch.Tensor):
+            _, model = self.seen(lambda self: setattr(self, "w", nn.Parameter(kind(5))) or self.w)
+            values.append(model.w.tolist())
+        self.assertEqual(values, values[:1] * 3)
+        self.assertEqual(constants(model), [])
+        self.assertFalse(torch.are_deterministic_algorithms_enabled())
+
     def test_tied_parameters_stay_tied(self):
         def construct(self):
             self.a = nn.Parameter(torch.zeros(1))
