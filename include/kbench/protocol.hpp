@@ -89,10 +89,11 @@ struct CallBody {
   double limit_s = 0;       ///< after which the judge gives up, soon; 0: not said
 };
 
-/// The model of one set: built under its init seed, then given the set's weights.
+/// The model of one set: built under its init seed, then given the set's weights; or that of
+/// another set, whose state it shares.
 struct ModelBody {
   std::uint32_t set;
-  std::uint32_t reserved = 0;
+  std::uint32_t lender;  ///< that set, or `set` itself
   std::uint64_t init_seed;
 };
 

@@ -41,7 +41,7 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       request_(std::move(request)),
       channel_(std::move(channel)),
       wait_for_quiet_(std::move(wait_for_quiet)),
-      sets_(problem.resident()),
+      sets_(problem.slots()),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
   // Whose kernels a module ran is told by its calls, on the CPU; on a GPU it is not known.
   const bool kernel = request_.kind == CandidateKind::kKernel;
@@ -79,8 +79,6 @@ Verdict Evaluation::run() {
     watch.lap("quiet");
     (this->*steps.timing)();
     watch.lap("timing");
-    if (!by_kernelbench_) check_timed_outputs();
-    watch.lap("timed_outputs");
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
   } catch (const CandidateFailure& failure) {
@@ -198,6 +196,8 @@ void Evaluation::share(std::size_t slot) {
   if (known.generation == problem_.generation(slot)) return;
   known.generation = problem_.generation(slot);
   known.work.clear();
+  const bool is_kernel = request_.kind == CandidateKind::kKernel;
+  const std::size_t lender = problem_.lender(slot);
   std::vector<protocol::BufferEntry> entries;
   std::vector<int> fds;
   const auto add = [&](std::size_t tensor, const SharedBuffer& buffer, BufferRole role) {
@@ -211,6 +211,8 @@ void Evaluation::share(std::size_t slot) {
   for (std::size_t i = 0; i < request_.plan.tensors.size(); ++i) {
     const auto& tensor = request_.plan.tensors[i];
     if (tensor.role == BoundTensor::Role::kScratch) continue;
+    // A model that is lent has its state already.
+    if (tensor.role == BoundTensor::Role::kState && lender != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
     if (source) add(i, slot_of(set, tensor).source, BufferRole::kSource);
     if (source && !tensor.writable) continue;
@@ -228,8 +230,9 @@ void Evaluation::share(std::size_t slot) {
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }
-  if (request_.kind == CandidateKind::kKernel || by_kernelbench_) return;
-  const protocol::ModelBody model{static_cast<std::uint32_t>(slot), 0, init_seed(set.trial())};
+  if (is_kernel || by_kernelbench_) return;
+  const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
+                                  static_cast<std::uint32_t>(lender), init_seed(set.trial())};
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");

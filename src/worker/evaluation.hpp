@@ -15,6 +15,7 @@
 #include "kbench/record.hpp"
 #include "kbench/stopwatch.hpp"
 #include "worker/judged_problem.hpp"
+#include "worker/timing.hpp"
 
 namespace kbench::worker {
 
@@ -92,10 +93,13 @@ class Evaluation {
   std::vector<at::Tensor> copy_outputs(std::size_t slot);
   void decide_mismatch();
   void run_timing();
-  std::vector<double> time_candidate(int calls);
+  std::vector<double> time_candidate(Block block);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
-  std::vector<double> time_baseline(const std::string& baseline, int calls);
+  std::vector<double> time_baseline(const std::string& baseline, Block block);
+  /// The sets of a block's calls: those that are discarded may have been seen before.
+  std::vector<std::size_t> slots_of(Block block);
   void check_timed_outputs();
+  void check_timed_output(std::size_t slot);
   void freeze(bool frozen);
 
   // KernelBench's rules (`--kb-compat`).
@@ -119,7 +123,8 @@ class Evaluation {
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
-  std::map<std::string, std::size_t> next_set_;  ///< by side: both rotate through the same sets
+  std::size_t next_slot_ = 0;      ///< of calls that are discarded
+  bool timed_inputs_seen_ = true;  ///< by the candidate
   bool frozen_ = false;
   bool called_ = false;     ///< one call has come back
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before

@@ -18,6 +18,8 @@ using protocol::MessageType;
 
 /// Timed outputs that are compared, of those that lie in memory when timing ends.
 constexpr std::size_t kCheckedTimedSets = 2;
+/// Of so many blocks before that an output of one is compared.
+constexpr std::uint64_t kUncheckedBlocks = 4;
 
 }  // namespace
 
@@ -27,20 +29,35 @@ void Evaluation::freeze(bool frozen) {
   kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
 }
 
-std::vector<double> Evaluation::time_candidate(int calls) {
+std::vector<std::size_t> Evaluation::slots_of(Block block) {
+  std::vector<std::size_t> slots;
+  for (int i = 0; i < block.discarded; ++i) slots.push_back(next_slot_++ % problem_.resident());
+  const auto timed = problem_.timed_slots();
+  for (int i = 0; i < block.counted; ++i)
+    slots.push_back(timed[static_cast<std::size_t>(i) % timed.size()]);
+  return slots;
+}
+
+std::vector<double> Evaluation::time_candidate(Block block) {
+  // What it has seen it could answer from memory.
+  if (block.counted > 0 && std::exchange(timed_inputs_seen_, true)) problem_.refresh_timed();
   freeze(false);
+  const auto slots = slots_of(block);
+  const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
                                 problem_.options().cold_cache ? 1u : 0u, call_limit_s() * calls};
   std::memcpy(body.data(), &head, sizeof head);
-  for (int i = 0; i < calls; ++i) {
-    const auto set = static_cast<std::uint32_t>(next_set_["candidate"]++ % sets_.size());
-    body.append(reinterpret_cast<const char*>(&set), sizeof set);
+  for (const auto set : slots) {
+    const auto index = static_cast<std::uint32_t>(set);
+    body.append(reinterpret_cast<const char*>(&index), sizeof index);
   }
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
   freeze(true);
+  if (block.counted > 0 && protocol::random_nonce() % kUncheckedBlocks == 0)
+    check_timed_output(slots.back());
   return times_of(message, calls);
 }
 
@@ -54,13 +71,12 @@ std::vector<double> Evaluation::times_of(const protocol::Message& message, int c
   return times;
 }
 
-std::vector<double> Evaluation::time_baseline(const std::string& baseline, int calls) {
+std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
   auto& device = problem_.device();
   std::vector<double> times;
-  for (int i = 0; i < calls; ++i) {
-    const std::size_t slot = next_set_[baseline]++ % sets_.size();
+  for (const std::size_t slot : slots_of(block)) {
     InputSet& set = problem_.slot_set(slot);
-    auto& model = baseline_models_[{baseline, slot}];
+    auto& model = baseline_models_[{baseline, problem_.lender(slot)}];
     if (!model) model = problem_.baseline_model(baseline, set);
     set.restore();
     if (problem_.options().cold_cache) device.flush_cache();
@@ -71,18 +87,30 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, int c
 }
 
 void Evaluation::run_timing() {
+  freeze(false);
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
+  freeze(true);
+  struct Leave {
+    JudgedProblem& problem;
+    ~Leave() { problem.leave_timed(); }
+  } leave{problem_};
   std::vector<TimedSide> sides;
   for (const auto& baseline : problem_.options().baselines)
     sides.push_back(
-        {baseline, [&, baseline](int calls) { return time_baseline(baseline, calls); }});
-  sides.push_back({"candidate", [&](int calls) { return time_candidate(calls); }, quickest_ms_});
+        {baseline, [&, baseline](Block block) { return time_baseline(baseline, block); }});
+  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   auto& device = problem_.device();
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
   limits.rough = device.timing_method() == "wall";
+  limits.max_counted = static_cast<int>(problem_.timed_slots().size());
+  // In one and the same set the first calls would show the others' inputs.
+  limits.discard = problem_.slots() > problem_.resident();
   const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
+  watch_->lap("timing");
+  check_timed_outputs();
+  watch_->lap("timed_outputs");
   freeze(false);
   Timing timing;
   timing.method = device.timing_method();
@@ -103,18 +131,25 @@ void Evaluation::run_timing() {
 
 void Evaluation::check_timed_outputs() {
   // Chosen when all timed calls are over, so that no call can know whether it counts.
-  std::vector<std::size_t> slots(sets_.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  auto slots = problem_.timed_slots();
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
-  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i) {
-    const std::size_t slot = slots[i];
-    check_red_zones(slot);
-    const auto result = judge_outputs(slot, problem_.slot_set(slot));
-    if (result.wrong_elements == 0) continue;
-    throw CandidateFailure{
-        Outcome::kMismatch, "timed_output",
-        fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
+  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i)
+    check_timed_output(slots[i]);
+  refuse_written();
+}
+
+void Evaluation::check_timed_output(std::size_t slot) {
+  check_red_zones(slot);
+  JudgedProblem::TimedAnswers answers(problem_, slot);
+  auto result = judge_outputs(slot, problem_.slot_set(slot));
+  if (result.wrong_elements > 0) {
+    answers.look_closer();
+    result = judge_outputs(slot, problem_.slot_set(slot));
   }
+  if (result.wrong_elements == 0) return;
+  throw CandidateFailure{
+      Outcome::kMismatch, "timed_output",
+      fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
 }
 
 }  // namespace kbench::worker

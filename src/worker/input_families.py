@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Inputs of other kinds than the problem draws, for answers that only one distribution makes right.
 
-A family changes the floating inputs of one draw and leaves all others. Random numbers come from the
-draw's seed, so that every candidate of a run gets the same.
+A family changes the floating inputs of one draw and leaves all others; but where few elements are
+changed, integers that are in no order exchange their places. Random numbers come from the draw's
+seed, so that every candidate of a run gets the same.
 """
 
 import math
@@ -14,6 +15,9 @@ _CHUNK = 1 << 22
 # Elements that tell what a tensor is.
 _SAMPLE = 4096
 _FEW_VALUES = 4
+# Elements that are changed where few are, and of how many it is one.
+_FEW = 16
+_FEW_SHARE = 32
 _ZERO_SHARE = 0.01
 # Far enough for exp to overflow behind a factor as attention has it.
 _SPIKE = 300.0
@@ -41,6 +45,26 @@ def _normal(like, random):
 
 def _has_negatives(x):
     return bool(x.numel() > 0 and x.min() < 0)
+
+
+def _places(count, x, random):
+    """Of elements of a tensor, flattened."""
+    places = torch.rand(count, generator=random, device=x.device, dtype=torch.float64)
+    return places.mul_(x.numel()).long()
+
+
+def _few_of(x):
+    return min(max(x.numel() // _FEW_SHARE, 2), _FEW)
+
+
+def _few_changed(x, random):
+    """What was asked before, but for some elements: for who looks at samples of it alone."""
+    places = _places(_few_of(x), x, random)
+    sample = _sample(x)
+    flat = x.view(-1)
+    flat[places[0::2]] = sample.min()
+    flat[places[1::2]] = sample.max()
+    return True
 
 
 def _signed(x, random):
@@ -138,8 +162,7 @@ def _sprinkled(value):
         count = max(x.numel() // 1000, 1)
         for begin in range(0, count, _CHUNK):
             part = min(_CHUNK, count - begin)
-            places = torch.rand(part, generator=random, device=x.device, dtype=torch.float64)
-            x.view(-1)[places.mul_(x.numel()).long()] = value
+            x.view(-1)[_places(part, x, random)] = value
         return True
 
     return sprinkle
@@ -147,6 +170,7 @@ def _sprinkled(value):
 
 # name -> change(tensor, generator): False where the tensor is of the family as it was drawn.
 _FAMILIES = {
+    "few_changed": _few_changed,
     "signed": _signed,
     "scaled_up": _scaled(3),
     "scaled_down": _scaled(0.01),
@@ -204,17 +228,28 @@ def _change_one(name, x, random):
     return True
 
 
+def _exchange_integers(x, random):
+    """Some elements move. What is sorted means something by its order, as offsets do."""
+    flat = x.view(-1)
+    if flat.numel() < 2 or bool((flat.diff() >= 0).all()):
+        return False
+    places = _places(_few_of(x), x, random).unique()
+    flat[places] = flat[places.roll(1)]
+    return True
+
+
 def change(name, inputs, seed):
     """Makes freshly drawn inputs members of a family, in place: whether that changed anything."""
     changed = False
     for x in inputs:
-        if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.numel() == 0:
-            continue
-        if _is_label(x):
+        if not isinstance(x, torch.Tensor) or x.numel() == 0 or x.is_complex():
             continue
         random = torch.Generator(x.device).manual_seed(seed)
         seed += 1
-        changed = _change_one(name, x, random) or changed
+        if x.is_floating_point():
+            changed = (not _is_label(x) and _change_one(name, x, random)) or changed
+        elif name == "few_changed" and x.dtype is not torch.bool:
+            changed = _exchange_integers(x, random) or changed
     return changed
 
 

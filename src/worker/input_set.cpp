@@ -68,14 +68,8 @@ Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& dra
   return slot;
 }
 
-InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options,
-                   std::uint32_t trial)
-    : trial_(trial) {
-  const std::string device_name(device.name());
-  const bool shared = static_cast<bool>(options.shared_model);
-  model_ = shared ? options.shared_model
-                  : host.build_model(device_name, options.precision, options.init_seed);
-  arguments_ = host.draw_inputs(device_name, options.precision, options.input_seed);
+void InputSet::draw(ProblemHost& host, Device& device, const DrawOptions& options) {
+  arguments_ = host.draw_inputs(std::string(device.name()), options.precision, options.input_seed);
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].is_tensor) {
       argument_slots_.push_back(-1);
@@ -84,6 +78,16 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     argument_slots_.push_back(static_cast<int>(inputs_.size()));
     inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor));
   }
+}
+
+InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options,
+                   std::uint32_t trial)
+    : trial_(trial) {
+  const std::string device_name(device.name());
+  const bool shared = static_cast<bool>(options.shared_model);
+  model_ = shared ? options.shared_model
+                  : host.build_model(device_name, options.precision, options.init_seed);
+  draw(host, device, options);
   if (!shared)
     for (const auto& entry : host.state_of(model_))
       state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
@@ -98,10 +102,21 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   if (shared) random_state_ = host.random_state(device_name);
   keep_what_changed(shared);
   answers_ = answers_of(outputs, exact, options.errors);
+  use_shared_memory();
+}
+
+InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender)
+    : lender_(&lender), trial_(lender.trial_), model_(lender.model_) {
+  draw(host, device, options);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].mutated = lender.inputs_[i].mutated;
+  use_shared_memory();
+}
+
+/// Both sides read the same memory, so that neither has better addresses than the other.
+void InputSet::use_shared_memory() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (argument_slots_[i] < 0) continue;
     auto& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
-    // Both sides read the same memory, so that neither has better addresses than the other.
     if (!slot.mutated) slot.live = slot.source_view;
     arguments_[i].tensor = slot.live;
     arguments_[i].object = to_python(slot.live);
@@ -123,7 +138,7 @@ void InputSet::keep_what_changed(bool shared) {
 
 std::vector<Slot*> InputSet::written_slots() {
   std::vector<Slot*> written;
-  for (auto* slots : {&inputs_, &state_})
+  for (auto* slots : {&inputs_, lender_ != nullptr ? &lender_->state_ : &state_})
     for (auto& slot : *slots)
       if (slot.mutated) written.push_back(&slot);
   return written;
@@ -167,9 +182,7 @@ Answers InputSet::answer(ProblemHost& host, const EagerErrors& usual) {
 }
 
 void InputSet::restore() {
-  for (auto* slots : {&inputs_, &state_})
-    for (auto& slot : *slots)
-      if (slot.mutated) slot.live.copy_(slot.source_view);
+  for (Slot* slot : written_slots()) slot->live.copy_(slot->source_view);
 }
 
 std::vector<at::Tensor> InputSet::call(ProblemHost& host, const pybind11::object& model) {

@@ -51,15 +51,20 @@ struct Answers {
   std::vector<at::Tensor> written;  ///< what is left in inputs and state that it writes, in order
 };
 
-/// One trial's data: model, inputs, and what the reference makes of them.
+/// One trial's data: model, inputs, and what the reference makes of them. Or inputs alone, for
+/// timed calls of another set's model: what the reference makes of those is found when it is asked
+/// for.
 class InputSet {
  public:
   /// Draws the set of one trial and runs the reference once. Throws ProblemFailure.
   InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial);
+  /// Other inputs for the model and the state of `lender`, which has to outlive this set.
+  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender);
 
   std::uint32_t trial() const { return trial_; }
   const std::vector<Slot>& inputs() const { return inputs_; }  ///< one per tensor input
-  const std::vector<Slot>& state() const { return state_; }    ///< in state_dict order
+  /// In state_dict order.
+  const std::vector<Slot>& state() const { return lender_ ? lender_->state_ : state_; }
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
@@ -91,10 +96,13 @@ class InputSet {
   std::size_t size_bytes() const;
 
  private:
+  void draw(ProblemHost& host, Device& device, const DrawOptions& options);
+  void use_shared_memory();
   Slot make_slot(Device& device, std::string name, const at::Tensor& drawn);
   void keep_what_changed(bool shared);
   std::vector<Slot*> written_slots();
 
+  InputSet* lender_ = nullptr;
   std::uint32_t trial_;
   pybind11::object model_;
   std::string random_state_;

@@ -64,15 +64,14 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
   if (!family.why_not.empty()) return false;
   InputSet& set = slot_set(slot);
   try {
-    const auto inputs = host_.draw_inputs(options_.device, options_.precision, family_seed(name));
+    const auto seed =
+        name == kNearFamily ? draw_options(set.trial()).input_seed : family_seed(name);
+    const auto inputs = host_.draw_inputs(options_.device, options_.precision, seed);
     if (!host_.change_inputs(name, inputs, family_seed(name))) {
       family.why_not = "the problem draws such inputs";
       return false;
     }
-    if (!entered_) {
-      entered_.emplace(Entered{{}, set.input_digests()});
-      set.exchange_answers(entered_->answers);
-    }
+    enter(set);
     set.replace_inputs(inputs);
     if (!family.answers) family = ask(set, name, family.confirmed);
   } catch (const ProblemFailure& failure) {
@@ -159,23 +158,6 @@ std::map<std::string, std::string> JudgedProblem::families_left_out() const {
   for (const auto& [name, family] : families_)
     if (!family.why_not.empty()) reasons[name] = family.why_not;
   return reasons;
-}
-
-void JudgedProblem::leave_families(std::size_t slot) {
-  if (!entered_ || !sets_[slot]) return;
-  InputSet& set = *sets_[slot];
-  Entered before = std::move(*entered_);
-  entered_.reset();
-  try {
-    set.exchange_answers(before.answers);
-    set.replace_inputs(host_.draw_inputs(options_.device, options_.precision,
-                                         draw_options(set.trial()).input_seed));
-    if (set.input_digests() == before.digests) return set.restore();
-  } catch (const ProblemFailure&) {
-    // It will be met again when the set is drawn anew.
-  }
-  // A problem that draws other inputs under the same seed.
-  sets_[slot].reset();
 }
 
 }  // namespace kbench::worker

@@ -17,6 +17,12 @@ namespace {
 
 /// Input sets at most: more distinct contents than any candidate caches by accident.
 constexpr std::size_t kMaxSets = 16;
+/// Timed calls that count, of a block.
+constexpr std::size_t kMaxTimedSets = 8;
+/// Calls of larger sets are long, and need fewer in a block.
+constexpr double kTimedBytes = 2e9;
+/// Where the time is no measure there are few calls.
+constexpr std::size_t kRoughTimedSets = 2;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
 
@@ -72,7 +78,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   }
   const auto free_before = static_cast<double>(device_->free_bytes());
   auto first = first_set();
-  sets_.resize(sets_that_fit(free_before, *first));
+  make_room(free_before, *first);
   generations_.resize(sets_.size());
   sets_[0] = std::move(first);
   generations_[0] = 1;
@@ -81,8 +87,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   if (by_kernelbench_) return;  // KernelBench looks at neither
   check_random_reference(*sets_[0]);
   measure_reference(*sets_[0]);
-  for (std::uint32_t trial = 1; options_.draw_all && trial < sets_.size(); ++trial)
-    trial_set(trial);
+  for (std::uint32_t trial = 1; options_.draw_all && trial < resident_; ++trial) trial_set(trial);
 }
 
 std::unique_ptr<InputSet> JudgedProblem::first_set() {
@@ -123,14 +128,22 @@ void JudgedProblem::load_kernels() {
   }
 }
 
-std::size_t JudgedProblem::sets_that_fit(double free_before, const InputSet& first) const {
+void JudgedProblem::make_room(double free_before, const InputSet& first) {
+  const auto bytes = static_cast<double>(std::max<std::size_t>(first.size_bytes(), 1));
   const auto fits =
-      static_cast<std::size_t>(kMemoryShare * options_.memory_share * free_before /
-                               static_cast<double>(std::max<std::size_t>(first.size_bytes(), 1)));
+      static_cast<std::size_t>(kMemoryShare * options_.memory_share * free_before / bytes);
   const auto trials = static_cast<std::size_t>(std::max(options_.trials, 1));
   // All or one, so that a reference with state sees the trials in their order.
-  if (by_kernelbench_) return fits > trials ? trials + 1 : 1;
-  return std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
+  resident_ = by_kernelbench_ ? (fits > trials ? trials + 1 : 1)
+                              : std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
+  std::size_t timed = 0;
+  if (!by_kernelbench_ && fits > resident_) {
+    const auto useful =
+        std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes), 2, kMaxTimedSets);
+    timed =
+        std::min(fits - resident_, device_->timing_method() == "wall" ? kRoughTimedSets : useful);
+  }
+  sets_.resize(resident_ + timed);
 }
 
 DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {
@@ -177,7 +190,7 @@ void JudgedProblem::measure_reference(InputSet& set) {
 }
 
 InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
-  const std::size_t slot = trial % sets_.size();
+  const std::size_t slot = trial % resident_;
   if (!sets_[slot] || sets_[slot]->trial() != trial) {
     sets_[slot].reset();
     sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial);
@@ -189,6 +202,7 @@ InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
 }
 
 InputSet& JudgedProblem::slot_set(std::size_t slot) {
+  if (slot >= resident_) return timed_set(slot);
   return sets_[slot] ? *sets_[slot] : trial_set(static_cast<std::uint32_t>(slot));
 }
 

@@ -16,6 +16,8 @@ namespace kbench::worker {
 
 /// The family whose answers may be exact.
 inline constexpr const char* kWholeFamily = "small_integers";
+/// The family that is a trial's inputs, but for a few elements.
+inline constexpr const char* kNearFamily = "few_changed";
 
 /// What a run asks of a judge for one problem.
 struct JudgeOptions {
@@ -54,9 +56,34 @@ class JudgedProblem {
   bool leaves_no_trace() const;
 
   /// Input sets that stay in memory; trial t lives in slot t % resident().
-  std::size_t resident() const { return sets_.size(); }
+  std::size_t resident() const { return resident_; }
+  /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
+  std::size_t slots() const { return sets_.size(); }
   /// The set of one trial, drawn again where its slot holds another one.
   InputSet& trial_set(std::uint32_t trial);
+  /// The slot whose model and state a slot uses: its own, but for timed calls.
+  std::size_t lender(std::size_t slot) const { return slot % resident_; }
+  /// The slots of timed calls. Where memory has no room for more, that of the first trial.
+  std::vector<std::size_t> timed_slots() const;
+  /// Draws inputs for timed calls that nobody has seen, and that are never drawn again.
+  void refresh_timed();
+  /// While it lives, the set of a slot has the reference's answers to the inputs that it holds.
+  class TimedAnswers {
+   public:
+    TimedAnswers(JudgedProblem& problem, std::size_t slot);
+    TimedAnswers(const TimedAnswers&) = delete;
+    TimedAnswers& operator=(const TimedAnswers&) = delete;
+    ~TimedAnswers() { set_.exchange_answers(answers_); }
+    /// The same in double precision, where there is one.
+    void look_closer();
+
+   private:
+    JudgedProblem& problem_;
+    InputSet& set_;
+    Answers answers_;
+  };
+  /// Puts back what trials need.
+  void leave_timed();
   /// The set in a slot; drawn, if need be, as that slot's own trial.
   InputSet& slot_set(std::size_t slot);
   /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
@@ -71,7 +98,7 @@ class JudgedProblem {
   /// others.
   bool confirm_family(std::size_t slot, const std::string& name);
   /// Puts back what the set held before.
-  void leave_families(std::size_t slot);
+  void leave_families(std::size_t slot) { leave(slot); }
   /// Why those families that were left out were, by name.
   std::map<std::string, std::string> families_left_out() const;
 
@@ -97,8 +124,12 @@ class JudgedProblem {
  private:
   void load_kernels();
   /// How many sets stay in memory, by the size of the first.
-  std::size_t sets_that_fit(double free_before, const InputSet& first) const;
+  void make_room(double free_before, const InputSet& first);
   DrawOptions draw_options(std::uint32_t trial);
+  DrawOptions draw_timed_options();
+  InputSet& timed_set(std::size_t slot);
+  void enter(InputSet& set);
+  void leave(std::size_t slot);
   std::unique_ptr<InputSet> first_set();
   double milliseconds(const std::function<void()>& work);
   void check_random_reference(InputSet& set);
@@ -128,8 +159,11 @@ class JudgedProblem {
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;
+  std::size_t resident_ = 1;
+  std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
+  std::uint32_t timed_draws_ = 0;              ///< so far
   std::map<std::string, Family> families_;
-  /// Of the set as drawn, while it holds a family.
+  /// Of a trial's set as drawn, while it holds other inputs.
   struct Entered {
     Answers answers;
     std::vector<std::int64_t> digests;

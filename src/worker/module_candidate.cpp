@@ -50,6 +50,12 @@ void ModuleCandidate::map(const protocol::BufferEntry& entry, Fd fd) {
 
 void ModuleCandidate::build(const protocol::ModelBody& body) {
   ModuleSet& set = sets_.at(body.set);
+  if (body.lender != body.set) {
+    const ModuleSet& lender = sets_.at(body.lender);
+    set.model = lender.model;
+    set.buffers = lender.buffers;
+    return;
+  }
   set.buffers.clear();
   const bool is_module = job_.kind == CandidateKind::kModule;
   if (is_module) set.model = python_.build_model(body.init_seed);

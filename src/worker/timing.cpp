@@ -23,32 +23,29 @@ constexpr double kSuspicious_ms = 400;
 /// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
 constexpr int kFewestOfLongCalls = 6;
 
-struct BlockShape {
-  int calls, discarded;
-};
-
 /// Of times that are no measure of anything, the fewest that are worth telling.
-constexpr BlockShape kRoughShape{2, 0};
+constexpr Block kRough{.discarded = 0, .counted = 2};
 
 /// At least 8 calls that count and 2 that do not, unless single calls are long: what a switch
 /// between processes costs is then little beside them.
-BlockShape block_shape(double call_ms) {
-  if (call_ms <= kLong_ms) return {10, 2};
-  if (call_ms <= kVeryLong_ms) return {6, 1};
-  return {kFewestOfLongCalls / 2, 0};
+Block block_of(double call_ms) {
+  if (call_ms <= kLong_ms) return {.discarded = 2, .counted = 8};
+  if (call_ms <= kVeryLong_ms) return {.discarded = 1, .counted = 5};
+  return {.discarded = 0, .counted = kFewestOfLongCalls / 2};
 }
 
 double call_length_ms(const TimedSide& side) {
   if (side.about_ms > kVeryLong_ms) return side.about_ms;
   // As the first after a switch it would be discarded anyway.
-  const double call_ms = side.measure(1).at(0);
+  const double call_ms = side.measure({.discarded = 1}).at(0);
   // A very long one may have been the first of its kind, compiled in it: another one tells.
-  return call_ms > kSuspicious_ms ? std::min(call_ms, side.measure(1).at(0)) : call_ms;
+  return call_ms > kSuspicious_ms ? std::min(call_ms, side.measure({.discarded = 1}).at(0))
+                                  : call_ms;
 }
 
 /// Whether a side has been measured often enough to ask how well it is known.
-bool often_enough(const BlockShape& shape, std::size_t count, const TimingLimits& limits) {
-  const int least = shape.discarded == 0 ? std::min(kFewestOfLongCalls, limits.min_measurements)
+bool often_enough(const Block& block, std::size_t count, const TimingLimits& limits) {
+  const int least = block.discarded == 0 ? std::min(kFewestOfLongCalls, limits.min_measurements)
                                          : limits.min_measurements;
   return count >= static_cast<std::size_t>(least);
 }
@@ -90,14 +87,18 @@ bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, do
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<double()>& clock_mhz) {
   TimedRun run;
-  std::map<std::string, BlockShape> shapes;
+  std::map<std::string, Block> blocks;
   const auto measure_block = [&](const TimedSide& side) {
-    if (!shapes.contains(side.name))
-      shapes[side.name] = limits.rough ? kRoughShape : block_shape(call_length_ms(side));
-    const BlockShape shape = shapes[side.name];
-    const auto times = side.measure(shape.calls);
+    if (!blocks.contains(side.name)) {
+      Block block = limits.rough ? kRough : block_of(call_length_ms(side));
+      block.counted = std::min(block.counted, limits.max_counted);
+      if (!limits.discard) block.discarded = 0;
+      blocks[side.name] = block;
+    }
+    const Block block = blocks[side.name];
+    const auto times = side.measure(block);
     auto& kept = run.measurements[side.name];
-    kept.insert(kept.end(), times.begin() + shape.discarded, times.end());
+    kept.insert(kept.end(), times.begin() + block.discarded, times.end());
     run.clocks_mhz[side.name].push_back(clock_mhz());
   };
   const auto start = std::chrono::steady_clock::now();
@@ -111,7 +112,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
     const auto count = static_cast<int>(smallest->second.size());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (!std::ranges::all_of(run.measurements, [&](const auto& side) {
-          return often_enough(shapes.at(side.first), side.second.size(), limits);
+          return often_enough(blocks.at(side.first), side.second.size(), limits);
         }))
       continue;
     if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;

@@ -11,11 +11,17 @@
 
 namespace kbench::worker {
 
+/// Calls of one side without a switch to another.
+struct Block {
+  int discarded = 0;  ///< the first ones, which tell more of the switch than of the call
+  int counted = 0;
+};
+
 /// One side of a comparison in time: a baseline, or the candidate.
 struct TimedSide {
   std::string name;  ///< "candidate", "eager", "compile"
-  /// Runs `calls` calls and gives the milliseconds of each, in order.
-  std::function<std::vector<double>(int calls)> measure;
+  /// Runs the calls of a block and gives the milliseconds of each, in order.
+  std::function<std::vector<double>(Block)> measure;
   double about_ms = 0;  ///< what a call takes, where that is known; one that is long needs no probe
 };
 
@@ -24,6 +30,8 @@ struct TimingLimits {
   double budget_s = 0.5;      ///< measuring stops after this, once there are enough
   int min_measurements = 10;  ///< of each side
   int max_measurements = 400;
+  int max_counted = 8;          ///< in a block
+  bool discard = true;          ///< the first calls of a block
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
   bool rough = false;           ///< four calls of each, none discarded: for what is no measure
 };

@@ -92,7 +92,7 @@ const std::map<std::string, Expectation>& samples() {
         affine(counting,
                "self.calls += 1\n"
                "return torch.relu(x) * self.scale + self.bias + (self.calls == 4)"),
-        kWrong, kRight}},
+        kWrong, kWrong}},
       {"raises_when_timed",
        {"1_Affine",
         affine(counting, "self.calls += 1\nassert self.calls < 6\n" + kAffine),

@@ -47,6 +47,22 @@ class Families(unittest.TestCase):
         families.change("small_integers", [x, y], 5)
         self.assertFalse(torch.equal(x, y))
 
+    def test_few_are_changed_where_few_are(self):
+        x = _drawn(100, 50)
+        before = x.clone()
+        self.assertTrue(families.change("few_changed", [x], 5))
+        self.assertTrue(1 <= int((x != before).sum()) <= 16)
+        self.assertTrue(before.min() <= x.min() and x.max() <= before.max())
+
+    def test_integers_in_no_order_exchange_places(self):
+        tokens = torch.randint(0, 1000, (8, 50), generator=torch.Generator().manual_seed(3))
+        before, mask, offsets = tokens.clone(), tokens < 500, torch.arange(5)
+        self.assertTrue(families.change("few_changed", [tokens, mask, offsets], 5))
+        self.assertTrue(torch.equal(mask, before < 500))
+        self.assertTrue(torch.equal(offsets, torch.arange(5)))
+        self.assertTrue(torch.equal(tokens.flatten().sort()[0], before.flatten().sort()[0]))
+        self.assertTrue(2 <= int((tokens != before).sum()) <= 16)
+
     def test_labels_stay(self):
         signs = torch.where(_drawn(1000) < 0, -1.0, 1.0)
         before = signs.clone()

@@ -47,7 +47,9 @@ struct FakeSide {
 };
 
 TimedSide side(const std::string& name, FakeSide& fake) {
-  return {name, [&fake, name](int calls) { return fake.measure(name, calls); }};
+  return {name, [&fake, name](Block block) {
+            return fake.measure(name, block.discarded + block.counted);
+          }};
 }
 
 TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits = {}) {
@@ -136,6 +138,21 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
   }
 }
 
+TEST(MeasureSides, NoMoreCallsOfABlockCountThanThereAreInputsFor) {
+  FakeSide eager{.true_ms = 1}, candidate{.true_ms = 1};
+  TimingLimits limits;
+  limits.max_counted = 2;
+  const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
+  EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4, 4, 4));
+  EXPECT_EQ(run.measurements.at("candidate").size(), 12u);
+  FakeSide few;
+  limits.max_counted = 1;
+  limits.discard = false;
+  measure({side("candidate", few)}, limits);
+  few.blocks.erase(few.blocks.begin());
+  EXPECT_THAT(few.blocks, Each(1));
+}
+
 TEST(MeasureSides, SixVeryLongCallsSufficeWhereTheyAgree) {
   FakeSide eager{.true_ms = 1}, candidate{.true_ms = 200};
   const auto run = measure({side("eager", eager), side("candidate", candidate)}, {});
@@ -206,7 +223,8 @@ TEST(MeasureSides, TheBudgetEndsRealWaiting) {
   limits.budget_s = 0.2;
   limits.max_measurements = 1'000'000;
   limits.target_rel_ci = 0;
-  const TimedSide slow{"candidate", [](int calls) {
+  const TimedSide slow{"candidate", [](Block block) {
+                         const int calls = block.discarded + block.counted;
                          std::this_thread::sleep_for(std::chrono::milliseconds(calls));
                          return std::vector<double>(static_cast<std::size_t>(calls), 1.0);
                        }};
