@@ -89,6 +89,8 @@ class Evaluation {
   void run_families();
   void refuse_written();
   TrialResult judge_outputs(std::size_t slot, InputSet& set);
+  /// Indices as the reference gives them wherever they name an element as good.
+  at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> copy_outputs(std::size_t slot);
   void decide_mismatch();

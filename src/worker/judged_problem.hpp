@@ -93,6 +93,9 @@ class JudgedProblem {
   /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
   /// where there are none.
   bool enter_family(std::size_t slot, const std::string& name);
+  /// What a candidate gave as an output of the set in a slot; of indices those that name equal
+  /// elements are exchanged for the reference's.
+  at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
   /// Makes sure that one who answers otherwise is wrong: looks at the reference in double
   /// precision, and at inputs that are a rounding error away. After that the set's answers may be
   /// others.

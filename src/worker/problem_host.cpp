@@ -243,6 +243,15 @@ std::vector<at::Tensor> ProblemHost::exact_outputs(const py::object& model,
   return outputs;
 }
 
+at::Tensor ProblemHost::without_ties(const py::object& model,
+                                     const std::vector<py::object>& arguments, std::size_t number,
+                                     const at::Tensor& expected, const at::Tensor& got,
+                                     double tolerance) {
+  return call_in(embedded_module("ties"), "settled", model, python_list(arguments), number,
+                 expected, got, tolerance)
+      .cast<at::Tensor>();
+}
+
 bool ProblemHost::change_inputs(const std::string& family, const std::vector<Argument>& inputs,
                                 std::uint64_t seed) {
   return call_families("change", family, python_inputs(inputs), seed >> 1).cast<bool>();

@@ -71,6 +71,11 @@ class ProblemHost {
   /// The same in double precision; empty where it cannot be had. Changes nothing.
   std::vector<at::Tensor> exact_outputs(const pybind11::object& model,
                                         const std::vector<pybind11::object>& arguments);
+  /// Indices that a candidate gave as output `number`, with those of `expected` in place of such
+  /// that name elements as good as those do; changes what the reference writes.
+  at::Tensor without_ties(const pybind11::object& model,
+                          const std::vector<pybind11::object>& arguments, std::size_t number,
+                          const at::Tensor& expected, const at::Tensor& got, double tolerance);
   /// Makes drawn inputs members of a family, in place; false where that changes nothing.
   bool change_inputs(const std::string& family, const std::vector<Argument>& inputs,
                      std::uint64_t seed);

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Which indices are as good as the reference's."""
+
+import unittest
+
+import torch
+
+import worker_package  # noqa: F401  makes the package
+from kbench_worker import ties
+
+
+class Model(torch.nn.Module):
+    """A model of one function."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
+
+
+X = torch.tensor([[1.0, 3.0, 3.0, 2.0], [5.0, 5.0, 0.0, 5.0]])
+
+
+class Ties(unittest.TestCase):
+
+    def settled(self, function, got, x=X, number=0, slack=1e-4):
+        model = Model(function)
+        outputs = model(x)
+        expected = outputs[number] if isinstance(outputs, tuple) else outputs
+        got = torch.tensor(got, dtype=expected.dtype)
+        settled = ties.settled(model, [x], number, expected, got, slack)
+        return bool((settled == expected).all())
+
+    def test_equal_elements_are_as_good(self):
+        for function in (lambda x: x.argmax(1), lambda x: torch.argmax(x, dim=-1),
+                         lambda x: x.max(dim=1)[1], lambda x: x.argmax(1).int(),
+                         lambda x: (-x).argmin(1)):
+            self.assertTrue(self.settled(function, [2, 3]))
+            self.assertTrue(self.settled(function, [1, 0]))
+            self.assertFalse(self.settled(function, [3, 0]))
+            self.assertFalse(self.settled(function, [1, 2]))
+            self.assertFalse(self.settled(function, [1, 4]))
+            self.assertFalse(self.settled(function, [-2, 0]))
+
+    def test_kept_dimensions_and_all_elements(self):
+        self.assertTrue(self.settled(lambda x: x.argmax(1, keepdim=True), [[2], [3]]))
+        self.assertTrue(self.settled(lambda x: x.argmax(), 5))
+        self.assertFalse(self.settled(lambda x: x.argmax(), 6))
+        self.assertTrue(self.settled(lambda x: (x.min(), x.argmax(0)), [1, 1, 0, 1], number=1))
+
+    def test_of_an_order_each_element_is_named_once(self):
+        x = torch.tensor([[3.0, 1.0, 3.0, 2.0]])
+        topk = lambda x: x.topk(3)[1]  # noqa: E731
+        self.assertTrue(self.settled(topk, [[2, 0, 3]], x))
+        self.assertFalse(self.settled(topk, [[0, 0, 3]], x))
+        self.assertFalse(self.settled(topk, [[0, 3, 2]], x))
+        any_order = lambda x: x.topk(3, sorted=False)[1]  # noqa: E731
+        self.assertTrue(self.settled(any_order, [[3, 2, 0]], x))
+        self.assertFalse(self.settled(any_order, [[3, 2, 1]], x))
+        # What is cut off afterwards is not what was chosen.
+        cut = lambda x: x.sort(descending=True)[1][:, :3]  # noqa: E731
+        self.assertFalse(self.settled(cut, [[2, 0, 3]], x))
+        self.assertTrue(self.settled(lambda x: x.argsort(1), [[1, 3, 2, 0]], x))
+        self.assertFalse(self.settled(lambda x: x.argsort(1), [[3, 1, 2, 0]], x))
+
+    def test_a_stable_order_has_no_ties(self):
+        self.assertFalse(self.settled(lambda x: x.sort(dim=1, stable=True)[1],
+                                      [[0, 3, 2, 1], [2, 0, 1, 3]]))
+
+    def test_elements_of_an_input_are_what_they_are(self):
+        x = torch.tensor([[1.0, 1.00001]])
+        self.assertFalse(self.settled(lambda x: x.argmax(1), [0], x))
+        self.assertTrue(self.settled(lambda x: (x * 1.5).argmax(1), [0], x))
+        self.assertFalse(self.settled(lambda x: (x * 1.5).argmax(1), [0], x, slack=1e-6))
+
+    def test_what_is_no_choice_is_left_alone(self):
+        self.assertFalse(self.settled(lambda x: x.long(), X.long().roll(1).tolist()))
+        self.assertFalse(self.settled(lambda x: x.argmax(1) + 1, [3, 2]))
+        def writing(x):
+            y = x * 1.5
+            chosen = y.argmax(1)
+            y.zero_()
+            return chosen
+
+        self.assertFalse(self.settled(writing, [3, 2]))
+        nan = torch.tensor([[float("nan"), 1.0, float("nan")]])
+        self.assertTrue(self.settled(lambda x: x.argmax(1), [2], nan))
+
+
+if __name__ == "__main__":
+    unittest.main()
