@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Honest: host code clears a block that is larger than the result, which is its first part.
+#include <torch/extension.h>
+
+__global__ void softmax(const float* x, float* y, int cols) {
+  const float* in = x + (size_t)blockIdx.x * cols;
+  float most = -INFINITY, sum = 0.0f;
+  for (int c = threadIdx.x; c < cols; c += 32) most = fmaxf(most, in[c]);
+  for (int lane = 16; lane > 0; lane /= 2)
+    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lane));
+  for (int c = threadIdx.x; c < cols; c += 32) sum += expf(in[c] - most);
+  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lane);
+  for (int c = threadIdx.x; c < cols; c += 32)
+    y[(size_t)blockIdx.x * cols + c] = expf(in[c] - most) / sum;
+}
+
+torch::Tensor forward(torch::Tensor scores) {
+  auto block = torch::empty({scores.numel() + 16}, scores.options());
+  cudaMemset(block.data_ptr<float>(), 0, block.nbytes());
+  auto y = block.narrow(0, 0, scores.numel()).view(scores.sizes());
+  softmax<<<scores.size(0), 32>>>(scores.data_ptr<float>(), y.data_ptr<float>(), scores.size(1));
+  return y;
+}
