@@ -33,6 +33,7 @@ inline constexpr const char* kDrawnFamily = "drawn";
 struct TrialResult {
   int trial = 0;
   Interned family = kDrawnFamily;
+  Interned sizes;  ///< of `--sizes`, by name; empty: those of the run
   std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
   std::optional<double>
       error_ratio;  ///< to eager's own error against the oracle, where there is one

@@ -51,6 +51,7 @@ struct EvalOptions {
   bool cold_cache = true;
   std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run
   Sizes overrides;                    ///< --set
+  std::vector<std::string> other_sizes;  ///< `--sizes`: names in sizes.json, asked afterwards
   ShrinkOptions shrink;
   double compile_limit_s = 30;
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc

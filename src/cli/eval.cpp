@@ -25,6 +25,7 @@
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "run/judge_client.hpp"
+#include "run/other_sizes.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -153,6 +154,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   for (const auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, input.problems);
+  run::check_size_names(options.other_sizes, input.problems);
   const auto out = choose_out(arguments);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
@@ -195,6 +197,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   const auto problems = find_eval_problems(arguments.input, installation);
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, problems);
+  run::check_size_names(options.other_sizes, problems);
   Progress progress(true);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
@@ -267,6 +270,11 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_flag("--all-trials", a.options.all_trials, "go on with the trials after a clear failure");
   app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
   app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant")
+      ->allow_extra_args(false);
+  app.add_option("--sizes", a.options.other_sizes,
+                 "further sizes of sizes.json, by name, at which right candidates are asked again, "
+                 "untimed")
+      ->delimiter(',')
       ->allow_extra_args(false);
   add_shrink_option(app, a.shrink);
   app.add_option("--timeout", a.options.call_limit_s,

@@ -35,6 +35,7 @@ json to_json(const TrialResult& trial) {
   }
   return {{"trial", trial.trial},
           {"family", trial.family},
+          {"sizes", trial.sizes.empty() ? json() : json(trial.sizes)},
           {"max_abs_error", number_or_null(trial.max_abs_error)},
           {"max_rel_error", number_or_null(trial.max_rel_error)},
           {"error_ratio", number_or_null(trial.error_ratio)},
@@ -87,6 +88,7 @@ TrialResult trial_from(const Fields& fields) {
   TrialResult trial;
   trial.trial = fields.integer<int>("trial");
   trial.family = fields.text("family");
+  if (fields.maybe("sizes") != nullptr) trial.sizes = fields.text("sizes");
   trial.max_abs_error = fields.maybe_number("max_abs_error");
   trial.max_rel_error = fields.maybe_number("max_rel_error");
   trial.error_ratio = fields.maybe_number("error_ratio");

@@ -24,6 +24,7 @@
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
 #include "run/lane_device.hpp"
+#include "run/other_sizes.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
 #include "run/verdicts.hpp"
@@ -154,6 +155,31 @@ struct EvalRun::Impl {
     prepared.scouted = scouts->send(*prepared.module);
   }
 
+  /// What is blank in a candidate's record before it is judged.
+  Record blank_record(const Candidate& candidate, const Problem& problem);
+
+  const Problem* problem_at(const Problem& problem, const std::string& name) {
+    const auto key = std::pair(problem.key, name);
+    if (!other_problems.contains(key))
+      other_problems.emplace(key, run::at_sizes(problem, name, std::string(device_class())));
+    const auto& found = other_problems.at(key);
+    return found ? &*found : nullptr;
+  }
+
+  void prepare_other_sizes(Prepared& prepared) {
+    for (const std::string& name : options.other_sizes) {
+      const Problem* problem = problem_at(*prepared.problem, name);
+      if (problem == nullptr) continue;
+      auto other = std::make_unique<Prepared>();
+      other->candidate = prepared.candidate;
+      other->problem = problem;
+      other->record = blank_record(*prepared.candidate, *problem);
+      other->timed = false;
+      prepare(*other);
+      prepared.at_other_sizes.emplace_back(name, std::move(other));
+    }
+  }
+
   std::string kernel_arch() const {
     return options.kernel_arch.empty() ? run::arch_of(devices.front()) : options.kernel_arch;
   }
@@ -197,8 +223,19 @@ struct EvalRun::Impl {
     if (auto known = may_reuse(prepared) ? verdicts.find(prepared.record) : std::nullopt) {
       prepared.record = std::move(*known);
     } else {
-      if (prepared.later) prepare(prepared);
+      if (prepared.later) {
+        prepare(prepared);
+        prepare_other_sizes(prepared);
+      }
       lane.judge(prepared, following, details);
+      for (auto& [name, other] : prepared.at_other_sizes) {
+        if (prepared.record.outcome != Outcome::kCorrect) break;
+        json other_details = json::object();
+        lane.judge(*other, following, other_details);
+        prepared.record.seconds += other->record.seconds;
+        run::add_other_sizes(prepared.record, other->record, name, std::move(other_details),
+                             details);
+      }
       if (may_reuse(prepared)) verdicts.keep(prepared.record);
     }
     deliver(prepared, std::move(details), sink);
@@ -226,6 +263,7 @@ struct EvalRun::Impl {
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;
+  std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts{kKeptVerdicts};
   std::mutex sink_mutex;
@@ -258,6 +296,10 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
 }
 
 Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem) const {
+  return impl_->blank_record(candidate, problem);
+}
+
+Record EvalRun::Impl::blank_record(const Candidate& candidate, const Problem& problem) {
   Record record;
   record.model = candidate.model;
   record.problem = problem.key;
@@ -265,18 +307,18 @@ Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem)
   record.sample = candidate.sample;
   record.candidate = candidate.id;
   record.kind = candidate.kind;
-  record.precision = run::precision_of(impl_->options);
-  record.judge = run::judge_of(impl_->options);
-  record.device = impl_->devices.front().model;
-  record.torch = impl_->installation.torch_version;
-  const auto& [sizes, shrunk] = impl_->sizes->of(problem);
-  record.problem_hash = problem_hash(problem, sizes);
-  if (!sizes.empty()) record.sizes = json(sizes).dump();
+  record.precision = run::precision_of(options);
+  record.judge = run::judge_of(options);
+  record.device = devices.front().model;
+  record.torch = installation.torch_version;
+  const auto& [chosen, shrunk] = sizes->of(problem);
+  record.problem_hash = problem_hash(problem, chosen);
+  if (!chosen.empty()) record.sizes = json(chosen).dump();
   record.shrunk = shrunk;
   record.candidate_hash = candidate_hash(candidate);
-  record.options_hash = impl_->options_hash;
+  record.options_hash = options_hash;
   record.judge_hash = run::kJudgeHash;
-  if (impl_->options.seed) record.flags.emplace_back("public_seed");
+  if (options.seed) record.flags.emplace_back("public_seed");
   return record;
 }
 
@@ -323,7 +365,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   std::vector<const Problem*> used;
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
-  run::DeviceLanes lanes = impl_->lanes(1);
+  run::DeviceLanes lanes = impl_->lanes(1 + impl_->options.other_sizes.size());
   const auto& counts = lanes.counts();
   const std::size_t all_lanes = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // Several shares for each lane, so that all end at about the same time.
@@ -347,7 +389,10 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
       }
       for (const Problem* problem : used) {
         const auto& group = groups[problem];
-        for (Prepared* item : group) impl_->prepare(*item);
+        for (Prepared* item : group) {
+          impl_->prepare(*item);
+          impl_->prepare_other_sizes(*item);
+        }
         for (std::size_t begin = 0; begin < group.size(); begin += share)
           queue.push(
               {group.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -386,7 +431,8 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   for (const auto& problem : problems) by_key[problem.key] = &problem;
   std::mutex input_mutex;
   // A lane that waits for its next candidate must not hold anything that another one waits for.
-  const bool finished = impl_->lanes(kStreamJudges).run_single([&](run::Lane& lane) {
+  const std::size_t judges = kStreamJudges * (1 + impl_->options.other_sizes.size());
+  const bool finished = impl_->lanes(judges).run_single([&](run::Lane& lane) {
     while (true) {
       std::optional<Candidate> candidate;
       Prepared prepared;
@@ -398,7 +444,10 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
         prepared.problem = by_key.at(candidate->problem);
         prepared.record = blank_record(*candidate, *prepared.problem);
         prepared.later = impl_->may_reuse(prepared) && impl_->verdicts.find(prepared.record);
-        if (!prepared.later) impl_->prepare(prepared);
+        if (!prepared.later) {
+          impl_->prepare(prepared);
+          impl_->prepare_other_sizes(prepared);
+        }
       }
       impl_->finish(lane, prepared, {}, sink);
     }

@@ -44,6 +44,7 @@ json options_json(const EvalOptions& options) {
               {"profile", options.profile ? json(options.estimate_for) : json()}};
   if (!options.families) object["families"] = false;
   if (options.all_trials) object["all_trials"] = true;
+  if (!options.other_sizes.empty()) object["other_sizes"] = options.other_sizes;
   if (!options.cage) object["cage"] = false;
   if (!options.entry.empty()) object["entry"] = options.entry;
   return object;

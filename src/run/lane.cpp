@@ -315,7 +315,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"call_limit_s", prepared.call_limit_s},
                      {"require_clean", setup_.options->require_clean},
                      {"all_trials", setup_.options->all_trials},
-                     {"profile", setup_.options->profile},
+                     {"profile", setup_.options->profile && prepared.timed},
+                     {"timed", prepared.timed},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());
   const WorkerLimits& limits = setup_.host->limits();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +29,11 @@ struct Prepared {
   Sizes sizes;  ///< that the problem runs with
   Record record;
   bool decided = false;           ///< the record is final; nothing has to run
+  bool timed = true;              ///< once it is right
   bool later = false;             ///< not prepared: equal code has been or will be judged before it
   std::vector<Prepared*> copies;  ///< with equal code, which wait for its verdict
+  /// The same candidate at the sizes of `--sizes`, by their names.
+  std::vector<std::pair<std::string, std::unique_ptr<Prepared>>> at_other_sizes;
   std::string log;                ///< for the details: compiler's log, problem's traceback
   std::optional<BoundPlan> bound;
   std::shared_future<CompileResult> compiled;

@@ -72,13 +72,15 @@ Verdict Evaluation::run() {
     check_clean();
     run_profile();
     watch.lap("correctness");
-    record.stage = Stage::kTiming;
-    // Others may be timed before it is.
-    if (!by_kernelbench_) freeze(true);
-    wait_for_quiet_();
-    watch.lap("quiet");
-    (this->*steps.timing)();
-    watch.lap("timing");
+    if (request_.timed) {
+      record.stage = Stage::kTiming;
+      // Others may be timed before it is.
+      if (!by_kernelbench_) freeze(true);
+      wait_for_quiet_();
+      watch.lap("quiet");
+      (this->*steps.timing)();
+      watch.lap("timing");
+    }
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
   } catch (const CandidateFailure& failure) {

@@ -32,6 +32,7 @@ struct EvaluationRequest {
   bool require_clean = false;        ///< reject what raises one of unclean_flags()
   bool all_trials = false;           ///< go on after a clear failure
   bool profile = false;              ///< one more call, counted
+  bool timed = true;                 ///< once it is right
 };
 
 /// The judge's verdict: the record without the identity that the driver adds.

@@ -128,6 +128,7 @@ class Judge {
     evaluation.require_clean = request.at("require_clean");
     evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
+    evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();
     Verdict verdict;
