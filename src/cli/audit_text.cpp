@@ -14,6 +14,8 @@ namespace kbench::cli {
 namespace {
 
 constexpr const char* kNone = "none";
+/// KernelBench's names are up to 64 characters long; sentences are longer.
+constexpr std::size_t kMaxColumn = 80;
 
 std::string cell(const ProblemAudit& audit, const std::string& name) {
   const auto answer = audit.answers.find(name);
@@ -38,7 +40,7 @@ std::string answers_table(std::span<const ProblemAudit> audits) {
     else
       for (const std::string& name : names) row.push_back(cell(audit, name));
   }
-  return table_text(rows);
+  return table_text(rows, {}, kMaxColumn);
 }
 
 std::string family_cell(const AuditAnswer& answer) {
@@ -56,7 +58,7 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
                       answer.tolerance ? fmt::format("{}", *answer.tolerance) : kNone,
                       family_cell(answer)});
     }
-  return rows.size() > 1 ? "\n" + table_text(rows) : std::string();
+  return rows.size() > 1 ? "\n" + table_text(rows, {}, kMaxColumn) : std::string();
 }
 
 std::string check_text(const AuditCheck& check) {
@@ -78,9 +80,10 @@ std::string audit_text(std::span<const ProblemAudit> audits) {
     text +=
         "family: the inputs of kbench's whole check that catch the answer; tolerance: the largest\n"
         "one of this check that would, in the trials\n";
-  text += fmt::format("\n{} of {} problems are degenerate under this check ({})\n",
+  text += fmt::format("\n{} of {} {} degenerate under this check ({})\n",
                       with(AuditOutcome::kDegenerate),
                       static_cast<std::ptrdiff_t>(audits.size()) - failed,
+                      with(AuditOutcome::kDegenerate) == 1 ? "problems is" : "problems are",
                       check_text(audits.front().check));
   if (failed > 0)
     text += fmt::format("{} more could not be asked: {} problem_failure, {} harness_fault\n",

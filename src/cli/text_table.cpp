@@ -7,8 +7,6 @@
 namespace kbench::cli {
 namespace {
 
-constexpr std::size_t kMaxColumn = 40;
-
 /// Columns on a terminal: bytes of UTF-8 that continue a character have none.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -19,12 +17,12 @@ std::size_t width(std::string_view text) {
 }  // namespace
 
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
-                       const std::set<std::size_t>& right) {
+                       const std::set<std::size_t>& right, std::size_t widest) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
-      if (width(row[i]) <= kMaxColumn) widths[i] = std::max(widths[i], width(row[i]));
+      if (width(row[i]) <= widest) widths[i] = std::max(widths[i], width(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {

@@ -8,9 +8,9 @@
 namespace kbench::cli {
 
 /// Rows of cells in columns, two spaces between them, one line a row; the columns in `right` end
-/// at one place, all others begin there. A very wide cell pushes its own line to the right, not
-/// those of all rows.
+/// at one place, all others begin there. A cell above `widest` pushes its own line to the right,
+/// not those of all rows.
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
-                       const std::set<std::size_t>& right = {});
+                       const std::set<std::size_t>& right, std::size_t widest);
 
 }  // namespace kbench::cli

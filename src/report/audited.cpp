@@ -172,13 +172,14 @@ std::string degenerate_heading(const Report& report) {
 }
 
 std::string degenerate_text(const DegenerateProblem& problem) {
-  std::set<std::string> families;
+  std::map<std::string, std::vector<std::string>> names;  // by what catches them
   for (const auto& [name, answer] : problem.answers)
-    families.insert(answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by);
-  return printable(fmt::format("{}{}: {} {}; caught by {}", problem.problem,
-                               judge_suffix(problem.check.judge), passing_text(problem),
-                               problem.answers.size() == 1 ? "passes" : "pass",
-                               fmt::join(families, ", ")));
+    names[answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by].push_back(name);
+  std::vector<std::string> parts;
+  for (const auto& [family, caught] : names)
+    parts.push_back(fmt::format("{} (caught by {})", fmt::join(caught, ", "), family));
+  return printable(fmt::format("{}{}: {}", problem.problem, judge_suffix(problem.check.judge),
+                               fmt::join(parts, "; ")));
 }
 
 }  // namespace kbench::report

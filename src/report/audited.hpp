@@ -26,7 +26,7 @@ std::set<Interned> degenerate_in(const Report& report, const StandingGroup& grou
 std::string passing_text(const DegenerateProblem& problem, std::string_view separator = ", ");
 /// "Degenerate problems: 2, on which trivial answers pass".
 std::string degenerate_heading(const Report& report);
-/// "level1/19_ReLU (judged by kb_compat): input passes; caught by: signed".
+/// "level1/19_ReLU (judged by kb_compat): ones, zeros (caught by drawn); input (caught by signed)".
 std::string degenerate_text(const DegenerateProblem& problem);
 
 }  // namespace kbench::report

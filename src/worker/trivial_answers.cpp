@@ -69,7 +69,7 @@ Given constant(const Known& known) {
 
 Given mean_of_another_draw(const Known& known) {
   if (std::ranges::all_of(known.means, [](const at::Tensor& mean) { return mean.numel() == 1; }))
-    return "each output is one number, which is what constant gives";
+    return "the mean is one number for each output, which is what constant gives";
   return of_each(known, [&](const at::Tensor& output, std::size_t i) {
     return shaped(known.means.at(i), output);
   });
