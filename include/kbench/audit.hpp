@@ -24,7 +24,7 @@ struct AuditAnswer {
   std::optional<bool> passes;  ///< none: the answer does not apply
   /// Why it does not; of one that passes, why kbench's whole check could not be asked.
   std::string why;
-  std::string caught_by;       ///< "trial 0", or a family of inputs; empty where nothing caught it
+  std::string caught_by;  ///< "trial 0", or a family of inputs; empty where nothing caught it
   /// Its worst errors in the trials that it was asked in, as in TrialResult; none: not comparable.
   std::optional<double> max_rel_error, allclose_at;
   /// Of one that passes: which inputs of kbench's whole check catch it, `drawn` where its tolerance
@@ -67,8 +67,8 @@ struct ProblemAudit {
   std::optional<Shrunk> shrunk;  ///< as Record::shrunk
   AuditCheck check;
   AuditOutcome outcome = AuditOutcome::kHarnessFault;
-  Interned cause;       ///< of a failure: a stable slug
-  std::string message;  ///< of a failure: one sentence
+  Interned cause;                                        ///< of a failure: a stable slug
+  std::string message;                                   ///< of a failure: one sentence
   std::map<std::string, AuditAnswer> answers;            ///< by the names of the trivial answers
   std::map<std::string, std::string> families_left_out;  ///< name → why
   double seconds = 0;
@@ -95,8 +95,8 @@ inline constexpr int kAuditSchemaMinor = 0;
 /// What stands in one or several audit files, read leniently.
 struct AuditFile {
   std::vector<RunHeader> headers;
-  std::vector<ProblemAudit> audits;  ///< the last of each key that is no fault of the harness
-  bool torn = false;                 ///< the last line was cut off and skipped
+  std::vector<ProblemAudit> audits;    ///< the last of each key that is no fault of the harness
+  bool torn = false;                   ///< the last line was cut off and skipped
   std::vector<std::string> bad_lines;  ///< "line 7: …"
 };
 

@@ -170,7 +170,7 @@ class EvalRun {
 
 /// What `kbench audit` was asked for.
 struct AuditOptions {
-  EvalOptions check;            ///< device, precision, trials, families, seed and sizes of the check
+  EvalOptions check;  ///< device, precision, trials, families, seed and sizes of the check
   double problem_limit_s = 600;  ///< to open a problem, and to ask it
   unsigned jobs = 1;             ///< problems at once on the CPU; a GPU has one
 };

@@ -63,8 +63,7 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
 
 std::string check_text(const AuditCheck& check) {
   return fmt::format("{}, {}, {} trial{}{}", check.judge.str(), check.precision.str(), check.trials,
-                     check.trials == 1 ? "" : "s",
-                     check.families ? " and families of inputs" : "");
+                     check.trials == 1 ? "" : "s", check.families ? " and families of inputs" : "");
 }
 
 }  // namespace
@@ -86,9 +85,9 @@ std::string audit_text(std::span<const ProblemAudit> audits) {
                       with(AuditOutcome::kDegenerate) == 1 ? "problems is" : "problems are",
                       check_text(audits.front().check));
   if (failed > 0)
-    text += fmt::format("{} more could not be asked: {} problem_failure, {} harness_fault\n",
-                        failed, with(AuditOutcome::kProblemFailure),
-                        with(AuditOutcome::kHarnessFault));
+    text +=
+        fmt::format("{} more could not be asked: {} problem_failure, {} harness_fault\n", failed,
+                    with(AuditOutcome::kProblemFailure), with(AuditOutcome::kHarnessFault));
   std::map<std::string, Shrunk> shrunk;
   for (const ProblemAudit& audit : audits)
     if (audit.shrunk) shrunk.emplace(audit.problem.str(), *audit.shrunk);

@@ -78,8 +78,8 @@ void Progress::done(const std::string& what, bool counts, double seconds) {
   if (terminal_)
     return rewrite(
         fmt::format("[{}] {}, {} {} · {}", count, rate_and_rest(), count_, counted_, what));
-  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count, what, seconds, rate_and_rest(),
-                   count_, counted_));
+  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count, what, seconds, rate_and_rest(), count_,
+                   counted_));
 }
 
 void Progress::note(std::string_view text) {

@@ -94,9 +94,10 @@ struct AuditWriter::Impl {
 
   void append(const json& line) {
     if (file.append(dump_line(line))) return;
-    throw Error(fmt::format("cannot write {}: {}; what was written before is kept: make room and "
-                            "go on with --resume",
-                            file.path().string(), std::strerror(errno)));
+    throw Error(
+        fmt::format("cannot write {}: {}; what was written before is kept: make room and "
+                    "go on with --resume",
+                    file.path().string(), std::strerror(errno)));
   }
 
   LineFile file;

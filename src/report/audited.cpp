@@ -26,9 +26,9 @@ Interned check_of(const Interned& judge) {
 
 /// What of a run an audit has to match.
 struct Asked {
-  std::set<std::tuple<Interned, Interned>> checks;                      // (judge, precision)
+  std::set<std::tuple<Interned, Interned>> checks;                       // (judge, precision)
   std::set<std::tuple<Interned, Interned, Interned, Interned>> records;  // and problem, hash
-  std::set<Interned> problems;                                          // of the roster
+  std::set<Interned> problems;                                           // of the roster
   std::set<bool> families;
 };
 
@@ -77,9 +77,9 @@ void add(std::vector<DegenerateProblem>& degenerate, const ProblemAudit& audit) 
 void warn(std::vector<std::string>& warnings, const std::set<std::string>& names,
           std::string_view what) {
   if (names.empty()) return;
-  warnings.push_back(
-      fmt::format("{} {}: {}", counted(static_cast<std::int64_t>(names.size()), "problem"), what,
-                  printable(listed(names))));
+  warnings.push_back(fmt::format("{} {}: {}",
+                                 counted(static_cast<std::int64_t>(names.size()), "problem"), what,
+                                 printable(listed(names))));
 }
 
 void warn_of_lines(std::vector<std::string>& warnings, const AuditFile& audits) {
@@ -174,7 +174,8 @@ std::string degenerate_heading(const Report& report) {
 std::string degenerate_text(const DegenerateProblem& problem) {
   std::map<std::string, std::vector<std::string>> names;  // by what catches them
   for (const auto& [name, answer] : problem.answers)
-    names[answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by].push_back(name);
+    names[answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by].push_back(
+        name);
   std::vector<std::string> parts;
   for (const auto& [family, caught] : names)
     parts.push_back(fmt::format("{} (caught by {})", fmt::join(caught, ", "), family));

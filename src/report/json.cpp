@@ -100,9 +100,8 @@ json candidate_json(const Report& report, const Record& record) {
 json degenerate_json(const DegenerateProblem& problem) {
   json answers = json::object();
   for (const auto& [name, answer] : problem.answers)
-    answers[name] = {{"would_be_caught_by", answer.would_be_caught_by.empty()
-                                                ? json()
-                                                : json(answer.would_be_caught_by)},
+    answers[name] = {{"would_be_caught_by",
+                      answer.would_be_caught_by.empty() ? json() : json(answer.would_be_caught_by)},
                      {"tolerance", number(answer.tolerance)}};
   return {{"problem", problem.problem.str()},
           {"judge", problem.check.judge.str()},

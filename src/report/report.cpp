@@ -135,9 +135,9 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   if (audits) report.degenerate = report::degenerate_problems(report.run, *audits, of_audits);
   for (const report::StandingGroup& group : groups) {
     const auto degenerate = report::degenerate_in(report, group);
-    std::ranges::move(report::summary_rows(report, group, report.metrics,
-                                           report.audited ? &degenerate : nullptr),
-                      std::back_inserter(report.summary));
+    std::ranges::move(
+        report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
+        std::back_inserter(report.summary));
   }
   report.failures = failure_groups(report);
   report.facts = report::facts(report);

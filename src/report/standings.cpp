@@ -221,8 +221,9 @@ std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& 
     }
     add_rows(report, metrics, named, problems, rows);
     if (degenerate == nullptr) continue;
-    std::erase_if(problems,
-                  [&](const auto& problem) { return degenerate->contains(problem.second.problem); });
+    std::erase_if(problems, [&](const auto& problem) {
+      return degenerate->contains(problem.second.problem);
+    });
     named.without_degenerate = true;
     add_rows(report, metrics, named, problems, rows);
   }

@@ -58,8 +58,8 @@ struct AuditRun::Impl {
       : installation(std::move(from)), options(std::move(asked)), cancel_fd(cancel) {
     host.emplace(installation, cancel_fd, limits_for(options.problem_limit_s));
     const EvalOptions& check = options.check;
-    devices = choose_devices(check.device,
-                             check.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
+    devices =
+        choose_devices(check.device, check.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
       if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
     source.emplace(installation, cancel_fd, &*host);
@@ -80,8 +80,7 @@ struct AuditRun::Impl {
     setup.includes = installation.cuda_includes;
     setup.cache = installation.cache / "compiled";
     pool.emplace(std::move(setup));
-    const auto compiled =
-        pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
+    const auto compiled = pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
     if (const auto* artifact = std::get_if<Artifact>(&compiled.get()))
       kernels = sealed_memory_file(artifact->image);
   }
@@ -98,8 +97,8 @@ struct AuditRun::Impl {
         source->ask(problem, sizes_of.at(&problem), options.check.precision).get();
     if (const auto* failure = std::get_if<std::string>(&signature))
       return fail(audit, AuditOutcome::kProblemFailure, "reference_failed", *failure);
-    if (const auto unfit = run::unfit(std::get<Signature>(signature), device, audit.shrunk,
-                                      options.check.shrink))
+    if (const auto unfit =
+            run::unfit(std::get<Signature>(signature), device, audit.shrunk, options.check.shrink))
       return fail(audit, AuditOutcome::kProblemFailure, unfit->cause, unfit->message);
     run::LaneSetup setup;
     setup.device = device;

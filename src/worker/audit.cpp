@@ -149,7 +149,8 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
     asked.run();
     answers = asked.answers();
   }
-  std::erase_if(names, [&](const std::string& name) { return !answers[name].passes.value_or(false); });
+  std::erase_if(names,
+                [&](const std::string& name) { return !answers[name].passes.value_or(false); });
   for (const std::string& name : names) {
     AuditAnswer& answer = answers[name];
     answer.tolerance = tolerance_below(*(compat ? answer.allclose_at : answer.max_rel_error));

@@ -66,20 +66,24 @@ def _tensors(value):
             yield from _tensors(item)
 
 
-def _widest(model, inputs):
-    """The type with the most digits among floating inputs and weights; None where there is none."""
+def _narrowest(model, inputs):
+    """The type with the fewest digits among floating inputs and weights; None where there is none.
+
+    Where some are of a half type already, a kernel may compute in it.
+    """
     found = {tensor.dtype for tensor in [*_tensors(inputs), *model.state_dict().values()]
              if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()}
-    return min(found, key=lambda dtype: torch.finfo(dtype).eps, default=None)
+    return max(found, key=lambda dtype: torch.finfo(dtype).eps, default=None)
 
 
 def half_outputs(model, inputs):
-    """The outputs of one call in the next lower half type, with ""; or None with a sentence."""
-    widest = _widest(model, inputs)
-    if widest is None:
+    """The outputs of one call in the half type below the problem's, with ""; or None with a
+    sentence."""
+    narrowest = _narrowest(model, inputs)
+    if narrowest is None:
         return None, "the problem has no floating tensors"
-    found = f"there is none below {widest}"
-    for dtype in _LOWER.get(widest, ()):
+    found = f"there is none below {narrowest}"
+    for dtype in _LOWER.get(narrowest, ()):
         found = _outputs_in(dtype, model, inputs)
         if not isinstance(found, str):
             return found, ""

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// kbench audit through the real binary, on the CPU: which problems tell nothing, by whose check, and
-// what a report makes of it.
+// kbench audit through the real binary, on the CPU: which problems tell nothing, by whose check,
+// and what a report makes of it.
+#include "kbench/audit.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/audit.hpp"
 
 namespace kbench::test {
 namespace {
@@ -90,10 +91,9 @@ TEST_F(Audit, FindsWhatIsDegenerateUnderKbenchsCheck) {
                               "trials and families of inputs)"),
                     HasSubstr("1 more could not be asked: 1 problem_failure, 0 harness_fault")));
   // Every row of the table of answers has its place in the file.
-  EXPECT_THAT(zero.answers,
-              UnorderedElementsAre(Key("zeros"), Key("ones"), Key("input"), Key("constant"),
-                                   Key("mean_of_another_draw"), Key("first_output"),
-                                   Key("half_precision")));
+  EXPECT_THAT(zero.answers, UnorderedElementsAre(Key("zeros"), Key("ones"), Key("input"),
+                                                 Key("constant"), Key("mean_of_another_draw"),
+                                                 Key("first_output"), Key("half_precision")));
 }
 
 TEST_F(Audit, WithoutFamiliesNamesTheOneThatWouldCatchIt) {
@@ -122,19 +122,16 @@ TEST_F(Audit, ByKernelBenchsRulesZerosPassAndKbenchsToleranceCatchesThem) {
   EXPECT_EQ(audits.at("4_Healthy").outcome, AuditOutcome::kHealthy);
 
   const auto eval = run_kbench({"eval", set() + "/level1/2_Softmax.py",
-                                set() + "/level1/4_Healthy.py", "--candidates",
-                                file("candidates"), "--device", "cpu", "--kb-compat", "--out",
-                                file("run.jsonl")});
+                                set() + "/level1/4_Healthy.py", "--candidates", file("candidates"),
+                                "--device", "cpu", "--kb-compat", "--out", file("run.jsonl")});
   ASSERT_EQ(eval.status.code, 0) << eval.error;
-  const auto report =
-      run_kbench({"report", file("run.jsonl"), "--audit", file("compat.jsonl")});
+  const auto report = run_kbench({"report", file("run.jsonl"), "--audit", file("compat.jsonl")});
   EXPECT_EQ(report.status.code, 0) << report.error;
-  EXPECT_THAT(report.output,
-              AllOf(testing::ContainsRegex("me +2 +2/2 "),
-                    testing::ContainsRegex("me, less degenerate +1 +1/1 "),
-                    HasSubstr("Degenerate problems: 1"),
-                    HasSubstr("level1/2_Softmax (judged by kb_compat)"),
-                    testing::ContainsRegex("zeros[ \n]+\\(caught by")));
+  EXPECT_THAT(report.output, AllOf(testing::ContainsRegex("me +2 +2/2 "),
+                                   testing::ContainsRegex("me, less degenerate +1 +1/1 "),
+                                   HasSubstr("Degenerate problems: 1"),
+                                   HasSubstr("level1/2_Softmax (judged by kb_compat)"),
+                                   testing::ContainsRegex("zeros[ \n]+\\(caught by")));
   EXPECT_THAT(run_kbench({"report", file("run.jsonl")}).output, Not(HasSubstr("egenerate")));
 
   // An audit of the other check, or at other sizes, says nothing of this run.
@@ -146,6 +143,16 @@ TEST_F(Audit, ByKernelBenchsRulesZerosPassAndKbenchsToleranceCatchesThem) {
   const auto small = run_kbench({"report", file("run.jsonl"), "--audit", file("small.jsonl")});
   EXPECT_EQ(small.status.code, 2);
   EXPECT_THAT(small.error, HasSubstr("other sizes"));
+}
+
+TEST_F(Audit, NoShippedProblemIsDegenerate) {
+  const auto result = run_kbench({"audit", "--device", "cpu", "--out", file("shipped.jsonl")});
+  EXPECT_EQ(result.status.code, 0) << result.error;
+  const auto audits = read("shipped.jsonl");
+  EXPECT_THAT(audits, SizeIs(24));
+  for (const auto& [name, audit] : audits)
+    EXPECT_EQ(audit.outcome, AuditOutcome::kHealthy)
+        << name << ": " << testing::PrintToString(audit.passing()) << " " << audit.message;
 }
 
 TEST_F(Audit, GoesOnWithAFileAndSpeaksJson) {

@@ -27,9 +27,16 @@ using testing::ThrowsMessage;
 
 TEST(Tolerance, IsTheLargestOfOneDigitBelowAnError) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (const auto& [error, expected] :
-       {std::pair{9.67e-5, 9e-5}, {1.001e-4, 1e-4}, {0.37, 0.3}, {1.0, 0.9}, {1e-3, 9e-4},
-        {17.2, 10.0}, {2e-7, 1e-7}, {3.0000001e-5, 3e-5}, {1e-300, 9e-301}, {0.95, 0.9}})
+  for (const auto& [error, expected] : {std::pair{9.67e-5, 9e-5},
+                                        {1.001e-4, 1e-4},
+                                        {0.37, 0.3},
+                                        {1.0, 0.9},
+                                        {1e-3, 9e-4},
+                                        {17.2, 10.0},
+                                        {2e-7, 1e-7},
+                                        {3.0000001e-5, 3e-5},
+                                        {1e-300, 9e-301},
+                                        {0.95, 0.9}})
     EXPECT_EQ(tolerance_below(error), expected) << error;
   // What is exactly right no tolerance catches; what is infinitely wrong every one does.
   for (const double error : {0.0, -1.0, kInf, std::nan("")}) EXPECT_FALSE(tolerance_below(error));
@@ -99,8 +106,8 @@ TEST_F(AuditLog, LinesThatCannotBeReadAreNamed) {
   const AuditFile file = read();
   EXPECT_THAT(file.audits, SizeIs(1));
   EXPECT_THAT(file.bad_lines,
-              ElementsAre(AllOf(HasSubstr("line 4"), HasSubstr("\"problem\"")),
-                          HasSubstr("line 5"), AllOf(HasSubstr("line 6"), HasSubstr("JSON"))));
+              ElementsAre(AllOf(HasSubstr("line 4"), HasSubstr("\"problem\"")), HasSubstr("line 5"),
+                          AllOf(HasSubstr("line 6"), HasSubstr("JSON"))));
 }
 
 TEST_F(AuditLog, TheLastAuditOfAProblemThatIsNoFaultCounts) {

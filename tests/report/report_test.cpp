@@ -130,21 +130,19 @@ TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
   EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_0", true), 1.0);
   ASSERT_THAT(report.degenerate, SizeIs(1));
   EXPECT_EQ(report.degenerate[0].problem, "level1/19_ReLU");
-  EXPECT_THAT(report.degenerate[0].answers, testing::UnorderedElementsAre(Pair("input", testing::_),
-                                                                          Pair("zeros", testing::_)));
-  EXPECT_THAT(report.warnings,
-              Contains("1 problem without an audit, counted as not degenerate: "
-                       "level2/3_MatmulGelu"));
+  EXPECT_THAT(report.degenerate[0].answers,
+              testing::UnorderedElementsAre(Pair("input", testing::_), Pair("zeros", testing::_)));
+  EXPECT_THAT(report.warnings, Contains("1 problem without an audit, counted as not degenerate: "
+                                        "level2/3_MatmulGelu"));
   EXPECT_THAT(build_report(samples::gpu_run(), {}).degenerate, IsEmpty());
   for (const SummaryRow& row : build_report(samples::gpu_run(), {}).summary)
     EXPECT_FALSE(row.without_degenerate);
 }
 
 TEST(Report, AModelWhoseProblemsAreAllDegenerateHasNoValues) {
-  const Report report =
-      build_report(samples::cpu_run(), {},
-                   audits({samples::degenerate("level1/19_ReLU"),
-                           samples::degenerate("level1/2_Softmax")}));
+  const Report report = build_report(
+      samples::cpu_run(), {},
+      audits({samples::degenerate("level1/19_ReLU"), samples::degenerate("level1/2_Softmax")}));
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 0.5);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0", true), -1);
 }
@@ -157,20 +155,22 @@ TEST(Report, AnAuditCountsForItsOwnCheckProblemAndSizes) {
   ProblemAudit other_row = samples::degenerate("level2/3_MatmulGelu");
   other_row.check.precision = "fp16";
   ProblemAudit matching = samples::healthy("level1/2_Softmax");
-  const Report report = build_report(samples::gpu_run(), {},
-                                     audits({other_sizes, other_check, other_row, matching}));
+  const Report report =
+      build_report(samples::gpu_run(), {}, audits({other_sizes, other_check, other_row, matching}));
   EXPECT_THAT(report.degenerate, IsEmpty());
   EXPECT_THAT(report.warnings,
               AllOf(Contains(AllOf(HasSubstr("2 problems audited by another check"),
                                    HasSubstr("level1/2_Softmax, level2/3_MatmulGelu"))),
                     Contains(AllOf(HasSubstr("1 problem audited in another version"),
                                    HasSubstr("level1/19_ReLU")))));
-  EXPECT_THAT([&] { build_report(samples::gpu_run(), {}, audits({other_sizes, other_check})); },
-              ThrowsMessage<UsageError>(
-                  AllOf(HasSubstr("other sizes"), HasSubstr("level1/19_ReLU"))));
-  EXPECT_THAT([&] { build_report(samples::gpu_run(), {}, audits({other_check})); },
-              ThrowsMessage<UsageError>(
-                  AllOf(HasSubstr("no audit is of"), HasSubstr("kb_compat"))));
+  EXPECT_THAT(
+      [&] {
+        build_report(samples::gpu_run(), {}, audits({other_sizes, other_check}));
+      },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("other sizes"), HasSubstr("level1/19_ReLU"))));
+  EXPECT_THAT(
+      [&] { build_report(samples::gpu_run(), {}, audits({other_check})); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("no audit is of"), HasSubstr("kb_compat"))));
 }
 
 TEST(Report, AnAuditWithoutFamiliesIsOfAnotherCheckThanARunWithThem) {
