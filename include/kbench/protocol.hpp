@@ -35,6 +35,7 @@ enum class MessageType : std::uint16_t {
   kWarm,           ///< JSON {device}: open it, so that the problem to come need not; then kHealthy
   kClose,          ///< forgets its problem and gives its memory back; not answered
   kShrink,         ///< JSON problem, max_bytes, max_flops; answered with kShrunk or kProblemFailure
+  kAudit,          ///< of the open problem; answered with kAudited or kProblemFailure
   // judge → driver
   kDescribed = 48,  ///< JSON signature
   kProblemReady,    ///< JSON {signature, reference_ms, reusable, …}
@@ -43,6 +44,7 @@ enum class MessageType : std::uint16_t {
   kVerdict,         ///< JSON: outcome, correctness, timing
   kHealthy,         ///< answer to kProbe
   kShrunk,          ///< JSON {sizes, shrunk}
+  kAudited,         ///< JSON {answers, families_left_out}
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; one descriptor each
   kCall,          ///< CallBody, and then a state of random generators, where there is one

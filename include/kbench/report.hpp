@@ -3,12 +3,15 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kbench/audit.hpp"
 #include "kbench/metric.hpp"
 #include "kbench/run_log.hpp"
 
@@ -27,7 +30,8 @@ struct ReportOptions {
 /// at several precisions, on several devices or by several judges have a row for each.
 struct SummaryRow {
   Interned model, precision, device, judge;
-  int level = -1;  ///< −1: overall
+  int level = -1;                   ///< −1: overall
+  bool without_degenerate = false;  ///< over the problems alone that are not Report::degenerate
   /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
   std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
@@ -39,6 +43,13 @@ struct FailureGroup {
   Outcome outcome = Outcome::kMismatch;
   Interned cause;
   std::vector<std::size_t> records;  ///< indices into RunFile::records
+};
+
+/// A problem on which trivial answers pass the check that gave records of it (`kbench audit`).
+struct DegenerateProblem {
+  Interned problem, problem_hash;
+  AuditCheck check;
+  std::map<std::string, AuditAnswer> answers;  ///< those that pass
 };
 
 /// The one model that every format writes, so that no two formats can disagree.
@@ -59,11 +70,15 @@ struct Report {
   std::vector<Metric> metrics;          ///< the columns of the summary
   std::vector<SummaryRow> summary;      ///< per model: overall first, then by level
   std::vector<FailureGroup> failures;   ///< most frequent first
+  bool audited = false;                 ///< audits were given, and the summary has rows without …
+  std::vector<DegenerateProblem> degenerate;  ///< … those of them that are degenerate
 };
 
-/// Builds the model. Throws UsageError where CPU and GPU records would share a table, and for a
-/// baseline that was not run, a negative p, or a k below 1.
-Report build_report(RunFile run, ReportOptions options);
+/// Builds the model; audits count for the records of their own check, problem and sizes, and
+/// warnings name those that match none. Throws UsageError where no audit does, where CPU and GPU
+/// records would share a table, and for a baseline that was not run, a negative p, or a k below 1.
+Report build_report(RunFile run, ReportOptions options,
+                    const std::optional<AuditFile>& audits = std::nullopt);
 
 /// One way to write a report. To add one: the function, and a row in report_formats().
 struct ReportFormat {

@@ -20,6 +20,7 @@ struct Subcommand {
 Subcommand add_eval(CLI::App& app);
 Subcommand add_check(CLI::App& app);
 Subcommand add_list(CLI::App& app);
+Subcommand add_audit(CLI::App& app);
 Subcommand add_report(CLI::App& app);
 Subcommand add_import(CLI::App& app);
 Subcommand add_export(CLI::App& app);

@@ -15,10 +15,11 @@
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
+#include "cli/judging_options.hpp"
 #include "cli/kb_compat.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/out_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/shrink_option.hpp"
 #include "cli/stream.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
@@ -35,20 +36,13 @@ constexpr int kUsage = 2;
 constexpr int kFault = 1;
 constexpr int kGate = 3;
 
-template <typename Rows>
-std::vector<std::string> names_of(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const auto& row : rows) names.emplace_back(row.name);
-  return names;
-}
-
 struct EvalArguments {
   EvalInputArguments input;
+  JudgingArguments judging;
   EvalOptions options;
-  std::vector<std::string> settings;  ///< --set
-  std::string out, l2 = "cold", shrink = "auto";
+  std::string out, l2 = "cold";
   bool resume = false, quiet = false, verbose = false;
-  bool sanitize_given = false, kb_compat = false;
+  bool sanitize_given = false;
   std::vector<std::string> reports, gates, requirements;
   std::vector<double> p;
   std::vector<int> k;
@@ -64,15 +58,6 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
         {candidate.problem, problem->level, candidate.model, candidate.sample, problem->tags});
   }
   return roster;
-}
-
-/// `--out`, or the first of run.jsonl, run-2.jsonl, … that is free.
-std::filesystem::path choose_out(const EvalArguments& arguments) {
-  if (!arguments.out.empty()) return arguments.out;
-  std::filesystem::path path = "run.jsonl";
-  for (int n = 2; !arguments.resume && std::filesystem::exists(path); ++n)
-    path = fmt::format("run-{}.jsonl", n);
-  return path;
 }
 
 /// The report on a finished run, and what the gates say of it.
@@ -153,9 +138,9 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
   for (const auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
-  options.overrides = parse_overrides(arguments.settings, input.problems);
+  options.overrides = parse_overrides(arguments.judging.settings, input.problems);
   run::check_size_names(options.other_sizes, input.problems);
-  const auto out = choose_out(arguments);
+  const auto out = choose_out(arguments.out, "run", arguments.resume);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
@@ -196,7 +181,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
 int run_stream(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   const auto problems = find_eval_problems(arguments.input, installation);
   EvalOptions options = arguments.options;
-  options.overrides = parse_overrides(arguments.settings, problems);
+  options.overrides = parse_overrides(arguments.judging.settings, problems);
   run::check_size_names(options.other_sizes, problems);
   Progress progress(true);
   EvalRun run(installation, options, progress, cancel_fd);
@@ -246,37 +231,22 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
 }
 
 void add_run_options(CLI::App& app, EvalArguments& a) {
-  app.add_option("--device", a.options.device, "auto, cpu, cuda, or cuda:0,1")
-      ->capture_default_str();
+  add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
   app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
   app.add_option("--baseline", a.options.baselines, "ways to run the reference: eager, compile")
       ->delimiter(',')
       ->check(CLI::IsMember(names_of(baselines())))
       ->allow_extra_args(false);
-  app.add_option("--precision", a.options.precision, "native, tf32, fp16, bf16")
-      ->check(CLI::IsMember(names_of(precisions())))
-      ->capture_default_str();
-  app.add_flag("--kb-compat", a.kb_compat,
-               "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))
       ->capture_default_str();
-  app.add_option("--trials", a.options.trials, "correctness trials, each on inputs of its own")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_flag("--families,!--no-families", a.options.families,
-               "check with other kinds of inputs than the problem draws, too (the default)");
   app.add_flag("--all-trials", a.options.all_trials, "go on with the trials after a clear failure");
-  app.add_option("--seed", a.options.seed, "draw inputs from this seed: a public-seed run");
-  app.add_option("--set", a.settings, "NAME=VALUE: override a problem's constant")
-      ->allow_extra_args(false);
   app.add_option("--sizes", a.options.other_sizes,
                  "further sizes of sizes.json, by name, at which right candidates are asked again, "
                  "untimed")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_shrink_option(app, a.shrink);
   app.add_option("--timeout", a.options.call_limit_s,
                  "seconds per call (default: 2 s, or 50 times the reference; more on the CPU)")
       ->check(above_zero());
@@ -360,9 +330,8 @@ Subcommand add_eval(CLI::App& app) {
   add_report_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
-    arguments->options.shrink = parse_shrink(arguments->shrink);
     arguments->options.require_clean = !arguments->requirements.empty();
-    if (arguments->kb_compat) choose_kernelbench_rules(*command, arguments->options);
+    take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
     arguments->command_line = own_command_line();
     check_words(*arguments);

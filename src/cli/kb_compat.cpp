@@ -19,7 +19,8 @@ constexpr const char* kDecided[] = {"--seed", "--l2", "--timing-budget", "--requ
 
 void choose_kernelbench_rules(const CLI::App& command, EvalOptions& options) {
   for (const char* option : kDecided)
-    if (command.count(option) > 0)
+    if (const auto* given = command.get_option_no_throw(option);
+        given != nullptr && given->count() > 0)
       throw UsageError(
           fmt::format("{} and --kb-compat do not go together: KernelBench's rules leave no choice "
                       "there",

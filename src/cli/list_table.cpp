@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
+
+#include "cli/text_table.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -78,28 +81,6 @@ constexpr std::array<Column, 7> kColumns = {{
      }},
 }};
 
-/// Columns on a terminal: bytes of UTF-8 that continue a character have none.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
-using Row = std::array<std::string, kColumns.size()>;
-
-void append_row(std::string& text, const Row& row,
-                const std::array<std::size_t, kColumns.size()>& widths) {
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    const std::size_t used = width(row[i]);
-    const std::string padding(widths[i] > used ? widths[i] - used : 0, ' ');
-    if (i > 0) text += "  ";
-    if (kColumns[i].right) text += padding;
-    text += row[i];
-    if (!kColumns[i].right && i + 1 < kColumns.size()) text += padding;
-  }
-  text += '\n';
-}
-
 nlohmann::json input_json(const InputInfo& input) {
   if (const auto* tensor = std::get_if<TensorInfo>(&input.value)) {
     nlohmann::json json = to_json(*tensor);
@@ -148,20 +129,17 @@ std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedPro
 }
 
 std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class) {
-  std::vector<Row> rows(1);
-  for (std::size_t i = 0; i < kColumns.size(); ++i) rows[0][i] = kColumns[i].header;
+  std::vector<std::vector<std::string>> rows(1);
+  std::set<std::size_t> right;
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    rows[0].emplace_back(kColumns[i].header);
+    if (kColumns[i].right) right.insert(i);
+  }
   for (const ListedProblem& listed : problems) {
-    Row& row = rows.emplace_back();
-    for (std::size_t i = 0; i < kColumns.size(); ++i) row[i] = kColumns[i].cell(listed);
+    auto& row = rows.emplace_back();
+    for (const Column& column : kColumns) row.push_back(column.cell(listed));
   }
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
-      if (width(row[i]) <= kMaxColumn) widths[i] = std::max(widths[i], width(row[i]));
-    }
-  }
-  std::string text;
-  for (const Row& row : rows) append_row(text, row, widths);
+  std::string text = table_text(rows, right, kMaxColumn);
   text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
                       problems.size(), problems.size() == 1 ? "" : "s", device_class);
   std::map<std::string, Shrunk> shrunk;

@@ -28,8 +28,10 @@ std::string clock_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(bool quiet)
+Progress::Progress(bool quiet, std::string things, std::string counted)
     : quiet_(quiet),
+      things_(std::move(things)),
+      counted_(std::move(counted)),
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(std::chrono::steady_clock::now()) {}
 
@@ -49,7 +51,7 @@ void Progress::planned(std::size_t total, std::size_t resumed) {
   total_ = total;
   start_ = std::chrono::steady_clock::now();
   if (quiet_ || resumed == 0) return;
-  tell(fmt::format("{} candidates have their verdict already; {} are left\n", resumed, total));
+  tell(fmt::format("{} {} have their verdict already; {} are left\n", resumed, things_, total));
 }
 
 std::string Progress::rate_and_rest() const {
@@ -61,19 +63,23 @@ std::string Progress::rate_and_rest() const {
 }
 
 void Progress::finished(const Record& record) {
+  done(fmt::format("{} {} #{}: {}", record.problem.str(), record.model.str(), record.sample,
+                   to_string(record.outcome)),
+       record.outcome != Outcome::kCorrect, record.seconds);
+}
+
+void Progress::done(const std::string& what, bool counts, double seconds) {
   const std::lock_guard lock(mutex_);
   ++done_;
-  if (record.outcome != Outcome::kCorrect) ++failures_;
+  if (counts) ++count_;
   if (quiet_) return;
   const std::string count =
       total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
   if (terminal_)
-    return rewrite(fmt::format("[{}] {}, {} failed · {} {} #{}: {}", count, rate_and_rest(),
-                               failures_, record.problem.str(), record.model.str(), record.sample,
-                               to_string(record.outcome)));
-  tell(fmt::format("[{}] {} {} #{}: {} ({:.2f} s; {}, {} failed)\n", count, record.problem.str(),
-                   record.model.str(), record.sample, to_string(record.outcome), record.seconds,
-                   rate_and_rest(), failures_));
+    return rewrite(
+        fmt::format("[{}] {}, {} {} · {}", count, rate_and_rest(), count_, counted_, what));
+  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count, what, seconds, rate_and_rest(), count_,
+                   counted_));
 }
 
 void Progress::note(std::string_view text) {

@@ -16,7 +16,7 @@ namespace kbench::cli {
 namespace {
 
 struct ReportArguments {
-  std::vector<std::filesystem::path> runs;
+  std::vector<std::filesystem::path> runs, audits;
   std::vector<std::string> formats;
   ReportOptions options;
 };
@@ -34,7 +34,9 @@ int report(const ReportArguments& arguments) {
   for (const std::string& format : arguments.formats) targets.push_back(report_target(format));
   ReportOptions options = arguments.options;
   fit_terminal(options);
-  write_reports(build_report(read_runs(arguments.runs), options), targets, std::cout);
+  std::optional<AuditFile> audits;
+  if (!arguments.audits.empty()) audits = read_audits(arguments.audits);
+  write_reports(build_report(read_runs(arguments.runs), options, audits), targets, std::cout);
   return 0;
 }
 
@@ -48,6 +50,11 @@ Subcommand add_report(CLI::App& app) {
   command
       ->add_option("--format", arguments->formats,
                    "console (default), json, csv or markdown, or FORMAT=FILE; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--audit", arguments->audits,
+                   "audit file of kbench audit: metrics without degenerate problems, too; may be "
+                   "repeated")
       ->allow_extra_args(false);
   command->add_option("--p", arguments->options.p, "speedups p of fast_p")
       ->delimiter(',')

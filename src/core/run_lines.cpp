@@ -34,14 +34,14 @@ std::vector<std::string> texts(const Fields& fields, const char* field) {
   return all;
 }
 
-RunHeader header_from(const Fields& fields) {
+RunHeader header_from(const Fields& fields, int newest_major) {
   const std::string& schema = fields.text("schema");
   const SchemaVersion version = schema_version(schema);
-  if (version.major > kSchemaMajor) {
+  if (version.major > newest_major) {
     throw UsageError(fmt::format(
         "is of schema {}, and this kbench reads up to {}.x: read it with the kbench that wrote it "
         "or a newer one",
-        schema, kSchemaMajor));
+        schema, newest_major));
   }
   RunHeader header;
   header.schema_minor = version.minor;
@@ -112,12 +112,16 @@ json to_json(const RunEnd& end) {
   return {{"type", "end"}, {"complete", end.complete}, {"secret", end.secret}};
 }
 
+RunHeader run_header_from_json(const json& line, int newest_major) {
+  return header_from(Fields(line), newest_major);
+}
+
 RunLine run_line_from_json(const json& line) {
   const Fields fields(line);
   const std::string& type = fields.text("type");
   if (type == "record") return record_from_json(line);
   if (type == "roster") return roster_from(fields);
-  if (type == "run") return header_from(fields);
+  if (type == "run") return header_from(fields, kSchemaMajor);
   if (type == "end") {
     return RunEnd{.secret = fields.text("secret"), .complete = fields.boolean("complete")};
   }

@@ -29,6 +29,10 @@ nlohmann::json to_json(const RunHeader& header);
 nlohmann::json to_json(std::span<const RosterEntry> roster);
 nlohmann::json to_json(const RunEnd& end);
 
+/// The header of a run or an audit, whatever its line's type. Throws kbench::Error naming what is
+/// wrong with it, and UsageError for a newer major version than that.
+RunHeader run_header_from_json(const nlohmann::json& line, int newest_major);
+
 /// What one line of a run file says. Throws kbench::Error naming what is wrong with it, and
 /// UsageError for a run line of a newer major version.
 RunLine run_line_from_json(const nlohmann::json& line);

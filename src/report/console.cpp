@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "audited.hpp"
 #include "formats.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
@@ -31,6 +32,7 @@ class Console {
     head();
     candidates();
     summary();
+    degenerate();
     verdicts();
     failures();
     findings();
@@ -195,6 +197,14 @@ class Console {
       while (intervals.ends_with(' ')) intervals.pop_back();
       line(painted(Tone::kFaint, intervals));
     }
+  }
+
+  /// Which problems tell nothing.
+  void degenerate() {
+    if (!report_.audited) return;
+    heading(degenerate_heading(report_));
+    for (const DegenerateProblem& problem : report_.degenerate)
+      labelled("", 8, degenerate_text(problem));
   }
 
   /// Where judges do not agree.

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "audited.hpp"
 #include "formats.hpp"
 #include "text.hpp"
 
@@ -150,6 +151,11 @@ constexpr std::array kColumns = {
     Column{"estimate_reference_ms",
            [](Buffer& row, const Report&, const Record& record) {
              if (record.estimate) append_number(row, record.estimate->reference_ms);
+           }},
+    Column{"degenerate_by",
+           [](Buffer& row, const Report& report, const Record& record) {
+             if (const DegenerateProblem* problem = degenerate_problem(report, record))
+               append_text(row, passing_text(*problem, " "));
            }},
 };
 

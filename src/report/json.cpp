@@ -33,6 +33,7 @@ json summary_json(const Report& report, const SummaryRow& row) {
           {"device", row.device.str()},
           {"judge", row.judge.str()},
           {"level", row.level < 0 ? json() : json(row.level)},
+          {"without_degenerate", row.without_degenerate},
           {"problems", row.problems},
           {"samples", row.samples},
           {"correct", row.correct},
@@ -96,6 +97,18 @@ json candidate_json(const Report& report, const Record& record) {
           {"flags", record.flags}};
 }
 
+json degenerate_json(const DegenerateProblem& problem) {
+  json answers = json::object();
+  for (const auto& [name, answer] : problem.answers)
+    answers[name] = {{"would_be_caught_by",
+                      answer.would_be_caught_by.empty() ? json() : json(answer.would_be_caught_by)},
+                     {"tolerance", number(answer.tolerance)}};
+  return {{"problem", problem.problem.str()},
+          {"judge", problem.check.judge.str()},
+          {"precision", problem.check.precision.str()},
+          {"answers", std::move(answers)}};
+}
+
 /// Writes "name": [ … ] with one row a line, never holding more than one row.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
@@ -131,6 +144,7 @@ void write_json(const Report& report, std::ostream& out) {
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());
   write_rows(out, "summary", report.summary,
              [&](const SummaryRow& row) { return summary_json(report, row); });
+  if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);
   json exclusions = json::array();
   for (const std::size_t index : report.exclusions) exclusions.push_back(places.at(index));
   out << ",\n\"exclusions\": " << exclusions.dump();

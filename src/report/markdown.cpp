@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "audited.hpp"
 #include "formats.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
@@ -79,6 +80,13 @@ void write_summary(const Report& report, std::ostream& out) {
   for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
   out << "Intervals are 95 % over problems; correct counts samples, fast\\_p and geomean \\(n\\) "
          "first samples only.\n";
+}
+
+void write_degenerate(const Report& report, std::ostream& out) {
+  if (!report.audited) return;
+  out << "\n## " << degenerate_heading(report) << "\n\n";
+  for (const DegenerateProblem& problem : report.degenerate)
+    out << fmt::format("- {}\n", escaped(degenerate_text(problem)));
 }
 
 void write_verdicts(const Report& report, std::ostream& out) {
@@ -160,6 +168,7 @@ void write_markdown(const Report& report, std::ostream& out) {
     out << fmt::format("- **{}**: {}\n", label, escaped(text));
   }
   write_summary(report, out);
+  write_degenerate(report, out);
   write_candidates(report, out);
   write_verdicts(report, out);
   write_failures(report, out);

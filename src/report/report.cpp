@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "audited.hpp"
 #include "facts.hpp"
 #include "kbench/error.hpp"
 #include "standings.hpp"
@@ -113,7 +114,7 @@ std::size_t records_off_roster(const RunFile& run) {
 
 }  // namespace
 
-Report build_report(RunFile run, ReportOptions options) {
+Report build_report(RunFile run, ReportOptions options, const std::optional<AuditFile>& audits) {
   check(options);
   Report report;
   report.run = std::move(run);
@@ -129,13 +130,19 @@ Report build_report(RunFile run, ReportOptions options) {
   }
   const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
   count(report, groups);
+  std::vector<std::string> of_audits;
+  report.audited = audits.has_value();
+  if (audits) report.degenerate = report::degenerate_problems(report.run, *audits, of_audits);
   for (const report::StandingGroup& group : groups) {
-    std::ranges::move(report::summary_rows(report, group, report.metrics),
-                      std::back_inserter(report.summary));
+    const auto degenerate = report::degenerate_in(report, group);
+    std::ranges::move(
+        report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
+        std::back_inserter(report.summary));
   }
   report.failures = failure_groups(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report, records_off_roster(report.run));
+  std::ranges::move(of_audits, std::back_inserter(report.warnings));
   return report;
 }
 

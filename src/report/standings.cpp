@@ -121,6 +121,54 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
   return row;
 }
 
+/// What became of one model's problems.
+using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;  // with their levels
+
+/// Takes the standings of one problem of a model, from `at` on.
+ProblemSamples take_problem(const Report& report, const std::vector<Standing>& standings,
+                            std::size_t& at) {
+  const RunFile& run = report.run;
+  const RosterEntry& first = run.roster[standings[at].entry];
+  ProblemSamples problem;
+  problem.problem = first.problem;
+  for (bool is_first = true; at < standings.size(); ++at, is_first = false) {
+    const RosterEntry& entry = run.roster[standings[at].entry];
+    if (entry.model != first.model || entry.problem != first.problem) break;
+    const std::size_t index = standings[at].record;
+    if (index == Standing::kNoRecord) {
+      problem.samples.emplace_back();
+    } else if (!is_exclusion(run.records[index], report.on_cpu)) {
+      problem.samples.push_back(sample_result(run.records[index], report.baseline));
+    } else if (is_first) {
+      problem.first_excluded = true;
+    }
+  }
+  return problem;
+}
+
+/// Adds the rows over some problems of a model to `rows`; `named` has what tells them from others.
+void add_rows(const Report& report, std::span<const Metric> metrics, const SummaryRow& named,
+              const ModelProblems& problems, std::vector<SummaryRow>& rows) {
+  std::vector<ProblemSamples> all;
+  std::map<int, std::vector<ProblemSamples>> levels;
+  for (const auto& [level, problem] : problems) {
+    levels[level].push_back(problem);
+    all.push_back(problem);
+  }
+  const auto add = [&](int level, std::span<const ProblemSamples> chosen) {
+    SummaryRow& row = rows.emplace_back(summary_row(report, metrics, chosen));
+    row.model = named.model;
+    row.precision = named.precision;
+    row.device = named.device;
+    row.judge = named.judge;
+    row.without_degenerate = named.without_degenerate;
+    row.level = level;
+  };
+  add(-1, all);
+  if (levels.size() < 2) return;
+  for (const auto& [level, chosen] : levels) add(level, chosen);
+}
+
 }  // namespace
 
 std::vector<StandingGroup> standing_groups(const RunFile& run) {
@@ -155,48 +203,29 @@ bool is_exclusion(const Record& record, bool on_cpu) {
 }
 
 std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
-                                     std::span<const Metric> metrics) {
+                                     std::span<const Metric> metrics,
+                                     const std::set<Interned>* degenerate) {
   const RunFile& run = report.run;
-  std::vector<SummaryRow> rows;
   const auto& standings = group.standings;
-  for (std::size_t begin = 0; begin < standings.size();) {
-    const Interned model = run.roster[standings[begin].entry].model;
-    std::vector<ProblemSamples> all;
-    std::map<int, std::vector<ProblemSamples>> levels;
-    std::size_t end = begin;
-    while (end < standings.size() && run.roster[standings[end].entry].model == model) {
-      const RosterEntry& first = run.roster[standings[end].entry];
-      ProblemSamples problem;
-      problem.problem = first.problem;
-      bool is_first = true;
-      for (; end < standings.size(); ++end, is_first = false) {
-        const RosterEntry& entry = run.roster[standings[end].entry];
-        if (entry.model != model || entry.problem != first.problem) break;
-        const std::size_t index = standings[end].record;
-        if (index == Standing::kNoRecord) {
-          problem.samples.emplace_back();
-        } else if (!is_exclusion(run.records[index], report.on_cpu)) {
-          problem.samples.push_back(sample_result(run.records[index], report.baseline));
-        } else if (is_first) {
-          problem.first_excluded = true;
-        }
-      }
-      levels[first.level].push_back(problem);
-      all.push_back(std::move(problem));
+  std::vector<SummaryRow> rows;
+  for (std::size_t at = 0; at < standings.size();) {
+    SummaryRow named;
+    named.model = run.roster[standings[at].entry].model;
+    named.precision = group.precision;
+    named.device = group.device;
+    named.judge = group.judge;
+    ModelProblems problems;
+    while (at < standings.size() && run.roster[standings[at].entry].model == named.model) {
+      const int level = run.roster[standings[at].entry].level;
+      problems.emplace_back(level, take_problem(report, standings, at));
     }
-    const auto add = [&](int level, std::span<const ProblemSamples> problems) {
-      SummaryRow& row = rows.emplace_back(summary_row(report, metrics, problems));
-      row.model = model;
-      row.precision = group.precision;
-      row.device = group.device;
-      row.judge = group.judge;
-      row.level = level;
-    };
-    add(-1, all);
-    if (levels.size() > 1) {
-      for (const auto& [level, problems] : levels) add(level, problems);
-    }
-    begin = end;
+    add_rows(report, metrics, named, problems, rows);
+    if (degenerate == nullptr) continue;
+    std::erase_if(problems, [&](const auto& problem) {
+      return degenerate->contains(problem.second.problem);
+    });
+    named.without_degenerate = true;
+    add_rows(report, metrics, named, problems, rows);
   }
   return rows;
 }

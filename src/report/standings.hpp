@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "kbench/report.hpp"
@@ -30,8 +31,9 @@ std::vector<StandingGroup> standing_groups(const RunFile& run);
 bool is_exclusion(const Record& record, bool on_cpu);
 
 /// The rows of these metrics for one group: per model overall first, then by level where there are
-/// several.
+/// several; then the same without the problems in `degenerate`, where that is given.
 std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
-                                     std::span<const Metric> metrics);
+                                     std::span<const Metric> metrics,
+                                     const std::set<Interned>* degenerate = nullptr);
 
 }  // namespace kbench::report

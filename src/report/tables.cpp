@@ -32,6 +32,7 @@ std::string row_name(const Report& report, const SummaryRow& row) {
   if (differ(report, &SummaryRow::precision)) name += ", " + row.precision.str();
   if (differ(report, &SummaryRow::device)) name += ", " + row.device.str();
   if (differ(report, &SummaryRow::judge)) name += ", by " + row.judge.str();
+  if (row.without_degenerate) name += ", less degenerate";
   return printable(name);
 }
 

@@ -124,20 +124,10 @@ struct EvalRun::Impl {
     const auto& found = std::get<Signature>(signature);
     const auto& device = devices.front();
     prepared.sizes = sizes->of(*prepared.problem).sizes;
-    const std::size_t memory = device.gpu ? device.gpu->memory_bytes : run::total_memory_bytes();
     prepared.needed_bytes = run::needed_bytes(found);
-    if (prepared.needed_bytes > memory)
-      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "does_not_fit",
-                         fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose "
-                                     "smaller sizes with --set",
-                                     static_cast<double>(run::needed_bytes(found)) / 1e9,
-                                     device.model, static_cast<double>(memory) / 1e9));
-    const auto& shrunk = prepared.record.shrunk;
-    if (shrunk && !device.gpu && shrunk->hopeless(options.shrink))
-      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "too_large_for_cpu",
-                         fmt::format("the problem has {} at the smallest sizes that --shrink finds "
-                                     "for it: choose sizes with --set, or run it with --no-shrink",
-                                     cost_text(shrunk->bytes, shrunk->flops)));
+    if (const auto unfit = run::unfit(found, device, prepared.record.shrunk, options.shrink))
+      return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, unfit->cause,
+                         unfit->message);
     if (prepared.candidate->kind == CandidateKind::kKernel)
       return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
                           options.call_limit_s, *pool);

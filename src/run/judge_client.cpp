@@ -33,7 +33,7 @@ JudgeClient::~JudgeClient() {
   }
 }
 
-void JudgeClient::throw_dead(const char* what) {
+std::string JudgeClient::obituary(const char* what) {
   std::string log = log_.text();
   constexpr std::size_t kTail = 2000;
   if (log.size() > kTail) log = log.substr(log.size() - kTail);
@@ -42,8 +42,10 @@ void JudgeClient::throw_dead(const char* what) {
   const std::string end = !status            ? "is still running"
                           : status->signaled ? fmt::format("died of signal {}", status->code)
                                              : fmt::format("exited with {}", status->code);
-  throw Error(fmt::format("the judge {} and {}{}{}", what, end, log.empty() ? "" : ": ", log));
+  return fmt::format("the judge {} and {}{}{}", what, end, log.empty() ? "" : ": ", log);
 }
+
+void JudgeClient::throw_dead(const char* what) { throw Error(obituary(what)); }
 
 bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_point deadline) {
   switch (channel_.receive(message, deadline, cancel_fd_)) {
@@ -69,7 +71,7 @@ std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read
   if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
-    throw_dead("took too long over a problem");
+    throw TookTooLong(obituary("took too long over a problem"));
   try {
     const json body = json::parse(message.body);
     if (message.type == MessageType::kProblemFailure)
@@ -107,6 +109,17 @@ std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
   auto& found = std::get<Opened>(opened);
   reusable_ = found.reusable;
   return std::move(found.signature);
+}
+
+std::variant<AuditedAnswers, ProblemFault> JudgeClient::audit() {
+  ask(MessageType::kAudit, json::object());
+  return answer<AuditedAnswers>(MessageType::kAudited, [](const json& body) {
+    AuditedAnswers audited;
+    for (const auto& [name, answer] : body.at("answers").items())
+      audited.answers.emplace(name, audit_answer_from_json(answer));
+    body.at("families_left_out").get_to(audited.families_left_out);
+    return audited;
+  });
 }
 
 bool JudgeClient::close() {

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "kbench/audit.hpp"
 #include "kbench/candidate_job.hpp"
+#include "kbench/error.hpp"
 #include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
 #include "run/compile_service.hpp"
@@ -21,8 +24,19 @@ struct ProblemFault {
   std::string cause, message, log;
 };
 
+/// The judge took longer over a problem than WorkerLimits::problem.
+struct TookTooLong : Error {
+  using Error::Error;
+};
+
+/// What trivial answers to a problem came to.
+struct AuditedAnswers {
+  std::map<std::string, AuditAnswer> answers;
+  std::map<std::string, std::string> families_left_out;  ///< name → why
+};
+
 /// A judge's process, seen from the driver. All waits throw Cancelled and kbench::Error (the judge
-/// died or does not answer: a fault of the harness, with the judge's log).
+/// died or does not answer, then TookTooLong: a fault of the harness, with the judge's log).
 class JudgeClient {
  public:
   JudgeClient(WorkerHost& host, int cancel_fd);
@@ -39,6 +53,9 @@ class JudgeClient {
   void start_open(const nlohmann::json& problem, int kernels = -1);
   /// Waits for that; gives the signature as found on real data.
   std::variant<Signature, ProblemFault> finish_open();
+  /// Holds trivial answers against the check that its problem was opened with. After a fault it
+  /// must not go on with another problem.
+  std::variant<AuditedAnswers, ProblemFault> audit();
   /// Has it forget its problem, so that it may open another one; false where it must not.
   bool close();
   /// Hands over a candidate's channel and what it is to do.
@@ -62,6 +79,8 @@ class JudgeClient {
   template <typename T>
   std::variant<T, ProblemFault> answer(protocol::MessageType expected,
                                        T (*read)(const nlohmann::json& body));
+  /// "the judge `what` and …", with its log.
+  std::string obituary(const char* what);
   [[noreturn]] void throw_dead(const char* what);
 
   WorkerHost& host_;

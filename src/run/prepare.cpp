@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "kbench/kernelbench.hpp"
+#include "run/environment.hpp"
 #include "run/judge_client.hpp"
 
 namespace kbench::run {
@@ -129,6 +130,24 @@ std::size_t needed_bytes(const Signature& signature) {
   for (const auto& entry : signature.state) state += entry.tensor.bytes();
   // Inputs and state twice (drawn, shared), outputs twice (reference, candidate).
   return 2 * (signature.input_bytes() + signature.output_bytes() + state);
+}
+
+std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
+                           const std::optional<Shrunk>& shrunk, const ShrinkOptions& shrink) {
+  const std::size_t memory = device.gpu ? device.gpu->memory_bytes : total_memory_bytes();
+  const std::size_t needed = needed_bytes(signature);
+  if (needed > memory)
+    return Unfit{"does_not_fit",
+                 fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose smaller "
+                             "sizes with --set",
+                             static_cast<double>(needed) / 1e9, device.model,
+                             static_cast<double>(memory) / 1e9)};
+  if (shrunk && !device.gpu && shrunk->hopeless(shrink))
+    return Unfit{"too_large_for_cpu",
+                 fmt::format("the problem has {} at the smallest sizes that --shrink finds for it: "
+                             "choose sizes with --set, or run it with --no-shrink",
+                             cost_text(shrunk->bytes, shrunk->flops))};
+  return std::nullopt;
 }
 
 bool is_compiled(const Prepared& prepared) {

@@ -55,6 +55,15 @@ bool decide_rejected(Prepared& prepared);
 /// Of the device's memory, by one input set of the problem.
 std::size_t needed_bytes(const Signature& signature);
 
+/// Why a problem of these sizes is not opened on a device: a cause and a sentence.
+struct Unfit {
+  std::string_view cause;
+  std::string message;
+};
+/// Nothing where it may be. `shrunk` is what became of its sizes under `shrink`.
+std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
+                           const std::optional<Shrunk>& shrunk, const ShrinkOptions& shrink);
+
 /// Parses and binds the candidate's plan and asks for its code: all that can be done ahead of the
 /// device. `record` is the candidate's blank record.
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,

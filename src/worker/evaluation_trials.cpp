@@ -6,51 +6,27 @@
 
 #include "worker/compare.hpp"
 #include "worker/evaluation.hpp"
+#include "worker/judging.hpp"
 
 // The part of an evaluation that tells right from wrong: trials, families of inputs, repetitions.
 namespace kbench::worker {
-namespace {
-
-/// Of the reference's own: what is nearer than that to the truth is no measure for others.
-constexpr double kSmallestError = 1e-8;
-
-}  // namespace
 
 TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
-  TrialResult result;
-  result.trial = static_cast<int>(set.trial());
-  double max_abs = 0;
-  double max_rel = 0;
+  std::vector<AnsweredTensor> answer;
   std::size_t output = 0;
   for (const auto& work : sets_[slot].work) {
     const auto& tensor = request_.plan.tensors[work.tensor];
     const bool is_output = tensor.role == BoundTensor::Role::kOutput;
-    const Truth truth = is_output ? set.truths().at(output)
-                        : slot_of(set, tensor).mutated
-                            ? Truth{slot_of(set, tensor).expected, {}, false, 1}
-                            : Truth{slot_of(set, tensor).source_view, {}, false, 1};
-    const std::string& precision = problem_.options().precision;
-    const at::Tensor got = is_output ? without_ties(slot, output, work.view) : work.view;
-    auto comparison =
-        compare(truth.value, got, truth.allowed(tolerance_for(precision, work.view.scalar_type())),
-                comparison_rule(precision));
-    if (truth.eager_error.value_or(0) > kSmallestError)
-      result.error_ratio =
-          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
-    max_abs = std::max(max_abs, comparison.max_abs_error);
-    max_rel = std::max(max_rel, comparison.max_rel_error);
-    if (is_output)
-      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
-    result.wrong_elements += comparison.wrong_elements;
-    if (comparison.first_wrong && !result.first_wrong) {
-      result.first_wrong = std::move(comparison.first_wrong);
-      result.first_wrong->output = output;
+    if (is_output) {
+      answer.push_back({set.truths().at(output), without_ties(slot, output, work.view), true});
+      ++output;
+      continue;
     }
-    if (is_output) ++output;
+    const Slot& source = slot_of(set, tensor);
+    const at::Tensor& expected = source.mutated ? source.expected : source.source_view;
+    answer.push_back({Truth{expected, {}, false, 1}, work.view, false});
   }
-  result.max_abs_error = max_abs;
-  result.max_rel_error = max_rel;
-  return result;
+  return judge_answer(problem_.options().precision, set.trial(), answer);
 }
 
 at::Tensor Evaluation::without_ties(std::size_t slot, std::size_t output, const at::Tensor& got) {
@@ -122,14 +98,11 @@ void Evaluation::run_families() {
     watch_->lap("family_call");
     check_red_zones(kSlot);
     InputSet& set = problem_.slot_set(kSlot);
-    auto result = judge_outputs(kSlot, set);
-    if (result.wrong_elements > 0) {
-      if (!problem_.confirm_family(kSlot, family)) continue;
-      result = judge_outputs(kSlot, set);
-    }
-    result.family = family;
-    mismatched = mismatched || result.wrong_elements > 0;
-    verdict_.record.correctness.push_back(std::move(result));
+    auto results = judge_in_family(problem_, kSlot, family, 1,
+                                   [&](std::size_t) { return judge_outputs(kSlot, set); });
+    if (results.empty()) continue;
+    mismatched = mismatched || results.front().wrong_elements > 0;
+    verdict_.record.correctness.push_back(std::move(results.front()));
     if (set.first_changed_source() != nullptr) refuse_written();
     if (mismatched && !request_.all_trials) break;
   }

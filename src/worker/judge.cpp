@@ -9,6 +9,7 @@
 #include "kbench/error.hpp"
 #include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
+#include "worker/audit.hpp"
 #include "worker/evaluation.hpp"
 
 namespace kbench::worker {
@@ -56,6 +57,8 @@ class Judge {
         return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
         return evaluate(json::parse(message.body), std::move(message.fds));
+      case MessageType::kAudit:
+        return audit_problem();
       case MessageType::kClose:
         return close_problem();
       case MessageType::kProbe:
@@ -152,6 +155,15 @@ class Judge {
     if (profile && (!verdict.record.profile.empty() || !verdict.operators.empty()))
       for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
     send(MessageType::kVerdict, answer);
+  }
+
+  void audit_problem() {
+    if (!problem_) throw Error("asked to audit without a problem");
+    json answers = json::object();
+    for (const auto& [name, answer] : audit(problem_)) answers[name] = to_json(answer);
+    json left_out = json::object();
+    if (problem_) left_out = problem_->families_left_out();
+    send(MessageType::kAudited, {{"answers", answers}, {"families_left_out", left_out}});
   }
 
   /// The candidate ran with inputs that it could write to: whatever changed, it wrote.

@@ -1,39 +1,90 @@
 # SPDX-License-Identifier: MIT
-"""The reference in double precision: what its own rounding is measured against."""
+"""The reference in another precision than its own.
+
+In double, it is what its own rounding is measured against; in half, an answer that a check should
+tell from the right one.
+"""
 
 import copy
 import gc
 
 import torch
 
+from kbench_worker.model_setup import short
 from kbench_worker.problem_host import outputs_of
 
+# The types below a floating one, the better one first.
+_LOWER = {torch.float64: (torch.float16, torch.bfloat16),
+          torch.float32: (torch.float16, torch.bfloat16), torch.float16: (torch.bfloat16,)}
 
-def _double(value):
-    """A copy in double precision; what is no floating tensor is copied as it is."""
+_CASTS = {torch.float64: torch.nn.Module.double, torch.float16: torch.nn.Module.half,
+          torch.bfloat16: torch.nn.Module.bfloat16}
+
+
+def _in_type(value, dtype):
+    """A copy in that type; what is no floating tensor is copied as it is."""
     if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value.clone()
+        return value.to(dtype, copy=True) if value.is_floating_point() else value.clone()
     if isinstance(value, (list, tuple)):
-        return type(value)(_double(item) for item in value)
+        return type(value)(_in_type(item, dtype) for item in value)
     return value
 
 
-def outputs(model, inputs):
-    """The outputs of one call in double precision, or None where the model has no such path.
+def _outputs_in(dtype, model, inputs):
+    """The outputs of one call in that type, or one line on why the model has no such path.
 
     Neither model nor inputs nor torch's generators change. What forward makes itself (the first
-    state of an LSTM, a mask) is double, too, unless it names another type.
+    state of an LSTM, a mask) is of that type, too, unless it names another one.
     """
     devices = [0] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
     default = torch.get_default_dtype()
     try:
         with torch.random.fork_rng(devices=devices), torch.no_grad():
-            torch.set_default_dtype(torch.float64)
-            return outputs_of(copy.deepcopy(model).double()(*[_double(item) for item in inputs]))
-    except Exception:  # whatever has no such path, or no room for it
+            torch.set_default_dtype(dtype)
+            copied = _CASTS[dtype](copy.deepcopy(model))
+            return outputs_of(copied(*[_in_type(item, dtype) for item in inputs]))
+    except Exception as error:  # whatever has no such path, or no room for it
         gc.collect()
         if devices:
             torch.cuda.empty_cache()
-        return None
+        return short(error)  # the error itself would keep its tensors
     finally:
         torch.set_default_dtype(default)
+
+
+def outputs(model, inputs):
+    """The outputs of one call in double precision, or None where the model has no such path."""
+    found = _outputs_in(torch.float64, model, inputs)
+    return None if isinstance(found, str) else found
+
+
+def _tensors(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _narrowest(model, inputs):
+    """The type with the fewest digits among floating inputs and weights; None where there is none.
+
+    Where some are of a half type already, a kernel may compute in it.
+    """
+    found = {tensor.dtype for tensor in [*_tensors(inputs), *model.state_dict().values()]
+             if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()}
+    return max(found, key=lambda dtype: torch.finfo(dtype).eps, default=None)
+
+
+def half_outputs(model, inputs):
+    """The outputs of one call in the half type below the problem's, with ""; or None with a
+    sentence."""
+    narrowest = _narrowest(model, inputs)
+    if narrowest is None:
+        return None, "the problem has no floating tensors"
+    found = f"there is none below {narrowest}"
+    for dtype in _LOWER.get(narrowest, ()):
+        found = _outputs_in(dtype, model, inputs)
+        if not isinstance(found, str):
+            return found, ""
+    return None, f"the reference does not run in a half type: {found}"

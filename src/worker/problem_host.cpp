@@ -252,6 +252,16 @@ at::Tensor ProblemHost::without_ties(const py::object& model,
       .cast<at::Tensor>();
 }
 
+std::pair<std::vector<at::Tensor>, std::string> ProblemHost::half_outputs(
+    const py::object& model, const std::vector<py::object>& arguments) {
+  const py::tuple found =
+      call_in(embedded_module("oracle"), "half_outputs", model, python_list(arguments));
+  std::vector<at::Tensor> outputs;
+  if (!found[0].is_none())
+    for (const auto& item : found[0].cast<py::list>()) outputs.push_back(item.cast<at::Tensor>());
+  return {std::move(outputs), found[1].cast<std::string>()};
+}
+
 bool ProblemHost::change_inputs(const std::string& family, const std::vector<Argument>& inputs,
                                 std::uint64_t seed) {
   return call_families("change", family, python_inputs(inputs), seed >> 1).cast<bool>();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kbench/problem.hpp"
@@ -76,6 +77,10 @@ class ProblemHost {
   at::Tensor without_ties(const pybind11::object& model,
                           const std::vector<pybind11::object>& arguments, std::size_t number,
                           const at::Tensor& expected, const at::Tensor& got, double tolerance);
+  /// The same in a half type below its own; with a sentence, and without outputs, where it cannot
+  /// be had.
+  std::pair<std::vector<at::Tensor>, std::string> half_outputs(
+      const pybind11::object& model, const std::vector<pybind11::object>& arguments);
   /// Makes drawn inputs members of a family, in place; false where that changes nothing.
   bool change_inputs(const std::string& family, const std::vector<Argument>& inputs,
                      std::uint64_t seed);

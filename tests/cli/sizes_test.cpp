@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/file.hpp"
+#include "core/file_tree.hpp"
 
 namespace kbench::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,6 +45,28 @@ inline std::vector<RosterEntry> roster(int count) {
         {.problem = "level1/19_ReLU", .level = 1, .model = "alpha", .sample = i, .tags = {}});
   }
   return entries;
+}
+
+/// The examples of a document in include/kbench by their type.
+inline std::map<std::string, nlohmann::json> documented_lines(const std::string& name) {
+  std::ifstream in(KBENCH_SOURCE_DIR "/include/kbench/" + name);
+  std::map<std::string, nlohmann::json> examples;
+  std::string line, text;
+  bool inside = false;
+  while (std::getline(in, line)) {
+    if (line == "```json") {
+      inside = true;
+      text.clear();
+    } else if (line == "```" && inside) {
+      inside = false;
+      nlohmann::json example = nlohmann::json::parse(text);
+      const std::string type = example.at("type");
+      examples[type] = std::move(example);
+    } else if (inside) {
+      text += line + "\n";
+    }
+  }
+  return examples;
 }
 
 /// Tests around one run file in a folder of its own.

@@ -245,30 +245,8 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
   }
 }
 
-/// The examples of RUN_FILE.md by their type.
-std::map<std::string, json> documented_lines() {
-  std::ifstream in(KBENCH_SOURCE_DIR "/include/kbench/RUN_FILE.md");
-  std::map<std::string, json> examples;
-  std::string line, text;
-  bool inside = false;
-  while (std::getline(in, line)) {
-    if (line == "```json") {
-      inside = true;
-      text.clear();
-    } else if (line == "```" && inside) {
-      inside = false;
-      json example = json::parse(text);
-      const std::string type = example.at("type");
-      examples[type] = std::move(example);
-    } else if (inside) {
-      text += line + "\n";
-    }
-  }
-  return examples;
-}
-
 TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
-  const std::map<std::string, json> examples = documented_lines();
+  const std::map<std::string, json> examples = test::documented_lines("RUN_FILE.md");
   ASSERT_THAT(examples, SizeIs(4));
   const auto parsed = [&](const char* type) { return run_line_from_json(examples.at(type)); };
   EXPECT_EQ(to_json(std::get<RunHeader>(parsed("run"))), examples.at("run"));

@@ -58,6 +58,8 @@ class FakeJudge {
         answer_problem(message);
       else if (message.type == MessageType::kEvaluate)
         evaluate(message);
+      else if (message.type == MessageType::kAudit)
+        audit();
       else if (message.type == MessageType::kProbe)
         probe();
       else if (message.type == MessageType::kWarm)
@@ -104,6 +106,19 @@ class FakeJudge {
                      {"reference_ms", 1.0},
                      {"sets", 1},
                      {"reusable", mode_ != "one_problem_each"}});
+  }
+
+  void audit() {
+    if (mode_ == "dies_on_audit") die("no answer is trivial");
+    if (mode_ == "never_audits") return;
+    if (mode_ == "audits_half")
+      return reply(MessageType::kAudited, json{{"answers", {{"zeros", {{"passes", 3}}}}}});
+    if (mode_ == "fails_audit")
+      return reply(MessageType::kProblemFailure,
+                   json{{"cause", "reference_raised"}, {"message", "it raises"}, {"log", ""}});
+    reply(MessageType::kAudited,
+          json{{"answers", {{"zeros", {{"passes", true}, {"tolerance", 3e-5}}}}},
+               {"families_left_out", {{"nan", "the reference is not finite"}}}});
   }
 
   /// Takes the candidate's word that it is loaded for a right answer.

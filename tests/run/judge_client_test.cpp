@@ -75,6 +75,30 @@ INSTANTIATE_TEST_SUITE_P(Judges, BadAnswer,
                                          "speaks_garbage"),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST(JudgeClient, AnAuditIsAnAnswerOrTheProblemsOwnFailure) {
+  Bench bench("ok");
+  opened(*bench.judge, json::object());
+  const auto audited = bench.judge->audit();
+  const auto& answers = std::get<AuditedAnswers>(audited);
+  EXPECT_EQ(answers.answers.at("zeros").passes, true);
+  EXPECT_EQ(answers.answers.at("zeros").tolerance, 3e-5);
+  EXPECT_EQ(answers.families_left_out.at("nan"), "the reference is not finite");
+  Bench failing("fails_audit");
+  opened(*failing.judge, json::object());
+  EXPECT_EQ(std::get<ProblemFault>(failing.judge->audit()).cause, "reference_raised");
+}
+
+TEST(JudgeClient, AnAuditThatIsNoneIsAnError) {
+  for (const char* mode : {"dies_on_audit", "audits_half"}) {
+    Bench bench(mode);
+    opened(*bench.judge, json::object());
+    EXPECT_THROW(bench.judge->audit(), Error) << mode;
+  }
+  Bench bench("never_audits");
+  opened(*bench.judge, json::object());
+  EXPECT_THROW(bench.judge->audit(), TookTooLong);
+}
+
 TEST(JudgeClient, ADeadJudgesErrorHoldsItsEndAndItsLastWords) {
   Bench bench("dies_on_problem");
   const auto said = error_of([&] { opened(*bench.judge, json::object()); });

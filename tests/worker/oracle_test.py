@@ -77,6 +77,34 @@ class Oracle(unittest.TestCase):
         self.assertIsNone(self.outputs(lambda self, x: "words", torch.ones(1)))
         self.assertEqual(torch.get_default_dtype(), torch.float32)
 
+    def half(self, function, *inputs):
+        return oracle.half_outputs(Model(function), list(inputs))
+
+    def test_half_precision_is_the_next_lower_type(self):
+        def double(self, x):
+            return x * 2
+
+        (y,), why = self.half(double, torch.full((3,), 1 / 3))
+        self.assertEqual((y.dtype, why), (torch.float16, ""))
+        none, why = self.half(double, torch.full((3,), 1 / 3).bfloat16())  # the weights are fp32
+        self.assertIsNone(none)
+        model = Model(double).half()
+        (y,), _ = oracle.half_outputs(model, [torch.ones(3).half()])
+        self.assertEqual(y.dtype, torch.bfloat16)
+        none, why = oracle.half_outputs(Model(double).bfloat16(), [torch.ones(3).bfloat16()])
+        self.assertIsNone(none)
+        self.assertIn("there is none below torch.bfloat16", why)
+
+    def test_half_precision_that_cannot_be_had_says_why(self):
+        def strict(self, x):
+            if x.dtype != torch.float32:
+                raise TypeError("fp32 alone")
+            return x
+
+        none, why = self.half(strict, torch.ones(3))
+        self.assertIsNone(none)
+        self.assertIn("TypeError: fp32 alone", why)
+
 
 if __name__ == "__main__":
     unittest.main()

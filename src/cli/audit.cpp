@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/audit.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/audit_text.hpp"
+#include "cli/cancel.hpp"
+#include "cli/commands.hpp"
+#include "cli/eval_input.hpp"
+#include "cli/judging_options.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/out_file.hpp"
+#include "cli/progress.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run.hpp"
+#include "run/judge_client.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr int kInterrupted = 130;
+constexpr int kFault = 1;
+
+struct AuditArguments {
+  std::vector<std::string> problems;
+  JudgingArguments judging;
+  AuditOptions options;
+  std::string out;
+  bool resume = false, json = false, quiet = false;
+};
+
+/// Audits that a file holds already, by their key; faults of the harness are tried again.
+std::map<std::string, ProblemAudit> known_audits(const std::filesystem::path& out, bool resume) {
+  std::map<std::string, ProblemAudit> known;
+  if (!resume || !std::filesystem::exists(out)) return known;
+  for (ProblemAudit& audit : read_audits({out}).audits)
+    if (audit.outcome != AuditOutcome::kHarnessFault) known.emplace(audit_key(audit), audit);
+  return known;
+}
+
+void print(std::span<const ProblemAudit> audits, bool as_json) {
+  if (as_json)
+    std::cout << audit_json(audits).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << '\n';
+  else
+    std::cout << audit_text(audits);
+  std::cout.flush();
+}
+
+int audit(const AuditArguments& arguments, int cancel_fd) {
+  const Installation installation = find_installation();
+  const auto problems = find_problems(arguments.problems, {installation.problems});
+  AuditOptions options = arguments.options;
+  options.check.overrides = parse_overrides(arguments.judging.settings, problems);
+  const auto out = choose_out(arguments.out, "audit", arguments.resume);
+  Progress progress(arguments.quiet, "problems", "degenerate");
+  AuditRun run(installation, options, progress, cancel_fd);
+  const auto known = known_audits(out, arguments.resume);
+  AuditWriter writer(out, arguments.resume);
+  writer.write(run.header(own_command_line(), problem_set_hash(problems)));
+  std::map<std::string, ProblemAudit> audits;  // by the problem's key
+  std::vector<Problem> todo;
+  for (const Problem& problem : problems) {
+    const auto found = known.find(audit_key(run.blank(problem)));
+    if (found == known.end())
+      todo.push_back(problem);
+    else
+      audits.emplace(problem.key, found->second);
+  }
+  progress.planned(todo.size(), audits.size());
+  bool faulty = false;
+  const bool finished = run.run(todo, [&](ProblemAudit audited) {
+    faulty = faulty || audited.outcome == AuditOutcome::kHarnessFault;
+    writer.write(audited);
+    progress.done(fmt::format("{}: {}", audited.problem.str(), to_string(audited.outcome)),
+                  audited.outcome == AuditOutcome::kDegenerate, audited.seconds);
+    audits.emplace(audited.problem.str(), std::move(audited));
+  });
+  if (!finished) {
+    fmt::print(stderr, "\nkbench: interrupted; finished problems are in {}: go on with --resume\n",
+               out.string());
+    return kInterrupted;
+  }
+  writer.write_end(run.secret(), !faulty);
+  std::vector<ProblemAudit> ordered;
+  for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
+  print(ordered, arguments.json);
+  fmt::print(stderr, "audits: {}\n", out.string());
+  return faulty ? kFault : 0;
+}
+
+}  // namespace
+
+Subcommand add_audit(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "audit",
+      "Hold answers that compute nothing (zeros, the input, a constant, …) against the check of "
+      "problems: one on which such an answer passes is degenerate under this check");
+  auto arguments = std::make_shared<AuditArguments>();
+  command->add_option("PROBLEM", arguments->problems,
+                      "a file, a folder, a glob, or a name in a set; none: all shipped problems");
+  add_judging_options(*command, arguments->judging, arguments->options.check);
+  command
+      ->add_option("--timeout", arguments->options.problem_limit_s,
+                   "seconds to open a problem, and to ask it; one that takes longer is a "
+                   "problem_failure")
+      ->check(above_zero())
+      ->capture_default_str();
+  command
+      ->add_option("--jobs", arguments->options.jobs, "problems at once on the CPU; a GPU has one")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--out", arguments->out,
+                      "audit file, which kbench report --audit reads (default: audit.jsonl, or "
+                      "audit-N.jsonl)");
+  command->add_flag("--resume", arguments->resume,
+                    "go on with an audit file: skip problems that have been asked");
+  command->add_flag("--json", arguments->json, "JSON instead of text");
+  command->add_flag("--quiet", arguments->quiet, "no progress");
+  const auto run_it = [arguments, command] {
+    take_judging_options(*command, arguments->judging, arguments->options.check);
+    try {
+      return audit(*arguments, install_cancel());
+    } catch (const run::Cancelled&) {
+      return kInterrupted;
+    }
+  };
+  return {command, run_it};
+}
+
+}  // namespace kbench::cli

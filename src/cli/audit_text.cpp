@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "cli/audit_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "cli/text_table.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr const char* kNone = "none";
+/// KernelBench's names are up to 64 characters long; sentences are longer.
+constexpr std::size_t kMaxColumn = 80;
+
+std::string cell(const ProblemAudit& audit, const std::string& name) {
+  const auto answer = audit.answers.find(name);
+  if (answer == audit.answers.end() || !answer->second.passes) return "–";
+  return *answer->second.passes ? "PASSES" : answer->second.caught_by;
+}
+
+std::string failure(const ProblemAudit& audit) {
+  return fmt::format("{}: {}", to_string(audit.outcome), audit.message);
+}
+
+std::string answers_table(std::span<const ProblemAudit> audits) {
+  std::set<std::string> names;
+  for (const ProblemAudit& audit : audits)
+    for (const auto& [name, answer] : audit.answers) names.insert(name);
+  std::vector<std::vector<std::string>> rows(1, {"problem"});
+  rows[0].insert(rows[0].end(), names.begin(), names.end());
+  for (const ProblemAudit& audit : audits) {
+    auto& row = rows.emplace_back(1, audit.problem.str());
+    if (audit.answers.empty())
+      row.push_back(failure(audit));
+    else
+      for (const std::string& name : names) row.push_back(cell(audit, name));
+  }
+  return table_text(rows, {}, kMaxColumn);
+}
+
+std::string family_cell(const AuditAnswer& answer) {
+  if (!answer.would_be_caught_by.empty()) return answer.would_be_caught_by;
+  return answer.why.empty() ? kNone : fmt::format("{} (not asked: {})", kNone, answer.why);
+}
+
+std::string degenerate_table(std::span<const ProblemAudit> audits) {
+  std::vector<std::vector<std::string>> rows(
+      1, {"degenerate under this check", "answer", "tolerance", "family"});
+  for (const ProblemAudit& audit : audits)
+    for (const std::string& name : audit.passing()) {
+      const AuditAnswer& answer = audit.answers.at(name);
+      rows.push_back({audit.problem.str(), name,
+                      answer.tolerance ? fmt::format("{}", *answer.tolerance) : kNone,
+                      family_cell(answer)});
+    }
+  return rows.size() > 1 ? "\n" + table_text(rows, {}, kMaxColumn) : std::string();
+}
+
+std::string check_text(const AuditCheck& check) {
+  return fmt::format("{}, {}, {} trial{}{}", check.judge.str(), check.precision.str(), check.trials,
+                     check.trials == 1 ? "" : "s", check.families ? " and families of inputs" : "");
+}
+
+}  // namespace
+
+std::string audit_text(std::span<const ProblemAudit> audits) {
+  if (audits.empty()) return {};
+  const auto with = [&](AuditOutcome outcome) {
+    return std::ranges::count(audits, outcome, &ProblemAudit::outcome);
+  };
+  const auto failed = with(AuditOutcome::kProblemFailure) + with(AuditOutcome::kHarnessFault);
+  std::string text = answers_table(audits) + degenerate_table(audits);
+  if (with(AuditOutcome::kDegenerate) > 0)
+    text +=
+        "family: the inputs of kbench's whole check that catch the answer; tolerance: the largest\n"
+        "one of this check that would, in the trials\n";
+  text += fmt::format("\n{} of {} {} degenerate under this check ({})\n",
+                      with(AuditOutcome::kDegenerate),
+                      static_cast<std::ptrdiff_t>(audits.size()) - failed,
+                      with(AuditOutcome::kDegenerate) == 1 ? "problems is" : "problems are",
+                      check_text(audits.front().check));
+  if (failed > 0)
+    text +=
+        fmt::format("{} more could not be asked: {} problem_failure, {} harness_fault\n", failed,
+                    with(AuditOutcome::kProblemFailure), with(AuditOutcome::kHarnessFault));
+  std::map<std::string, Shrunk> shrunk;
+  for (const ProblemAudit& audit : audits)
+    if (audit.shrunk) shrunk.emplace(audit.problem.str(), *audit.shrunk);
+  return shrunk.empty() ? text : text + shrunk_text(shrunk) + "\n";
+}
+
+nlohmann::json audit_json(std::span<const ProblemAudit> audits) {
+  nlohmann::json degenerate = nlohmann::json::array(), problems = nlohmann::json::array();
+  for (const ProblemAudit& audit : audits) {
+    if (audit.outcome == AuditOutcome::kDegenerate) degenerate.push_back(audit.problem.str());
+    problems.push_back(to_json(audit));
+  }
+  return {{"degenerate", std::move(degenerate)}, {"problems", std::move(problems)}};
+}
+
+}  // namespace kbench::cli

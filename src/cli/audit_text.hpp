@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "kbench/audit.hpp"
+
+namespace kbench::cli {
+
+/// What `kbench audit` prints: a table of problems and answers, then the degenerate problems with
+/// what would catch each answer that passes.
+std::string audit_text(std::span<const ProblemAudit> audits);
+
+/// The same for programs: {"degenerate": [keys], "problems": [lines of the audit file]}.
+nlohmann::json audit_json(std::span<const ProblemAudit> audits);
+
+}  // namespace kbench::cli

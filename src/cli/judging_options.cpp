@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "cli/judging_options.hpp"
+
+#include "cli/kb_compat.hpp"
+#include "cli/shrink_option.hpp"
+
+namespace kbench::cli {
+
+void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions& options) {
+  app.add_option("--device", options.device, "auto, cpu, cuda, or cuda:0,1")->capture_default_str();
+  app.add_option("--precision", options.precision, "native, tf32, fp16, bf16")
+      ->check(CLI::IsMember(names_of(precisions())))
+      ->capture_default_str();
+  app.add_flag("--kb-compat", arguments.kb_compat,
+               "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
+  app.add_option("--trials", options.trials, "correctness trials, each on inputs of its own")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--families,!--no-families", options.families,
+               "check with other kinds of inputs than the problem draws, too (the default)");
+  app.add_option("--seed", options.seed, "draw inputs from this seed: a public-seed run");
+  app.add_option("--set", arguments.settings, "NAME=VALUE: override a problem's constant")
+      ->allow_extra_args(false);
+  add_shrink_option(app, arguments.shrink);
+}
+
+void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
+                          EvalOptions& options) {
+  options.shrink = parse_shrink(arguments.shrink);
+  if (arguments.kb_compat) choose_kernelbench_rules(app, options);
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/audit.hpp"
+#include "worker/judged_problem.hpp"
+#include "worker/trivial_answers.hpp"
+
+namespace kbench::worker {
+
+/// Holds trivial answers against the check that a problem was opened with: the same trials, truths,
+/// tolerances and families of inputs as for a candidate. An answer that was caught is not asked
+/// again.
+class Audit {
+ public:
+  /// `names` are those of the answers that are asked for.
+  Audit(JudgedProblem& problem, const std::vector<std::string>& names);
+
+  void run();
+  /// How each fared. Where it passes, what would catch it is not known yet.
+  const std::map<std::string, AuditAnswer>& answers() const { return answers_; }
+
+ private:
+  struct Held {
+    const TrivialAnswer* row;
+    AuditAnswer* answer;
+    bool open() const { return answer->passes.value_or(false); }
+  };
+  void look_at_other_draws();
+  void run_trial(std::uint32_t trial);
+  void run_family(const std::string& family);
+  bool any_open() const;
+  Given give(const Held& held, InputSet& set) const;
+  TrialResult judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
+
+  JudgedProblem& problem_;
+  std::map<std::string, AuditAnswer> answers_;
+  std::vector<Held> held_;
+  std::vector<at::Tensor> first_, means_;  ///< as Known has them
+};
+
+/// All trivial answers held against the check of an open problem; those that pass also against
+/// kbench's whole check, for which the problem is opened anew. Throws ProblemFailure.
+std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem);
+
+}  // namespace kbench::worker

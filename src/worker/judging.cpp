@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judging.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "worker/compare.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Of the reference's own: what is nearer than that to the truth is no measure for others.
+constexpr double kSmallestError = 1e-8;
+
+}  // namespace
+
+TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
+                         std::span<const AnsweredTensor> answer) {
+  TrialResult result;
+  result.trial = static_cast<int>(trial);
+  double max_abs = 0;
+  double max_rel = 0;
+  std::size_t output = 0;
+  for (const auto& [truth, got, is_output] : answer) {
+    auto comparison =
+        compare(truth.value, got, truth.allowed(tolerance_for(precision, got.scalar_type())),
+                comparison_rule(precision));
+    if (truth.eager_error.value_or(0) > kSmallestError)
+      result.error_ratio =
+          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
+    max_abs = std::max(max_abs, comparison.max_abs_error);
+    max_rel = std::max(max_rel, comparison.max_rel_error);
+    if (is_output)
+      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
+    result.wrong_elements += comparison.wrong_elements;
+    if (comparison.first_wrong && !result.first_wrong) {
+      result.first_wrong = std::move(comparison.first_wrong);
+      result.first_wrong->output = output;
+    }
+    if (is_output) ++output;
+  }
+  result.max_abs_error = max_abs;
+  result.max_rel_error = max_rel;
+  return result;
+}
+
+std::vector<TrialResult> judge_in_family(JudgedProblem& problem, std::size_t slot,
+                                         const std::string& family, std::size_t answers,
+                                         const std::function<TrialResult(std::size_t)>& judge) {
+  const auto is_wrong = [](const TrialResult& result) { return result.wrong_elements > 0; };
+  std::vector<TrialResult> results;
+  for (std::size_t i = 0; i < answers; ++i) results.push_back(judge(i));
+  if (std::ranges::any_of(results, is_wrong)) {
+    if (!problem.confirm_family(slot, family)) return {};
+    for (std::size_t i = 0; i < answers; ++i)
+      if (is_wrong(results[i])) results[i] = judge(i);
+  }
+  for (TrialResult& result : results) result.family = family;
+  return results;
+}
+
+}  // namespace kbench::worker
