@@ -50,8 +50,8 @@ struct EvalOptions {
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
   bool cold_cache = true;
-  std::optional<std::uint64_t> seed;  ///< none: a secret drawn for this run
-  Sizes overrides;                    ///< --set
+  std::optional<std::uint64_t> seed;     ///< none: a secret drawn for this run
+  Sizes overrides;                       ///< --set
   std::vector<std::string> other_sizes;  ///< `--sizes`: names in sizes.json, asked afterwards
   ShrinkOptions shrink;
   double compile_limit_s = 30;

@@ -43,6 +43,10 @@ constexpr RefusedCall kCalls[] = {
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
+    // Out of the group that is stopped while others are timed. Those who start workers in sessions
+    // of their own are told that it was done.
+    {"setsid", SYS_setsid, 0},
+    {"setpgid", SYS_setpgid, 0},
     // Another view of files: mounts, handles that go around permissions, namespaces.
     {"mount", SYS_mount, EPERM},
     {"umount2", SYS_umount2, EPERM},

@@ -16,7 +16,8 @@ enum class RefusedWhen : std::uint8_t {
   kAnySignal,      ///< whomever it is for: the filter cannot tell
 };
 
-/// A system call that a caged process may not make, and the error that it gets.
+/// A system call that a caged process may not make, and the error that it gets; 0: it seems to
+/// succeed, and does nothing.
 struct RefusedCall {
   std::string_view name;
   long number;

@@ -34,7 +34,7 @@ struct Prepared {
   std::vector<Prepared*> copies;  ///< with equal code, which wait for its verdict
   /// The same candidate at the sizes of `--sizes`, by their names.
   std::vector<std::pair<std::string, std::unique_ptr<Prepared>>> at_other_sizes;
-  std::string log;                ///< for the details: compiler's log, problem's traceback
+  std::string log;  ///< for the details: compiler's log, problem's traceback
   std::optional<BoundPlan> bound;
   std::shared_future<CompileResult> compiled;
   std::optional<CandidateJob> module;   ///< of a module or an extension

@@ -107,7 +107,9 @@ class Device {
   virtual std::size_t granularity() const = 0;
   virtual std::size_t free_bytes() = 0;
 
-  virtual SharedBuffer create(BufferLayout layout) = 0;
+  /// Memory for another process, too. Unless `writable`, that one cannot write to it where the
+  /// device's memory can be kept from it; nobody can change its size.
+  virtual SharedBuffer create(BufferLayout layout, bool writable) = 0;
   virtual SharedBuffer map(Fd fd, BufferLayout layout, bool writable) = 0;
   /// Memory of this process alone, with red zones and an unmapped page behind.
   virtual SharedBuffer allocate(BufferLayout layout) = 0;

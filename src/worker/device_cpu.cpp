@@ -31,12 +31,18 @@ class CpuDevice final : public Device {
     return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * kPage;
   }
 
-  SharedBuffer create(BufferLayout layout) override {
-    Fd fd(memfd_create("kbench", MFD_CLOEXEC));
+  SharedBuffer create(BufferLayout layout, bool writable) override {
+    Fd fd(memfd_create("kbench", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd || ftruncate(fd.value(), static_cast<off_t>(layout.mapped_bytes)) != 0)
       throw Error(fmt::format("no shared memory of {} bytes: {}", layout.mapped_bytes,
                               std::strerror(errno)));
-    return map(std::move(fd), layout, true);
+    SharedBuffer buffer = map(std::move(fd), layout, true);
+    // A process that has the descriptor could open it anew for writing, or cut it off under us.
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (fcntl(buffer.fd(), F_ADD_SEALS, seals | (writable ? 0 : F_SEAL_FUTURE_WRITE)) != 0 &&
+        fcntl(buffer.fd(), F_ADD_SEALS, seals) != 0)  // before Linux 5.1
+      throw Error(fmt::format("shared memory cannot be sealed: {}", std::strerror(errno)));
+    return buffer;
   }
 
   SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override {

@@ -114,7 +114,8 @@ class CudaDevice final : public Device {
     return free;
   }
 
-  SharedBuffer create(BufferLayout layout) override {
+  /// Whoever has the descriptor can write to it: only digests tell.
+  SharedBuffer create(BufferLayout layout, bool) override {
     CUmemGenericAllocationHandle handle = 0;
     check(cuda_.cuMemCreate(&handle, layout.mapped_bytes, &allocation_, 0),
           fmt::format("allocating {} bytes", layout.mapped_bytes));

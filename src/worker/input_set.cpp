@@ -56,11 +56,11 @@ std::int64_t content_digest(const at::Tensor& tensor) {
   return sum.item<std::int64_t>();
 }
 
-Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn) {
+Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable) {
   Slot slot;
   slot.name = std::move(name);
   const auto bytes = static_cast<std::size_t>(drawn.numel()) * drawn.element_size();
-  slot.source = device.create(buffer_layout(bytes, device.granularity(), false));
+  slot.source = device.create(buffer_layout(bytes, device.granularity(), false), writable);
   slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
   slot.source_view.copy_(drawn);
   slot.live = drawn;
@@ -76,7 +76,7 @@ void InputSet::draw(ProblemHost& host, Device& device, const DrawOptions& option
       continue;
     }
     argument_slots_.push_back(static_cast<int>(inputs_.size()));
-    inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor));
+    inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor, options.writable));
   }
 }
 
@@ -90,7 +90,7 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   draw(host, device, options);
   if (!shared)
     for (const auto& entry : host.state_of(model_))
-      state_.push_back(make_slot(device, entry.name, entry.tensor.detach()));
+      state_.push_back(make_slot(device, entry.name, entry.tensor.detach(), options.writable));
 
   std::vector<pybind11::object> objects;
   for (const auto& argument : arguments_) objects.push_back(argument.object);

@@ -40,8 +40,9 @@ struct DrawOptions {
   /// By KernelBench's rules: the one model of all trials. Its state goes on from call to call, and
   /// candidates get none of it; they get inputs as the reference leaves them.
   pybind11::object shared_model = {};
-  bool exact = true;   ///< ask for the answers in double precision
-  EagerErrors errors;  ///< else what the reference's errors usually are
+  bool writable = false;  ///< candidates can write to what they get
+  bool exact = true;      ///< ask for the answers in double precision
+  EagerErrors errors;     ///< else what the reference's errors usually are
 };
 
 /// What the reference makes of the inputs of a set.
@@ -98,7 +99,7 @@ class InputSet {
  private:
   void draw(ProblemHost& host, Device& device, const DrawOptions& options);
   void use_shared_memory();
-  Slot make_slot(Device& device, std::string name, const at::Tensor& drawn);
+  static Slot make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable);
   void keep_what_changed(bool shared);
   std::vector<Slot*> written_slots();
 

@@ -134,6 +134,7 @@ class Judge {
     evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();
+    if (evaluation.find_written_source) problem_->redraw(true);
     Verdict verdict;
     {
       Evaluation running(*problem_, std::move(evaluation),
@@ -141,7 +142,11 @@ class Judge {
                          [this] { wait_for_go(); });
       verdict = running.run();
     }
-    if (request.at("find_written_source").get<bool>()) name_written_source(verdict.record);
+    if (request.at("find_written_source").get<bool>())
+      name_written_source(verdict.record);
+    else if (verdict.record.outcome != Outcome::kCorrect &&
+             !problem_->first_changed_source().empty())
+      problem_->redraw();  // what it wrote is no fault of those that follow
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},
                 {"phases_s", verdict.phases_s},

@@ -152,10 +152,11 @@ DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {
             init_seed(trial),
             trial_seed(options_.secret, options_.key, trial),
             {},
+            writable_,
             exact_,
             exact_ ? EagerErrors() : errors_};
   if (trial == 0) shared_model_ = host_.build_model(options_.device, options_.precision, 0);
-  return {options_.precision, 0, seeds_.at(trial), shared_model_, false, {}};
+  return {options_.precision, 0, seeds_.at(trial), shared_model_, writable_, false, {}};
 }
 
 void JudgedProblem::use_math_modes(std::uint32_t modes) {
@@ -206,7 +207,8 @@ InputSet& JudgedProblem::slot_set(std::size_t slot) {
   return sets_[slot] ? *sets_[slot] : trial_set(static_cast<std::uint32_t>(slot));
 }
 
-void JudgedProblem::redraw() {
+void JudgedProblem::redraw(bool writable) {
+  writable_ = writable;
   for (auto& set : sets_) set.reset();
   entered_.reset();
 }

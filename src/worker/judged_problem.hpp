@@ -105,8 +105,9 @@ class JudgedProblem {
   /// Why those families that were left out were, by name.
   std::map<std::string, std::string> families_left_out() const;
 
-  /// Forgets all sets: somebody may have written to them.
-  void redraw();
+  /// Forgets all sets: somebody may have written to them. Of the next ones candidates can write to
+  /// what they get, if `writable`: to see whether they do.
+  void redraw(bool writable = false);
 
   /// By KernelBench's rules the set of the timed calls comes after those of the trials.
   std::uint32_t timed_trial() const { return static_cast<std::uint32_t>(options_.trials); }
@@ -164,6 +165,7 @@ class JudgedProblem {
   std::vector<std::uint64_t> generations_;
   std::size_t resident_ = 1;
   std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
+  bool writable_ = false;                      ///< see redraw()
   std::uint32_t timed_draws_ = 0;              ///< so far
   std::map<std::string, Family> families_;
   /// Of a trial's set as drawn, while it holds other inputs.

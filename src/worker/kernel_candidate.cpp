@@ -23,8 +23,6 @@ class KernelCandidate final : public JudgedCandidate {
       if (tensor.role != BoundTensor::Role::kScratch) continue;
       auto buffer =
           device_->allocate(buffer_layout(tensor.info.bytes(), device_->granularity(), true));
-      // Scratch is undefined by contract; a NaN pattern makes reading it early show.
-      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
       fill_red_zones(*device_, buffer);
       scratch_.emplace(i, std::move(buffer));
     }
@@ -42,7 +40,6 @@ class KernelCandidate final : public JudgedCandidate {
     const bool count = body.count != 0;
     device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
                     deadline_after(body.limit_s)});
-    refill_scratch();
     prepare(body.set);
     run();
     device_->synchronize();
@@ -74,21 +71,17 @@ class KernelCandidate final : public JudgedCandidate {
   std::vector<LaunchReport> take_reports() override { return device_->take_reports(); }
 
  private:
-  /// Scratch is undefined at the start of each call that is looked at, not only of the first.
-  void refill_scratch() {
-    if (sanitize_ == ptx::Sanitize::kNone) return;
-    for (const auto& [tensor, buffer] : scratch_)
-      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
-  }
-
   const SharedBuffer* find(std::uint32_t set, std::size_t tensor, BufferRole role) const {
     const auto found =
         buffers_.find({set, static_cast<std::uint32_t>(tensor), static_cast<std::uint32_t>(role)});
     return found == buffers_.end() ? nullptr : &found->second;
   }
 
-  /// State restored, outputs poisoned: every call starts alike. Not part of the time.
+  /// State restored, outputs and scratch poisoned: every call starts alike, and finds nothing of
+  /// the last one. Not part of the time.
   void prepare(std::uint32_t set) {
+    for (const auto& [tensor, buffer] : scratch_)
+      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
     std::vector<KernelTensor> tensors;
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Candidates that cheat, and honest twins that use the same technique; tests/hostile/README.md.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
+#include <regex>
 
 #include "cli/kbench_process.hpp"
+#include "core/file_tree.hpp"
 
 namespace kbench::test {
 namespace {
@@ -41,6 +45,47 @@ std::map<std::string, Record> judged(const std::string& part) {
     if (record.outcome != Outcome::kMissing)
       records.emplace(fs::path(id).lexically_relative(kFolder).string(), record);
   return records;
+}
+
+/// 0: a kernel, 1: an extension, 2: a module.
+std::size_t kind_of(const fs::path& file) {
+  if (file.extension() == ".py") return 2;
+  const std::string text = read_file(file, 1 << 20).bytes;
+  return text.find("torch::Tensor") == std::string::npos ? 0 : 1;
+}
+
+/// The README's table: by family, what its cells say of each kind.
+std::map<std::string, std::array<std::string, 3>> matrix() {
+  std::map<std::string, std::array<std::string, 3>> rows;
+  std::ifstream file(kFolder / "README.md");
+  const std::regex row(R"(\| (\d\d) [^|]*\| ([^|]+) \| ([^|]+) \| ([^|]+) \|)");
+  std::smatch cells;
+  for (std::string line; std::getline(file, line);)
+    if (std::regex_match(line, cells, row)) rows[cells[1]] = {cells[2], cells[3], cells[4]};
+  return rows;
+}
+
+TEST(Hostile, EachFamilyHasTwoCheatsOfEachKindThatItCanHave) {
+  std::map<std::string, std::array<int, 3>> all, on_gpu;
+  for (const auto& [path, state] : expected_of("cheats")) {
+    const std::string family = fs::path(path).filename().string().substr(0, 2);
+    const std::size_t kind = kind_of(kFolder / path);
+    ++all[family][kind];
+    on_gpu[family][kind] += state == "gpu" ? 1 : 0;
+  }
+  const auto told = matrix();
+  EXPECT_EQ(told.size(), 26u);
+  for (const auto& [family, cells] : told) {
+    for (std::size_t kind = 0; kind < cells.size(); ++kind) {
+      const int count = all[family][kind], gpu = on_gpu[family][kind];
+      const std::string note = gpu == 0       ? ""
+                               : gpu == count ? " (all gpu)"
+                                              : fmt::format(" ({} gpu)", gpu);
+      EXPECT_EQ(cells[kind], count == 0 ? "–" : fmt::format("{}{}", count, note))
+          << family << ", kind " << kind;
+      EXPECT_NE(count, 1) << family << ", kind " << kind;
+    }
+  }
 }
 
 TEST(Hostile, CheatsThatAreCaughtStayCaught) {

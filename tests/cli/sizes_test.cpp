@@ -50,21 +50,15 @@ class Sizes : public testing::Test {
                  R"({"level1/1_Twice": {"cpu": {"ROWS": 4}, "odd": {"ROWS": 3, "COLS": 37},
                                         "broken": {"COLS": 13}}})");
     folder.write("candidates/me/1_Twice/0.cu", kernel("  if (i < n) y[i] = 2 * x[i];\n"));
-    folder.write("candidates/me/1_Twice/1.cu",
-                 kernel("  if (i < n / 64 * 64) y[i] = 2 * x[i];\n"));
-    folder.write("candidates/me/2_Twice/0.cu",
-                 kernel("  if (i < n / 64 * 64) y[i] = 2 * x[i];\n"));
+    folder.write("candidates/me/1_Twice/1.cu", kernel("  if (i < n / 64 * 64) y[i] = 2 * x[i];\n"));
+    folder.write("candidates/me/2_Twice/0.cu", kernel("  if (i < n / 64 * 64) y[i] = 2 * x[i];\n"));
   }
 
   CommandResult eval(const std::vector<std::string>& options) {
-    std::vector<std::string> arguments{"eval",
-                                       (folder.path() / "set").string(),
-                                       "--candidates",
-                                       (folder.path() / "candidates").string(),
-                                       "--device",
-                                       "cpu",
-                                       "--out",
-                                       out().string()};
+    std::vector<std::string> arguments{"eval",         (folder.path() / "set").string(),
+                                       "--candidates", (folder.path() / "candidates").string(),
+                                       "--device",     "cpu",
+                                       "--out",        out().string()};
     arguments.insert(arguments.end(), options.begin(), options.end());
     return run_kbench(arguments);
   }

@@ -38,7 +38,7 @@ std::string tried(const RefusedCall& call) {
   if (call.when == RefusedWhen::kNotItself) argument = ::getppid();
   errno = 0;
   const long result = ::syscall(call.number, argument, 0L, 0L, 0L, 0L, 0L);
-  return result == -1 && errno == call.error
+  return result == (call.error == 0 ? 0 : -1) && errno == call.error
              ? ""
              : std::string(call.name) + ": " + std::to_string(errno) + "\n";
 }
@@ -59,6 +59,22 @@ TEST(Seccomp, NamesAndNumbersAreNotRepeated) {
   for (const auto& call : refused_calls()) {
     EXPECT_TRUE(seen.emplace(call.number, call.name).second) << call.name;
   }
+}
+
+TEST(Seccomp, WhoLeavesItsGroupIsToldSoAndStays) {
+  EXPECT_EQ(filtered(SignalRule::kAny,
+                     [] {
+                       const pid_t group = ::getpgrp();
+                       const pid_t child = ::fork();
+                       if (child == 0) {
+                         const bool done = ::setsid() >= 0 && ::setpgid(0, 0) == 0;
+                         ::_exit(done && ::getpgrp() == group ? 0 : 1);
+                       }
+                       int status = 0;
+                       ::waitpid(child, &status, 0);
+                       return std::string(status == 0 ? "stays" : "left");
+                     }),
+            "stays");
 }
 
 /// What a process may do without the filter, and not with it.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "worker/device.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,7 +83,7 @@ class CpuDevice : public testing::Test {
 };
 
 TEST_F(CpuDevice, CreatesMemoryThatAnotherMappingSees) {
-  SharedBuffer ours = device_->create(layout(1000));
+  SharedBuffer ours = device_->create(layout(1000), true);
   struct stat info {};
   ASSERT_EQ(fstat(ours.fd(), &info), 0);
   EXPECT_EQ(static_cast<std::size_t>(info.st_size), ours.layout().mapped_bytes);
@@ -91,6 +94,23 @@ TEST_F(CpuDevice, CreatesMemoryThatAnotherMappingSees) {
   EXPECT_EQ(theirs.data()[999], std::byte{0x5a});
   theirs.data()[0] = std::byte{0x11};
   EXPECT_EQ(ours.data()[0], std::byte{0x11});
+}
+
+TEST_F(CpuDevice, WhoGetsADescriptorCannotWriteToItNorChangeItsSize) {
+  const SharedBuffer ours = device_->create(layout(1000), false);
+  const SharedBuffer theirs = device_->map(Fd(dup(ours.fd())), ours.layout(), false);
+  const Fd anew(open(fmt::format("/proc/self/fd/{}", theirs.fd()).c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(anew);
+  const char byte = 1;
+  EXPECT_LT(pwrite(anew.value(), &byte, 1, 0), 0);
+  EXPECT_NE(ftruncate(anew.value(), 0), 0);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, anew.value(), 0), MAP_FAILED);
+  EXPECT_NE(mprotect(theirs.base(), 4096, PROT_READ | PROT_WRITE), 0);
+  device_->fill(ours.data(), 0x5a, 1000);  // who made it writes on
+  EXPECT_EQ(theirs.data()[999], std::byte{0x5a});
+  const SharedBuffer work = device_->create(layout(1000), true);
+  EXPECT_NE(ftruncate(work.fd(), 0), 0);
+  EXPECT_EQ(pwrite(work.fd(), &byte, 1, 0), 1);
 }
 
 TEST_F(CpuDevice, MemoryOfItsOwnIsNoFile) {
@@ -112,7 +132,7 @@ TEST_F(CpuDevice, WhatCannotFitIsTheCandidatesFailureInAllocate) {
 using CpuDeviceDeathTest = CpuDevice;
 
 TEST_F(CpuDeviceDeathTest, BeyondTheMappingIsASegmentationFault) {
-  const SharedBuffer buffer = device_->create(layout(1000));
+  const SharedBuffer buffer = device_->create(layout(1000), true);
   volatile std::byte* end = buffer.base() + buffer.layout().mapped_bytes;
   end[-1] = std::byte{1};
   EXPECT_EXIT({ [[maybe_unused]] const std::byte b = end[0]; }, testing::KilledBySignal(SIGSEGV),
@@ -122,7 +142,7 @@ TEST_F(CpuDeviceDeathTest, BeyondTheMappingIsASegmentationFault) {
 }
 
 TEST_F(CpuDeviceDeathTest, AReadOnlyMappingCannotBeWritten) {
-  const SharedBuffer ours = device_->create(layout(1000, false));
+  const SharedBuffer ours = device_->create(layout(1000, false), true);
   ours.data()[0] = std::byte{42};
   const SharedBuffer theirs = device_->map(Fd(dup(ours.fd())), ours.layout(), false);
   volatile std::byte* data = theirs.data();
@@ -131,17 +151,17 @@ TEST_F(CpuDeviceDeathTest, AReadOnlyMappingCannotBeWritten) {
 }
 
 TEST_F(CpuDeviceDeathTest, AfterItsEndTheMemoryIsGone) {
-  auto buffer = std::make_unique<SharedBuffer>(device_->create(layout(1000)));
+  auto buffer = std::make_unique<SharedBuffer>(device_->create(layout(1000), true));
   volatile std::byte* data = buffer->data();
   SharedBuffer moved = std::move(*buffer);
   buffer.reset();
   data[0] = std::byte{1};  // moving kept the mapping
-  moved = device_->create(layout(10));
+  moved = device_->create(layout(10), true);
   EXPECT_EXIT(data[0] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(CpuDevice, RedZonesTellWhichSideWasHit) {
-  const SharedBuffer buffer = device_->create(layout(1000));
+  const SharedBuffer buffer = device_->create(layout(1000), true);
   fill_red_zones(*device_, buffer);
   EXPECT_EQ(broken_red_zone(*device_, buffer), "");
   device_->fill(buffer.data(), 0x77, 1000);
@@ -162,7 +182,7 @@ TEST_F(CpuDevice, RedZonesTellWhichSideWasHit) {
 }
 
 TEST_F(CpuDevice, FillsPatternsOfEveryWidth) {
-  const SharedBuffer buffer = device_->create(layout(64));
+  const SharedBuffer buffer = device_->create(layout(64), true);
   const std::uint64_t bits = 0x1122334455667788;
   for (const std::size_t width : {1u, 2u, 4u, 8u}) {
     device_->fill(buffer.data(), 0, 64);
@@ -175,7 +195,7 @@ TEST_F(CpuDevice, FillsPatternsOfEveryWidth) {
 }
 
 TEST_F(CpuDevice, ThePoisonIsANaNInEveryFloatingType) {
-  const SharedBuffer buffer = device_->create(layout(8));
+  const SharedBuffer buffer = device_->create(layout(8), true);
   device_->fill(buffer.data(), kPoison, 8);
   float single = 0;
   double twice = 0;
@@ -202,7 +222,7 @@ class CpuKernel : public CpuDevice {
     const std::string source =
         "extern \"C\" __global__ void k(int* x, int n) { int i = threadIdx.x; " + body + " }";
     device_->load(ptx::testing::compile(source), {});
-    buffer_ = device_->create(layout(4 * sizeof(int)));
+    buffer_ = device_->create(layout(4 * sizeof(int)), true);
     device_->fill(buffer_.data(), 0, 4 * sizeof(int));
     fill_red_zones(*device_, buffer_);
     const auto& at = buffer_.layout();

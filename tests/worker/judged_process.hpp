@@ -109,8 +109,8 @@ class JudgedProcess {
   /// Creates a buffer for tensor `index` of a set, to be sent with the next map().
   void add(std::uint32_t set, std::uint32_t index, BufferRole role,
            const std::vector<float>& values = std::vector<float>(6, 0)) {
-    auto buffer =
-        device_->create(buffer_layout(values.size() * sizeof(float), device_->granularity(), true));
+    auto buffer = device_->create(
+        buffer_layout(values.size() * sizeof(float), device_->granularity(), true), true);
     std::memcpy(buffer.data(), values.data(), values.size() * sizeof(float));
     fill_red_zones(*device_, buffer);
     const auto& at = buffer.layout();
