@@ -42,6 +42,9 @@ inline constexpr std::size_t kDataAlignment = 256;
 inline constexpr std::uint8_t kCanary = 0xc5;
 /// Byte that fills outputs before each call: a NaN in every floating type.
 inline constexpr std::uint8_t kPoison = 0xff;
+/// Byte that fills scratch before every other one: huge numbers, which show where fmax and
+/// comparisons hide a NaN.
+inline constexpr std::uint8_t kLoudPoison = 0x7e;
 
 /// Data ends as near to the unmapped page as alignment and red zone allow.
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone);

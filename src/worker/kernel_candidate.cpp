@@ -80,8 +80,9 @@ class KernelCandidate final : public JudgedCandidate {
   /// State restored, outputs and scratch poisoned: every call starts alike, and finds nothing of
   /// the last one. Not part of the time.
   void prepare(std::uint32_t set) {
+    const std::uint8_t poison = ++calls_ % 2 == 0 ? kLoudPoison : kPoison;
     for (const auto& [tensor, buffer] : scratch_)
-      device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+      device_->fill(buffer.data(), poison, buffer.size_bytes());
     std::vector<KernelTensor> tensors;
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
@@ -127,6 +128,7 @@ class KernelCandidate final : public JudgedCandidate {
   ptx::Sanitize sanitize_;
   std::unique_ptr<Device> device_;
   std::map<std::size_t, SharedBuffer> scratch_;
+  std::uint64_t calls_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
   std::vector<KernelTensor> tensors_;
 };
