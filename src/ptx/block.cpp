@@ -86,8 +86,10 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   const std::uint64_t threads = std::uint64_t{shape[0]} * shape[1] * shape[2];
   block->live_threads = static_cast<std::uint32_t>(threads);
   block->shared = Bytes(grid.shared_bytes);
-  // Not zeros: what a kernel reads before it writes shall be seen in its result.
-  if (grid.shared_bytes != 0) std::memset(block->shared.data(), 0xff, grid.shared_bytes);
+  // Not zeros: what a kernel reads before it writes shall be seen in its result. Comparisons hide
+  // a NaN, and not a huge number.
+  const int poison = grid.backwards ? 0x7e : 0xff;
+  if (grid.shared_bytes != 0) std::memset(block->shared.data(), poison, grid.shared_bytes);
   if (grid.watched && grid.shared_bytes != 0) {
     block->shared_written = std::make_unique<Written>(grid.shared_bytes);
   }
@@ -105,9 +107,11 @@ struct Round {
   bool spins = false;
 };
 
-/// Gives each warp of the block its turn; false where the launch ends.
+/// Gives each warp of the block its turn; false where the launch ends. A GPU promises no order.
 bool run_round(Context& c, Block& block, Round& round) {
-  for (Warp& warp : block.warps) {
+  const std::size_t warps = block.warps.size();
+  for (std::size_t i = 0; i < warps; ++i) {
+    Warp& warp = block.warps[block.grid->backwards ? warps - 1 - i : i];
     if (warp.fragments.empty()) continue;
     const std::uint64_t before = c.executed;
     const SliceEnd end = run_warp(c, warp, kSlice);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -269,6 +270,8 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.launch = &launch;
   grid.options = &options;
   grid.watched = options.sanitize != Sanitize::kNone;
+  // By this rule each of several launches that take turns has both orders soon.
+  grid.backwards = options.schedule_seed != 0 && std::popcount(options.schedule_seed) % 2 == 0;
   grid.parameters = pack_parameters(*kernel, launch);
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
   grid.tids = number_threads(launch.block);

@@ -300,6 +300,7 @@ struct Grid {
   std::atomic<bool> stop{false};
   std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
   bool watched = false;              ///< reads of undefined memory are looked for
+  bool backwards = false;            ///< a block's last warp has the first turn
   std::mutex mutex;                  ///< guards what follows, and print
   std::atomic<bool> read_clock{false};
   std::atomic<std::uint64_t> spent{0};  ///< warp instructions, where there is a budget

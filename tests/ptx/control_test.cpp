@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 #include <cmath>
 
 #include "ptx/nvrtc_helper.hpp"
@@ -301,6 +302,39 @@ TEST(Control, who_arrived_at_a_barrier_may_leave_the_kernel) {
     options.schedule_seed = seed;
     run(module, launch_of("leave", 1, 96, arguments(y.data())), {y.region()}, options);
     for (std::size_t t = 0; t < 32; ++t) EXPECT_EQ(y[t], static_cast<int>(t) + 32);
+  }
+}
+
+TEST(Control, the_order_of_warps_differs_between_launches) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    extern "C" __global__ void last(int* y, unsigned* stale) {
+      __shared__ int box, unwritten;
+      if (threadIdx.x % 32 == 0) box = threadIdx.x / 32;
+      __syncthreads();
+      *y = box;
+      *stale = *(volatile unsigned*)&unwritten;
+    })");
+  Buffer<int> y("y", 1);
+  Buffer<unsigned> stale("stale", 1);
+  const auto last_with = [&](std::uint64_t seed) {
+    Options options;
+    options.schedule_seed = seed;
+    run(module, launch_of("last", 1, 128, arguments(y.data(), stale.data())),
+        {y.region(), stale.region()}, options);
+    return y[0];
+  };
+  EXPECT_EQ(last_with(0), 3);
+  EXPECT_EQ(stale[0], 0xffffffffu);
+  EXPECT_EQ(last_with(3), 0);
+  EXPECT_EQ(stale[0], 0x7e7e7e7eu);  // no NaN
+  // Also for each of two or three kernels that take turns.
+  for (const std::uint64_t step : {1, 2, 3}) {
+    for (std::uint64_t first = 1; first <= step; ++first) {
+      std::set<int> seen;
+      for (std::uint64_t call = 0; call < 6; ++call) seen.insert(last_with(first + call * step));
+      EXPECT_EQ(seen.size(), 2u) << first << " of " << step;
+    }
   }
 }
 
