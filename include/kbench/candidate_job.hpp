@@ -29,6 +29,7 @@ struct ModuleJob {
   std::string precision = "native";
   /// Arguments of forward: the index of a tensor in the plan, or a plain value.
   std::vector<std::variant<std::size_t, Value>> arguments;
+  bool returns_sequence = false;  ///< as in the signature: what the candidate is to return
   bool scout = false;  ///< imports, asks for what is to be compiled, and ends
 };
 
