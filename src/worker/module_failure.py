@@ -7,7 +7,7 @@ import traceback
 import torch
 
 from kbench_worker import module_cpu
-from kbench_worker.model_setup import short
+from kbench_worker.model_setup import printable, short
 from kbench_worker.module_extension import BuildError
 from kbench_worker.module_refusals import (Unsupported, is_refusal, operator_without_kernel,
                                            refusal)
@@ -17,9 +17,9 @@ class CandidateFailure(Exception):
     """The candidate's own failure: a cause slug, one sentence, and Python's traceback, if any."""
 
     def __init__(self, cause, message, log=""):
-        super().__init__(message)
+        super().__init__(printable(message))
         self.cause = cause
-        self.log = log
+        self.log = printable(log)
 
 
 class Source:
