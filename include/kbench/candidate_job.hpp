@@ -29,7 +29,8 @@ struct ModuleJob {
   std::string precision = "native";
   /// Arguments of forward: the index of a tensor in the plan, or a plain value.
   std::vector<std::variant<std::size_t, Value>> arguments;
-  bool scout = false;  ///< imports, asks for what is to be compiled, and ends
+  bool returns_sequence = false;  ///< as in the signature: what the candidate is to return
+  bool scout = false;             ///< imports, asks for what is to be compiled, and ends
 };
 
 /// What a candidate's process is given: read once from a sealed descriptor, before anything runs.

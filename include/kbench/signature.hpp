@@ -47,6 +47,7 @@ struct Signature {
   std::map<std::string, Value> init;        ///< arguments of Model.__init__ by parameter name
   std::map<std::string, Value> attributes;  ///< plain attributes of all modules: "bn.eps"
   std::string precision = "native";
+  bool returns_sequence = false;  ///< a tuple or list of the outputs, though it were of one
 
   std::int64_t parameter_count() const;  ///< elements of all parameters, buffers not counted
   std::size_t input_bytes() const;       ///< bytes of all input tensors

@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 
+#include "compile/split_lambda.hpp"
 #include "compile/split_names.hpp"
+#include "compile/split_start.hpp"
 
 namespace kbench {
 namespace {
@@ -60,6 +62,8 @@ class Placement {
   void index_names();
   bool may_be_shared(std::size_t at) const;
   void close_over_device(std::vector<std::size_t> found);
+  std::vector<bool> named_by_device_lambdas() const;
+  void drop_what_runs_at_load();
   void place_in_device();
   bool is_only_hosts(std::string_view name) const;
   bool drop_what_needs_host();
@@ -185,6 +189,44 @@ void Placement::close_over_device(std::vector<std::size_t> found) {
   }
 }
 
+/// What lambdas of the device in host functions name, and what that names. Their functions are the
+/// host's, so that nothing of it is `needed_`.
+std::vector<bool> Placement::named_by_device_lambdas() const {
+  std::vector<bool> named(items_.size());
+  std::vector<std::size_t> found;
+  Names seen;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const SourceItem& item = *items_[i].item;
+    if (find_device_lambda(unit_.text, item.begin, item.end) != kNoToken) found.push_back(i);
+  }
+  while (!found.empty()) {
+    const std::size_t at = found.back();
+    found.pop_back();
+    for (const std::string& name : traits_[at].mentions) {
+      const auto declared = declared_.find(name);
+      if (declared == declared_.end() || !seen.insert(name).second) continue;
+      for (const std::size_t other : declared->second) {
+        named[other] = true;
+        found.push_back(other);
+      }
+    }
+  }
+  return named;
+}
+
+/// Takes constants that no device code names out of its half where host code makes them as it is
+/// loaded: what they call is no declaration of the source, and the device half has none of it.
+void Placement::drop_what_runs_at_load() {
+  const std::vector<bool> named = named_by_device_lambdas();
+  LoadTime load_time(unit_, [this](std::string_view name) { return declared_.contains(name); });
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const SourceItem& item = *items_[i].item;
+    if (!item.is(Kind::kVariable) || item.is_constexpr || !items_[i].in_device) continue;
+    if (needed_[i] || named[i] || traits_[i].is_device_code) continue;
+    if (load_time.runs(item, traits_[i].mentions)) items_[i].in_device = false;
+  }
+}
+
 /// True for a name of the source that no declaration of the device half brings.
 bool Placement::is_only_hosts(std::string_view name) const {
   const auto declared = declared_.find(name);
@@ -230,6 +272,7 @@ void Placement::place_in_device() {
     if (traits_[i].is_device_code) roots.push_back(i);
   }
   close_over_device(roots);
+  drop_what_runs_at_load();
   // Chains of constants that are made in no order are none of C++.
   for (int pass = 0; pass < kMaxPasses && drop_what_needs_host(); ++pass) {
   }

@@ -33,6 +33,7 @@ json module_json(const ModuleJob& job) {
           {"sizes", job.sizes},
           {"precision", job.precision},
           {"arguments", arguments},
+          {"returns_sequence", job.returns_sequence},
           {"scout", job.scout}};
 }
 
@@ -46,6 +47,7 @@ ModuleJob module_from_json(const json& object) {
   job.problem_source = object.at("problem_source");
   job.sizes = object.at("sizes").get<Sizes>();
   job.precision = object.at("precision");
+  job.returns_sequence = object.at("returns_sequence");
   job.scout = object.at("scout");
   for (const auto& argument : object.at("arguments")) {
     if (argument.contains("tensor"))

@@ -192,7 +192,8 @@ nlohmann::json to_json(const Signature& signature) {
           {"state", std::move(state)},
           {"init", values_to_json(signature.init)},
           {"attributes", values_to_json(signature.attributes)},
-          {"precision", signature.precision}};
+          {"precision", signature.precision},
+          {"returns_sequence", signature.returns_sequence}};
 }
 
 Signature signature_from_json(const nlohmann::json& json) {
@@ -215,6 +216,7 @@ Signature signature_from_json(const nlohmann::json& json) {
   signature.init = values_from_json(json, "init");
   signature.attributes = values_from_json(json, "attributes");
   signature.precision = field_as<std::string>(json, "precision");
+  signature.returns_sequence = field_as<bool>(json, "returns_sequence");
   return signature;
 }
 

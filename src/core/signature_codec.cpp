@@ -64,7 +64,8 @@ class Encoder {
   }
 
   void put(const Signature& signature) {
-    const auto& [problem, inputs, outputs, state, init, attributes, precision] = signature;
+    const auto& [problem, inputs, outputs, state, init, attributes, precision, returns_sequence] =
+        signature;
     put(problem);
     put(inputs);
     put(outputs);
@@ -72,6 +73,7 @@ class Encoder {
     put(init);
     put(attributes);
     put(precision);
+    put(returns_sequence);
   }
 
  private:
@@ -149,7 +151,7 @@ class Decoder {
   bool take(Signature& signature) {
     return take(signature.problem) && take(signature.inputs) && take(signature.outputs) &&
            take(signature.state) && take(signature.init) && take(signature.attributes) &&
-           take(signature.precision);
+           take(signature.precision) && take(signature.returns_sequence);
   }
 
  private:

@@ -116,6 +116,7 @@ void prepare_module(Prepared& prepared, const Signature& signature, const std::s
   if (!prepared.module) begin_module(prepared, entry, signature.precision);
   CandidateJob& job = *prepared.module;
   job.plan = module_plan(signature);
+  job.module.returns_sequence = signature.returns_sequence;
   std::size_t tensors = 0;
   for (const auto& input : signature.inputs) {
     if (const auto* value = std::get_if<Value>(&input.value))

@@ -33,9 +33,14 @@ def seed_all(seed):
     torch.manual_seed(seed)
 
 
+def printable(text):
+    """The text, with halves of surrogate pairs spelt out: nothing encodes those."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def short(error):
     """An exception as one line."""
-    text = str(error).strip().splitlines()
+    text = printable(str(error)).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 
 

@@ -11,20 +11,14 @@ import types
 
 import torch
 
-
-class Unsupported(RuntimeError):
-    """What this mode cannot run, by its name. A RuntimeError, as a missing feature of a GPU is."""
-
-    def __init__(self, feature):
-        super().__init__(f"{feature} cannot be run without a GPU")
-        self.feature = feature
+from kbench_worker.module_refusals import Unsupported, refusal
 
 
 def refusing(feature):
     """A function that only raises Unsupported."""
 
     def refuse(*args, **kwargs):
-        raise Unsupported(feature)
+        raise refusal(Unsupported(feature))
 
     refuse.__name__ = feature.rpartition(".")[2]
     return refuse

@@ -5,7 +5,7 @@ import functools
 
 import torch
 
-from kbench_worker.module_cpu_cuda import Unsupported
+from kbench_worker.module_refusals import Unsupported, refusal
 
 
 def _numpy():
@@ -178,7 +178,7 @@ def _extern_elementwise(interpreter):
     def create(self, lib_name, lib_path, symbol, arguments, result_type, is_pure):
         function = _function(symbol)
         if function is None:
-            raise Unsupported(f"libdevice's {symbol} in Triton's interpreter")
+            raise refusal(Unsupported(f"libdevice's {symbol} in Triton's interpreter"))
         scalar = getattr(result_type, "scalar", result_type)
         dtype = interpreter._get_np_dtype(scalar)
         arrays = [argument.data for argument in arguments]

@@ -9,7 +9,7 @@ import importlib.machinery
 import sys
 import types
 
-from kbench_worker.module_cpu_cuda import Unsupported
+from kbench_worker.module_refusals import Unsupported, refusal
 
 _PACKAGES = ("cupy", "cupyx", "cuda.core", "cuda.bindings", "cuda.cuda", "cuda.cudart",
              "cuda.nvrtc", "cuda.tile", "cuda.cccl", "pycuda", "numba.cuda", "cutlass", "tilelang")
@@ -39,10 +39,10 @@ class _Refused:
         return False
 
     def __call__(self, *args, **kwargs):
-        raise Unsupported(self._name)
+        raise refusal(Unsupported(self._name))
 
     def __mro_entries__(self, bases):
-        raise Unsupported(self._name)
+        raise refusal(Unsupported(self._name))
 
     __enter__ = __iter__ = __getitem__ = __bool__ = __index__ = __call__
 

@@ -8,8 +8,9 @@ import types
 
 import torch
 
-from kbench_worker.module_cpu_cuda import Unsupported, refusing
+from kbench_worker.module_cpu_cuda import refusing
 from kbench_worker.module_cpu_libdevice import provide_libdevice
+from kbench_worker.module_refusals import Unsupported, is_from_package, refusal
 
 
 class _Driver:
@@ -98,6 +99,7 @@ def take_launches():
 
 
 def _patch_interpreter():
+    import triton
     from triton.runtime import interpreter
     _patch_scalars(interpreter)
     provide_libdevice(interpreter)
@@ -112,10 +114,11 @@ def _patch_interpreter():
                 return plain(self, *args, **kwargs)
             except interpreter.InterpreterError as error:
                 missing = error.__cause__
-                if isinstance(missing, NotImplementedError) or (
-                        isinstance(missing, AttributeError)
-                        and "InterpreterBuilder" in str(missing)):
-                    raise Unsupported(f"Triton's interpreter ({missing})") from error
+                is_missing = isinstance(missing, NotImplementedError) or (
+                    isinstance(missing, AttributeError) and "InterpreterBuilder" in str(missing))
+                # A kernel may raise what it likes: it is Python here.
+                if is_missing and is_from_package(missing, triton):
+                    raise refusal(Unsupported(f"Triton's interpreter ({missing})")) from error
                 raise
 
     interpreter.GridExecutor.__call__ = call

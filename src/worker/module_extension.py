@@ -16,6 +16,7 @@ import types
 import torch
 
 from kbench_worker.module_includes import Headers
+from kbench_worker.module_refusals import refusal
 
 
 class BuildFailure(Exception):
@@ -93,8 +94,8 @@ def _is_cuda_file(path):
 
 def _refuse_sycl(call):
     if call.get("sycl_sources") or call.get("with_sycl"):
-        raise BuildError(call["name"], "an extension with SYCL sources cannot be built here",
-                         "unsupported")
+        raise refusal(BuildError(call["name"], "an extension with SYCL sources cannot be built "
+                                 "here", "unsupported"))
 
 
 def _include_paths(call, folder):
@@ -357,8 +358,8 @@ def install(request_compile, kernels, folder):
     def load(call):
         _refuse_sycl(call)
         if call.get("is_standalone"):
-            raise BuildError(call["name"], "a standalone executable cannot be built here",
-                             "unsupported")
+            raise refusal(BuildError(call["name"], "a standalone executable cannot be built here",
+                                     "unsupported"))
         return builder.build(call["name"], _files_request(call, folder))
 
     def compile_kernel(call):

@@ -10,111 +10,18 @@ import inspect
 import io
 import logging
 import os
-import re
 import sys
-import traceback
 import types
 
 import torch
 
 from kbench_worker import kernelbench_rules, module_cpu, module_extension
-from kbench_worker.model_setup import build, short, state_of
-from kbench_worker.module_cpu_cuda import Unsupported
-from kbench_worker.module_extension import BuildError, ScoutStop
+from kbench_worker.model_setup import build, state_of
+from kbench_worker.module_extension import ScoutStop
+from kbench_worker.module_failure import CandidateFailure, Source, failure_from, log_of
 
 _MODULE_NAME = "kbench_candidate"
 _LONGEST_NAME = 120  # bytes: others make longer names of it
-
-
-class CandidateFailure(Exception):
-    """The candidate's own failure: a cause slug, one sentence, and Python's traceback, if any."""
-
-    def __init__(self, cause, message, log=""):
-        super().__init__(message)
-        self.cause = cause
-        self.log = log
-
-
-class _Source:
-    """Where the candidate's file lies, and what its author calls it."""
-
-    file = ""
-    name = ""
-
-
-def _chain(error):
-    """An exception and what caused it, the latest first."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-
-
-def _frames(error):
-    return [frame for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename == _Source.file]
-
-
-def _told(error):
-    """The exception whose text says most: Triton's interpreter wraps each in one of its own."""
-    while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def _place(error):
-    """"name.py:12: ", the line of the candidate's own file at which it went wrong."""
-    if isinstance(error, SyntaxError) and error.filename == _Source.file:
-        return f"{_Source.name}:{error.lineno}: "
-    # A kernel's own line, which an interpreter of kernels tells in the cause, says more.
-    causes = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
-    for cause in reversed(causes):
-        frames = _frames(cause)
-        if frames:
-            return f"{_Source.name}:{frames[-1].lineno}: "
-    return f"{_Source.name}: "
-
-
-def _log(error):
-    text = "".join(traceback.format_exception(error))
-    return text.replace(_Source.file, _Source.name) if _Source.file else text
-
-
-def _special_cause(error):
-    """(cause, sentence) of what means the same wherever it is raised, or None."""
-    for inner in _chain(error):
-        if isinstance(inner, Unsupported):
-            return "unsupported", str(inner)
-        if isinstance(inner, BuildError):
-            return inner.cause, inner.sentence
-    no_kernel = re.match(r"Could not run '([^']*)' .* 'CPU' backend", str(error))
-    if isinstance(error, NotImplementedError) and no_kernel and module_cpu.active():
-        return "unsupported", f"the operator {no_kernel[1]} cannot be run without a GPU"
-    if isinstance(error, SystemExit):
-        return "exits", f"the candidate exits (code {error.code})"
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return "out_of_memory", short(error)
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return "missing_package", f"the package {error.name} is not installed"
-    if isinstance(error, FileNotFoundError) and error.filename is not None:
-        return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
-    if isinstance(error, PermissionError) and error.filename is not None:
-        return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
-                                 "what the system and Python have installed and a folder of their "
-                                 "own (--no-cage lets kernels of your own reach what you do)")
-    accelerator_error = getattr(torch, "AcceleratorError", ())
-    if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
-        return "cuda_error", short(error)
-    return None
-
-
-def _failure(error, cause):
-    """CandidateFailure of anything that candidate code raised."""
-    if isinstance(error, CandidateFailure):
-        return error
-    cause, message = _special_cause(error) or (cause, short(_told(error)))
-    return CandidateFailure(cause, _place(error) + message, _log(error))
 
 
 class _Output(io.TextIOBase):
@@ -178,21 +85,21 @@ def _file_name(path):
 
 def _write(path, source, folder):
     """Puts the source where inspect finds it, as Triton and torch.compile do."""
-    _Source.name = _file_name(path)
-    _Source.file = os.path.join(folder, _Source.name)
+    Source.name = _file_name(path)
+    Source.file = os.path.join(folder, Source.name)
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
-    with open(_Source.file, "wb") as file:
+    with open(Source.file, "wb") as file:
         file.write(data)
     return data
 
 
 def _compiled(data):
     try:
-        return compile(data, _Source.file, "exec", dont_inherit=True)
+        return compile(data, Source.file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         # A byte that the file's encoding does not know is a SyntaxError of no line.
         line = getattr(error, "lineno", None)
-        place = f"{_Source.name}:{line}: " if line else f"{_Source.name}: "
+        place = f"{Source.name}:{line}: " if line else f"{Source.name}: "
         text = getattr(error, "msg", None) or str(error)
         raise CandidateFailure("import_failed", f"{place}this is no Python: {text}") from None
 
@@ -207,20 +114,20 @@ def load_candidate(path, source, folder, request_compile, names=None):
     module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))
     module = types.ModuleType(_MODULE_NAME)
     module.__dict__.update(names or {})
-    module.__file__ = _Source.file
+    module.__file__ = Source.file
     sys.modules[_MODULE_NAME] = module
     if not getattr(sys, "argv", None):
-        sys.argv = [_Source.file]
+        sys.argv = [Source.file]
     try:
         exec(code, module.__dict__)
     except ScoutStop:
         raise
     except BaseException as error:
-        raise _failure(error, "import_failed") from error
+        raise failure_from(error, "import_failed") from error
     if not hasattr(module, "ModelNew"):
-        raise CandidateFailure("no_modelnew", f"{_Source.name} has no ModelNew")
+        raise CandidateFailure("no_modelnew", f"{Source.name} has no ModelNew")
     if not inspect.isclass(module.ModelNew) and not (names and callable(module.ModelNew)):
-        raise CandidateFailure("no_modelnew", f"{_Source.name}: ModelNew is no class")
+        raise CandidateFailure("no_modelnew", f"{Source.name}: ModelNew is no class")
     return module
 
 
@@ -247,7 +154,7 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
         model = module.ModelNew(*init_arguments)
         if not isinstance(model, torch.nn.Module):
             raise CandidateFailure("no_modelnew",
-                                   f"{_Source.name}: ModelNew is no torch.nn.Module")
+                                   f"{Source.name}: ModelNew is no torch.nn.Module")
         return model
 
     device = device_of(device)
@@ -262,9 +169,9 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
         if reason:
             raise CandidateFailure(
                 "wrong_init_signature",
-                f"{_Source.name}: ModelNew does not take the {len(init_arguments)} init arguments "
-                f"of the reference: {reason}", _log(error)) from error
-        raise _failure(error, "init_raised") from error
+                f"{Source.name}: ModelNew does not take the {len(init_arguments)} init arguments "
+                f"of the reference: {reason}", log_of(error)) from error
+        raise failure_from(error, "init_raised") from error
 
 
 def _copy(target, source):
@@ -372,9 +279,9 @@ def forward(model, arguments):
         reason = isinstance(error, TypeError) and _does_not_fit(model.forward, arguments)
         if reason:
             raise CandidateFailure(
-                "wrong_signature", f"{_Source.name}: forward does not take the {len(arguments)} "
-                f"inputs of the reference: {reason}", _log(error)) from error
-        raise _failure(error, "forward_raised") from error
+                "wrong_signature", f"{Source.name}: forward does not take the {len(arguments)} "
+                f"inputs of the reference: {reason}", log_of(error)) from error
+        raise failure_from(error, "forward_raised") from error
 
 
 def call(model, arguments, device="cuda"):
@@ -393,7 +300,7 @@ def call(model, arguments, device="cuda"):
 
 def failure_of(error):
     """(cause, sentence, log) of what one of these functions raised."""
-    failure = _failure(error, "candidate_raised")
+    failure = failure_from(error, "candidate_raised")
     return failure.cause, str(failure), failure.log
 
 

@@ -257,13 +257,29 @@ std::uint32_t ModulePython::take_interpreted_launches() {
   return embedded_module("module_cpu_triton").attr("take_launches")().cast<std::uint32_t>();
 }
 
-std::vector<at::Tensor> ModulePython::outputs_of(const py::object& called) {
+/// A tensor is another thing than a tuple or list of one; of other numbers, the number tells.
+void ModulePython::check_structure(const std::string& structure, std::size_t count) const {
+  const auto wanted =
+      std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);
+  if (count != 1 || wanted != 1 || (structure != "tensor") == job_.module.returns_sequence) return;
+  if (structure == "tensor")
+    throw CandidateFailure{
+        Outcome::kWrongShape, "structure",
+        "the candidate returns a tensor, the reference a tuple or list of 1 tensor"};
+  throw CandidateFailure{
+      Outcome::kWrongShape, "structure",
+      fmt::format("the candidate returns a {} of 1 tensor, the reference a tensor", structure)};
+}
+
+std::vector<at::Tensor> ModulePython::outputs_of(const py::object& called) const {
+  const auto pair = called.cast<py::tuple>();
   std::vector<at::Tensor> outputs;
-  for (const auto& output : called.cast<py::tuple>()[1].cast<py::list>()) {
+  for (const auto& output : pair[1].cast<py::list>()) {
     if (!THPVariable_Check(output.ptr()))
       throw CandidateFailure{Outcome::kWrongShape, "not_a_tensor", "an output is no tensor"};
     outputs.push_back(THPVariable_Unpack(output.ptr()));
   }
+  check_structure(pair[0].cast<std::string>(), outputs.size());
   return outputs;
 }
 

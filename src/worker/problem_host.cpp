@@ -188,7 +188,8 @@ Signature ProblemHost::signature(const std::string& key, const std::string& prec
   for (const auto& input : inputs) python_inputs.append(input.object);
   py::list python_outputs;
   for (const auto& output : outputs) python_outputs.append(to_python(output));
-  const auto text = call("signature", key, module_, model, python_inputs, python_outputs, precision)
+  const auto text = call("signature", key, module_, model, python_inputs, python_outputs, precision,
+                         returns_sequence_)
                         .cast<std::string>();
   return signature_from_json(nlohmann::json::parse(text));
 }
@@ -229,8 +230,9 @@ std::vector<StateEntry> ProblemHost::state_of(const py::object& model) {
 std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
                                              const std::vector<py::object>& arguments) {
   std::vector<at::Tensor> outputs;
-  for (const auto& item : call("forward", model, python_list(arguments)).cast<py::list>())
-    outputs.push_back(item.cast<at::Tensor>());
+  const auto pair = call("structured", model, python_list(arguments)).cast<py::tuple>();
+  returns_sequence_ = pair[0].cast<bool>();
+  for (const auto& item : pair[1].cast<py::list>()) outputs.push_back(item.cast<at::Tensor>());
   return outputs;
 }
 

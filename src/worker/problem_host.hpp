@@ -53,7 +53,7 @@ class ProblemHost {
 
   /// The signature, made without the cost of the real data where the problem allows it.
   Signature describe(const std::string& key, const std::string& precision);
-  /// The signature as found on real data.
+  /// The signature as found on real data, after a call of forward.
   Signature signature(const std::string& key, const std::string& precision,
                       const pybind11::object& model, const std::vector<Argument>& inputs,
                       const std::vector<at::Tensor>& outputs);
@@ -113,6 +113,7 @@ class ProblemHost {
 
  private:
   pybind11::object module_;
+  bool returns_sequence_ = false;  ///< by the last call of forward
 };
 
 /// Names of the families of inputs (input_families.py), in their order.

@@ -168,9 +168,15 @@ def outputs_of(result):
     return outputs
 
 
-def forward(model, inputs):
+def structured(model, inputs):
+    """(whether it is a tuple or list, outputs) of one call."""
     with torch.no_grad():
-        return outputs_of(model(*inputs))
+        result = model(*inputs)
+    return isinstance(result, (list, tuple)), outputs_of(result)
+
+
+def forward(model, inputs):
+    return structured(model, inputs)[1]
 
 
 def operators(model, inputs):
@@ -278,7 +284,7 @@ def _tensor_info(name, tensor):
             "shape": list(tensor.shape)}
 
 
-def signature(key, module, model, inputs, outputs, precision):
+def signature(key, module, model, inputs, outputs, precision, returns_sequence):
     """What a plan may name, in the form of signature.hpp."""
     if kernelbench_rules.applies(precision) and len(outputs) != 1:
         raise ProblemFailure(
@@ -307,6 +313,7 @@ def signature(key, module, model, inputs, outputs, precision):
         "init": {name: value for name, value in init.items() if value is not None},
         "attributes": _attributes(model),
         "precision": precision,
+        "returns_sequence": returns_sequence,
     })
 
 
@@ -321,8 +328,8 @@ def describe(key, module, precision):
             with manner:
                 model = build_model(module, device, precision, 0, redraw=False)
                 inputs = draw_inputs(module, device, precision, 0)
-                outputs = forward(model, inputs)
-                return signature(key, module, model, inputs, outputs, precision)
+                is_sequence, outputs = structured(model, inputs)
+                return signature(key, module, model, inputs, outputs, precision, is_sequence)
         except ProblemFailure:
             raise
         except Exception as error:  # the next device may do better; the last one's error is told

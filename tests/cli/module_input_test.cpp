@@ -157,6 +157,58 @@ TEST(ModuleInput, GetsItsOutcome) {
   }
 }
 
+/// cause and message of what candidates return where the reference returns `wanted`.
+std::map<std::string, std::string> returned_for(const std::string& wanted) {
+  const TempFolder folder;
+  const std::string sum = "torch.relu(x) * self.scale + self.bias";
+  const auto problem = folder.write(
+      "set/level1/1_ReluScale.py",
+      replaced(kModuleProblem, "return " + sum, "return " + replaced(wanted, "y", sum)));
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"alone", "y"}, {"tuple", "(y,)"}, {"list", "[y]"}, {"two", "(y, y)"}})
+    folder.write("me/1_ReluScale/" + name + ".py",
+                 module_with("", "        y = " + sum + "\n        return " + value + "\n"));
+  folder.write("me/1_ReluScale/vector.cu",
+               replaced(replaced(host_code("forward"), "torch::Tensor forward(",
+                                 "std::vector<torch::Tensor> forward("),
+                        "return y;", "return {y};"));
+  const auto out = folder.path() / "run.jsonl";
+  const auto result =
+      run_kbench({"eval", problem.string(), "--candidates", (folder.path() / "me").string(),
+                  "--device", "cpu", "--trials", "1", "--out", out.string()});
+  EXPECT_EQ(result.status.code, 0) << result.error;
+  std::map<std::string, std::string> found;
+  for (const auto& [id, record] : records_by_candidate(out))
+    found[std::filesystem::path(id).stem()] =
+        std::string(to_string(record.outcome)) + " " + record.cause.str() + " " + record.message;
+  return found;
+}
+
+TEST(ModuleStructure, ATensorIsNoListOfOne) {
+  auto found = returned_for("y");
+  EXPECT_THAT(found["alone"], HasSubstr("correct"));
+  EXPECT_EQ(found["tuple"],
+            "wrong_shape structure the candidate returns a tuple of 1 tensor, the reference a "
+            "tensor");
+  for (const char* list : {"list", "vector"})
+    EXPECT_EQ(found[list],
+              "wrong_shape structure the candidate returns a list of 1 tensor, the reference a "
+              "tensor");
+  EXPECT_THAT(found["two"], HasSubstr("wrong_shape output_count"));
+}
+
+TEST(ModuleStructure, TuplesAndListsAreTheSame) {
+  for (const char* wanted : {"(y,)", "[y]"}) {
+    auto found = returned_for(wanted);
+    EXPECT_EQ(found["alone"],
+              "wrong_shape structure the candidate returns a tensor, the reference a tuple or list "
+              "of 1 tensor");
+    for (const char* one : {"tuple", "list", "vector"})
+      EXPECT_THAT(found[one], HasSubstr("correct")) << wanted;
+    EXPECT_THAT(found["two"], HasSubstr("wrong_shape output_count"));
+  }
+}
+
 TEST(Entry, OfAnExtensionIsChosenByName) {
   const TempFolder folder;
   const std::string problem = folder.write("set/level1/1_ReluScale.py", kModuleProblem).string();

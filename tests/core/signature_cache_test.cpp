@@ -7,9 +7,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/file_tree.hpp"
 #include "core/scratch_folder.hpp"
 #include "kbench/error.hpp"
 
@@ -37,6 +39,7 @@ Signature sample() {
                           {"none", Value(std::vector<double>{})},
                           {"bn.eps", Value(1e-5)}};
   signature.precision = "fp16";
+  signature.returns_sequence = true;
   return signature;
 }
 
@@ -122,6 +125,24 @@ TEST(SignatureCache, TorchVersionsAndFormsAreApart) {
   other.flush();
   SignatureCache again(scratch.path(), "2.6");
   EXPECT_EQ(json_of(again.find("a")), "A");
+}
+
+TEST(SignatureCache, AFileOfAnotherFormCountsAsEmpty) {
+  const ScratchFolder scratch;
+  SignatureCache writer(scratch.path(), "2.6");
+  writer.put("a", sample());
+  writer.flush();
+  const fs::path file = only_file(scratch.path());
+  std::string bytes = read_file(file, 1 << 20).bytes;
+  const std::size_t end = bytes.find('\n');
+  std::ofstream(file, std::ios::binary) << "kbench signatures 1" << bytes.substr(end);
+  SignatureCache reader(scratch.path(), "2.6");
+  EXPECT_FALSE(reader.find("a"));
+  reader.put("b", sample());
+  reader.flush();
+  SignatureCache again(scratch.path(), "2.6");
+  EXPECT_FALSE(again.find("a"));
+  EXPECT_EQ(json_of(again.find("b")), to_json(sample()));
 }
 
 TEST(SignatureCache, KeysFollowFromAllThatASignatureDoes) {

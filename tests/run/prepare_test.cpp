@@ -158,6 +158,7 @@ TEST(PrepareModule, SharesTheProblemsTensorsAndLaunchesNothing) {
   with.inputs.push_back({"alpha", Value(0.5)});
   with.inputs.push_back({"mask", TensorInfo{"mask", DType::kBool, {8}}});
   with.state.push_back({{"weight", DType::kFloat32, {64}}, false});
+  with.returns_sequence = true;
   ModuleOnItsWay module("class ModelNew: pass\n", with);
   ASSERT_TRUE(module.prepared.module);
   EXPECT_FALSE(is_compiled(module.prepared));
@@ -168,6 +169,7 @@ TEST(PrepareModule, SharesTheProblemsTensorsAndLaunchesNothing) {
   EXPECT_EQ(job.plan.tensors[3].role, BoundTensor::Role::kOutput);
   ASSERT_EQ(job.module.arguments.size(), 3u);
   EXPECT_EQ(std::get<std::size_t>(job.module.arguments[2]), 1u);
+  EXPECT_TRUE(job.module.returns_sequence);
   EXPECT_EQ(job.module.sizes.at("rows"), "4");
   EXPECT_DOUBLE_EQ(module.prepared.call_limit_s, 1.5);
 }

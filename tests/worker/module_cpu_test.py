@@ -252,6 +252,13 @@ class Triton(CandidateCase):
         self.assertEqual(failure.cause, "unsupported")
         self.assertIn("inline_asm", str(failure))
 
+    def test_what_a_kernel_raises_is_its_own(self):
+        for error in ("NotImplementedError('no such thing')",
+                      "AttributeError('InterpreterBuilder')"):
+            body = f"(_ for _ in ()).throw({error})"
+            failure = self.failure(self.run_kernel, body, torch.ones(3, device="cuda"))
+            self.assertEqual(failure.cause, "forward_raised", str(failure))
+
     def test_tensors_of_the_host_are_refused(self):
         failure = self.failure(self.run_kernel, "v", torch.ones(3))
         self.assertIn("cannot be accessed from Triton", str(failure))

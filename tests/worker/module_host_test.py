@@ -235,6 +235,15 @@ class Call(CandidateCase):
         self.assertEqual(failure.cause, "forward_raised")
         self.assertTrue(str(failure).startswith("mine.py:6: RuntimeError: "), str(failure))
 
+    def test_raises_what_is_no_text(self):
+        model = self.model("def forward(self, x):\n    raise ValueError('half \\udc80 a pair')\n")
+        failure = self.failure(module_host.call, model, [1])
+        cause, message, log = module_host.failure_of(failure)
+        self.assertEqual((cause, message), ("forward_raised",
+                                            "mine.py:6: ValueError: half \\udc80 a pair"))
+        self.assertIn("half \\udc80 a pair", log)
+        log.encode()
+
     def test_exits(self):
         self.assertEqual(self.cause("exit_now()"), "forward_raised")
         self.assertEqual(self.cause("__import__('sys').exit()"), "exits")

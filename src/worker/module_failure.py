@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""What is said of an exception of a module candidate: a cause, a sentence, its traceback."""
+
+import os
+import traceback
+
+import torch
+
+from kbench_worker import module_cpu
+from kbench_worker.model_setup import printable, short
+from kbench_worker.module_extension import BuildError
+from kbench_worker.module_refusals import (Unsupported, is_refusal, operator_without_kernel,
+                                           refusal)
+
+
+class CandidateFailure(Exception):
+    """The candidate's own failure: a cause slug, one sentence, and Python's traceback, if any."""
+
+    def __init__(self, cause, message, log=""):
+        super().__init__(printable(message))
+        self.cause = cause
+        self.log = printable(log)
+
+
+class Source:
+    """Where the candidate's file lies, and what its author calls it."""
+
+    file = ""
+    name = ""
+
+
+def _chain(error):
+    """An exception and what caused it, the latest first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _frames(error):
+    return [frame for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == Source.file]
+
+
+def _told(error):
+    """The exception whose text says most: Triton's interpreter wraps each in one of its own."""
+    while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _place(error):
+    """"name.py:12: ", the line of the candidate's own file at which it went wrong."""
+    if isinstance(error, SyntaxError) and error.filename == Source.file:
+        return f"{Source.name}:{error.lineno}: "
+    # A kernel's own line, which an interpreter of kernels tells in the cause, says more.
+    causes = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    for cause in reversed(causes):
+        frames = _frames(cause)
+        if frames:
+            return f"{Source.name}:{frames[-1].lineno}: "
+    return f"{Source.name}: "
+
+
+def log_of(error):
+    text = "".join(traceback.format_exception(error))
+    return text.replace(Source.file, Source.name) if Source.file else text
+
+
+def _may_say(error):
+    """Whether a cause is believed: candidates can raise exceptions of kbench's types, and of types
+    and texts that only look like them, too, and one cause would help them."""
+    return is_refusal(error) or (
+        type(error) in (CandidateFailure, BuildError) and type(error.cause) is str
+        and error.cause != "unsupported")
+
+
+def _special_cause(error):
+    """(cause, sentence) of what means the same wherever it is raised, or None."""
+    for inner in _chain(error):
+        if isinstance(inner, Unsupported) and is_refusal(inner):
+            return "unsupported", str(inner)
+        if isinstance(inner, BuildError) and _may_say(inner):
+            return inner.cause, inner.sentence
+    operator = operator_without_kernel(error) if module_cpu.active() else None
+    if operator is not None:
+        return "unsupported", f"the operator {operator} cannot be run without a GPU"
+    if isinstance(error, SystemExit):
+        return "exits", f"the candidate exits (code {error.code})"
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return "out_of_memory", short(error)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return "missing_package", f"the package {error.name} is not installed"
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
+                                 "what the system and Python have installed and a folder of their "
+                                 "own (--no-cage lets kernels of your own reach what you do)")
+    accelerator_error = getattr(torch, "AcceleratorError", ())
+    if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
+        return "cuda_error", short(error)
+    return None
+
+
+def failure_from(error, cause):
+    """CandidateFailure of anything that candidate code raised."""
+    if isinstance(error, CandidateFailure) and _may_say(error):
+        return error
+    cause, message = _special_cause(error) or (cause, short(_told(error)))
+    return refusal(CandidateFailure(cause, _place(error) + message, log_of(error)))
