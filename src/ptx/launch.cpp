@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -87,6 +86,13 @@ std::variant<Module, Unsupported> load(std::string_view ptx) {
 
 namespace {
 
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
 /// The order of the blocks: as they are numbered, or a permutation by the seed.
 class BlockOrder {
  public:
@@ -104,12 +110,6 @@ class BlockOrder {
 
  private:
   // The finaliser of SplitMix64.
-  static std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
 
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
@@ -270,8 +270,8 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.launch = &launch;
   grid.options = &options;
   grid.watched = options.sanitize != Sanitize::kNone;
-  // By this rule each of several launches that take turns has both orders soon.
-  grid.backwards = options.schedule_seed != 0 && std::popcount(options.schedule_seed) % 2 == 0;
+  // No pattern, so that each of several launches that take turns has both orders soon.
+  grid.backwards = options.schedule_seed != 0 && mix(options.schedule_seed) >> 63 != 0;
   grid.parameters = pack_parameters(*kernel, launch);
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
   grid.tids = number_threads(launch.block);
