@@ -86,6 +86,7 @@ std::variant<Module, Unsupported> load(std::string_view ptx) {
 
 namespace {
 
+/// The finaliser of SplitMix64.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -109,8 +110,6 @@ class BlockOrder {
   }
 
  private:
-  // The finaliser of SplitMix64.
-
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
 
