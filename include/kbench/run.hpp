@@ -64,6 +64,7 @@ struct EvalOptions {
   std::string sanitize = "memory";     ///< none, memory, all: what the CPU executor looks for
   std::uint64_t max_instructions = 0;  ///< warp instructions of a launch there; 0: time alone
   bool require_clean = false;          ///< `--require clean`
+  bool require_own = false;            ///< `--require own-kernels`
   std::string kernel_arch;             ///< that kernels are compiled for; "": the device's
   std::string entry;                   ///< of extensions: the function to call; "": see README
   bool profile = false;                ///< one more call in the CPU executor, counted

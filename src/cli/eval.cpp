@@ -96,6 +96,11 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
     throw UsageError(
         fmt::format("--profile counts in the CPU executor, and this run is on {}: add --device cpu",
                     device.name));
+  if (options.require_own)
+    throw UsageError(fmt::format(
+        "--require own-kernels needs the CPU executor, which knows whose kernels ran, and this run "
+        "is on {}: add --device cpu",
+        device.name));
   if (options.require_clean)
     throw UsageError(fmt::format(
         "--require clean needs the sanitizers of the CPU executor, and this run is on {}: add "
@@ -284,9 +289,11 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
                  "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
       ->check(CLI::IsMember({"none", "memory", "all"}))
       ->capture_default_str();
-  app.add_option("--require", a.requirements,
-                 "clean: reject what raises a flag of the sanitizers or reads a clock")
-      ->check(CLI::IsMember({"clean"}))
+  app.add_option(
+         "--require", a.requirements,
+         "clean: reject what raises a flag of the sanitizers or reads a clock; own-kernels: "
+         "reject what torch's operators compute; may be repeated")
+      ->check(CLI::IsMember({"clean", "own-kernels"}))
       ->allow_extra_args(false);
   app.add_option("--max-instructions", a.options.max_instructions,
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
@@ -330,7 +337,11 @@ Subcommand add_eval(CLI::App& app) {
   add_report_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
-    arguments->options.require_clean = !arguments->requirements.empty();
+    const auto required = [&](const char* name) {
+      return std::ranges::find(arguments->requirements, name) != arguments->requirements.end();
+    };
+    arguments->options.require_clean = required("clean");
+    arguments->options.require_own = required("own-kernels");
     take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
     arguments->command_line = own_command_line();

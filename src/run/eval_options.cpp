@@ -40,8 +40,10 @@ json options_json(const EvalOptions& options) {
               {"timing_budget_s", options.timing_budget_s},
               {"sanitize", options.sanitize},
               {"max_instructions", options.max_instructions},
-              {"require", options.require_clean ? json{"clean"} : json::array()},
+              {"require", json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
+  if (options.require_clean) object["require"].push_back("clean");
+  if (options.require_own) object["require"].push_back("own-kernels");
   if (!options.families) object["families"] = false;
   if (options.all_trials) object["all_trials"] = true;
   if (!options.other_sizes.empty()) object["other_sizes"] = options.other_sizes;

@@ -314,6 +314,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"asked_limit_s", setup_.options->call_limit_s},
                      {"call_limit_s", prepared.call_limit_s},
                      {"require_clean", setup_.options->require_clean},
+                     {"require_own", setup_.options->require_own},
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
                      {"timed", prepared.timed},

@@ -70,6 +70,7 @@ Verdict Evaluation::run() {
     (this->*steps.trials)();
     if (request_.find_written_source) return verdict_;
     check_clean();
+    check_own();
     run_profile();
     watch.lap("correctness");
     if (request_.timed) {

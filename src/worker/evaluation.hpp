@@ -30,6 +30,7 @@ struct EvaluationRequest {
   double call_limit_s = 0;           ///< lowers that; 0: it does not
   bool find_written_source = false;  ///< a second run after a crash: which input was written?
   bool require_clean = false;        ///< reject what raises one of unclean_flags()
+  bool require_own = false;          ///< reject what others' kernels compute
   bool all_trials = false;           ///< go on after a clear failure
   bool profile = false;              ///< one more call, counted
   bool timed = true;                 ///< once it is right
@@ -79,6 +80,7 @@ class Evaluation {
   void take_profile(std::string_view body);
   void flag(std::string_view name);
   void check_clean() const;
+  void check_own() const;
   void run_profile();
   void check_red_zones(std::size_t slot);
   double usual_limit_s() const;

@@ -60,6 +60,15 @@ void Evaluation::check_clean() const {
   }
 }
 
+void Evaluation::check_own() const {
+  const auto& found = verdict_.record.kernel_class;
+  if (!request_.require_own || found == "own") return;
+  throw CandidateFailure{Outcome::kRejected, "not_own_kernels",
+                         found == "none" ? "nothing was computed in calls that were looked at"
+                                         : fmt::format("operators of torch compute {} of it",
+                                                       found == "mixed" ? "a part" : "all")};
+}
+
 void Evaluation::run_profile() {
   if (!request_.profile) return;
   share(0);

@@ -129,6 +129,7 @@ class Judge {
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.find_written_source = request.at("find_written_source");
     evaluation.require_clean = request.at("require_clean");
+    evaluation.require_own = request.at("require_own");
     evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
     evaluation.timed = request.at("timed");

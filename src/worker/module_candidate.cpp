@@ -230,8 +230,16 @@ void ModuleCandidate::check_outputs(const std::vector<at::Tensor>& outputs) cons
 void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
   const at::NoGradGuard no_grad;
   std::size_t next = 0;
-  for (const auto& [tensor, buffer] : set.works)
-    view(buffer, job_.plan.tensors[tensor]).copy_(outputs.at(next++));
+  for (const auto& [tensor, buffer] : set.works) {
+    const at::Tensor& output = outputs.at(next++);
+    if (buffer.size_bytes() == 0) continue;
+    // Not by an operator of torch, of which candidates may register one of their own.
+    if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())
+      device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),
+                    buffer.size_bytes());
+    else
+      view(buffer, job_.plan.tensors[tensor]).copy_(output);
+  }
   device_->synchronize();
 }
 

@@ -77,6 +77,20 @@ TEST(ModuleProfile, CountsLaunchesAndTellsWhoseTheyAre) {
   for (const auto& [name, expected] : classes)
     EXPECT_EQ(records.at(name).kernel_class, expected) << name;
 
+  const auto own_out = folder.path() / "own.jsonl";
+  const auto required = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                    (folder.path() / "candidates").string(), "--device", "cpu",
+                                    "--out", own_out.string(), "--require", "own-kernels"});
+  ASSERT_EQ(required.status.code, 0) << required.error;
+  for (const auto& [id, record] : records_by_candidate(own_out)) {
+    const auto name = std::filesystem::path(id).filename().string();
+    if (name == "none.py") continue;
+    const bool is_own = classes.at(name) == "own";
+    EXPECT_EQ(to_string(record.outcome), is_own ? "correct" : "rejected") << name;
+    EXPECT_EQ(record.cause, is_own ? "" : "not_own_kernels") << name;
+    EXPECT_EQ(record.timing.has_value(), is_own) << name;
+  }
+
   // 16 rows of 40 columns: 640 elements, a multiplication and an addition each, fused or not.
   const Record& own = records.at("own.py");
   EXPECT_EQ(own.launches, 2);
