@@ -230,6 +230,21 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   return result;
 }
 
+std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value) {
+  const auto bytes = tensor.contiguous().view(-1).view(at::kByte);
+  const auto width = static_cast<std::int64_t>(tensor.element_size());
+  std::int64_t count = 0;
+  for (std::int64_t begin = 0; begin < bytes.numel(); begin += kByteChunk) {
+    const auto part = bytes.slice(0, begin, std::min(begin + kByteChunk, bytes.numel()));
+    count += part.eq(static_cast<std::int64_t>(value))
+                 .view({-1, width})
+                 .all(1)
+                 .sum()
+                 .item<std::int64_t>();
+  }
+  return count;
+}
+
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (JudgeKernels* kernels = JudgeKernels::active(); kernels != nullptr && a.numel() > 0) {
     const auto x = a.contiguous();

@@ -54,6 +54,9 @@ struct Comparison {
 Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
                    const ComparisonRule& rule = comparison_rules().front());
 
+/// Elements of which each byte is `value`; in chunks, on the tensor's device.
+std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
+
 /// True where both hold the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 

@@ -97,6 +97,8 @@ class Evaluation {
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> copy_outputs(std::size_t slot);
   void decide_mismatch();
+  /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
+  bool is_unwritten(std::size_t slot, const TrialResult& result) const;
   void run_timing();
   std::vector<double> time_candidate(Block block);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
@@ -131,6 +133,7 @@ class Evaluation {
   std::size_t next_slot_ = 0;      ///< of calls that are discarded
   bool timed_inputs_seen_ = true;  ///< by the candidate
   bool frozen_ = false;
+  bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
   bool called_ = false;     ///< one call has come back
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;

@@ -53,6 +53,7 @@ void Evaluation::run_trials() {
     // Nearer than that, the other trials tell at which row it is right.
     const bool clearly =
         wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
+    if (wrong && !mismatched) unwritten_ = is_unwritten(slot, result);
     verdict_.record.correctness.push_back(std::move(result));
     watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
@@ -101,7 +102,9 @@ void Evaluation::run_families() {
     auto results = judge_in_family(problem_, kSlot, family, 1,
                                    [&](std::size_t) { return judge_outputs(kSlot, set); });
     if (results.empty()) continue;
-    mismatched = mismatched || results.front().wrong_elements > 0;
+    const bool wrong = results.front().wrong_elements > 0;
+    if (wrong && !mismatched) unwritten_ = is_unwritten(kSlot, results.front());
+    mismatched = mismatched || wrong;
     verdict_.record.correctness.push_back(std::move(results.front()));
     if (set.first_changed_source() != nullptr) refuse_written();
     if (mismatched && !request_.all_trials) break;
@@ -134,6 +137,14 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
   }
 }
 
+bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) const {
+  std::int64_t unwritten = 0;
+  for (const auto& work : sets_[slot].work)
+    if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
+      unwritten += count_filled(work.view, kPoison);
+  return unwritten == result.wrong_elements;
+}
+
 void Evaluation::decide_mismatch() {
   double worst = 0;
   const TrialResult* first = nullptr;
@@ -149,8 +160,9 @@ void Evaluation::decide_mismatch() {
   const std::string where = first->family == kDrawnFamily
                                 ? fmt::format("trial {}", first->trial)
                                 : fmt::format("inputs of the family {}", first->family.str());
-  throw CandidateFailure{Outcome::kMismatch, "wrong_values",
-                         fmt::format("{} elements are wrong in {}", first->wrong_elements, where)};
+  throw CandidateFailure{Outcome::kMismatch, unwritten_ ? "not_written" : "wrong_values",
+                         fmt::format("{} elements are {} in {}", first->wrong_elements,
+                                     unwritten_ ? "not written by the call" : "wrong", where)};
 }
 
 }  // namespace kbench::worker

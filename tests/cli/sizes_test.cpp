@@ -88,7 +88,9 @@ TEST_F(Sizes, WhoIsWrongAtOthersIsWrong) {
                                R"("max_rel_error":0.0,"sizes":"odd","trial":)"));
   const Record& wired = found.at("level1/1_Twice1");
   EXPECT_EQ(to_string(wired.outcome), "mismatch");
-  EXPECT_THAT(wired.message, HasSubstr("at the sizes \"odd\": "));
+  EXPECT_EQ(wired.cause, "not_written");
+  EXPECT_EQ(wired.message,
+            "at the sizes \"odd\": 47 elements are not written by the call in trial 0");
   EXPECT_FALSE(wired.timing);
   // Where a problem has no such sizes there is nothing to ask.
   EXPECT_EQ(to_string(found.at("level1/2_Twice0").outcome), "correct");
