@@ -186,7 +186,8 @@ void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::Scal
   auto& device = problem_.device();
   WorkBuffer work;
   work.tensor = tensor;
-  work.buffer = device.create(buffer_layout(info.bytes(), device.granularity(), true), true);
+  work.buffer =
+      create_shared(device, buffer_layout(info.bytes(), device.granularity(), true), true);
   fill_red_zones(device, work.buffer);
   work.view = tensor_view(work.buffer, device, dtype, info.shape);
   set.work.push_back(std::move(work));

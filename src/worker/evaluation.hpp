@@ -130,8 +130,9 @@ class Evaluation {
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
-  std::size_t next_slot_ = 0;      ///< of calls that are discarded
-  bool timed_inputs_seen_ = true;  ///< by the candidate
+  std::size_t next_slot_ = 0;               ///< of calls that are discarded
+  std::vector<std::size_t> counted_slots_;  ///< of the candidate's last block
+  bool timed_inputs_seen_ = true;           ///< by the candidate
   bool frozen_ = false;
   bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
   bool called_ = false;     ///< one call has come back

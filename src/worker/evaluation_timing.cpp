@@ -40,7 +40,8 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 
 std::vector<double> Evaluation::time_candidate(Block block) {
   // What it has seen it could answer from memory.
-  if (block.counted > 0 && std::exchange(timed_inputs_seen_, true)) problem_.refresh_timed();
+  if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
+    problem_.refresh_timed(static_cast<std::size_t>(block.counted));
   freeze(false);
   const auto slots = slots_of(block);
   const auto calls = static_cast<int>(slots.size());
@@ -56,8 +57,10 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
   freeze(true);
-  if (block.counted > 0 && protocol::random_nonce() % kUncheckedBlocks == 0)
-    check_timed_output(slots.back());
+  if (block.counted > 0) {
+    counted_slots_.assign(slots.begin() + block.discarded, slots.end());
+    if (protocol::random_nonce() % kUncheckedBlocks == 0) check_timed_output(slots.back());
+  }
   return times_of(message, calls);
 }
 
@@ -96,15 +99,17 @@ void Evaluation::run_timing() {
   } leave{problem_};
   std::vector<TimedSide> sides;
   for (const auto& baseline : problem_.options().baselines)
-    sides.push_back(
-        {baseline, [&, baseline](Block block) { return time_baseline(baseline, block); }});
-  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_});
+    sides.push_back({baseline,
+                     [&, baseline](Block block) { return time_baseline(baseline, block); },
+                     baseline == "eager" ? problem_.reference_ms() : 0});
+  // Of one that it has seen it may know the answer.
+  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_,
+                   static_cast<int>(problem_.timed_slots().size())});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   auto& device = problem_.device();
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
   limits.rough = device.timing_method() == "wall";
-  limits.max_counted = static_cast<int>(problem_.timed_slots().size());
   // In one and the same set the first calls would show the others' inputs.
   limits.discard = problem_.slots() > problem_.resident();
   const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
@@ -130,8 +135,9 @@ void Evaluation::run_timing() {
 }
 
 void Evaluation::check_timed_outputs() {
-  // Chosen when all timed calls are over, so that no call can know whether it counts.
-  auto slots = problem_.timed_slots();
+  // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
+  // hold inputs that no call has seen.
+  auto slots = counted_slots_;
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
   for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i)
     check_timed_output(slots[i]);

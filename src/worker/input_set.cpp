@@ -56,11 +56,21 @@ std::int64_t content_digest(const at::Tensor& tensor) {
   return sum.item<std::int64_t>();
 }
 
+SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable) {
+  try {
+    return device.create(layout, writable);
+  } catch (const CandidateFailure& failure) {
+    if (failure.outcome != Outcome::kOutOfMemory) throw;
+  }
+  release_memory(std::string(device.name()));
+  return device.create(layout, writable);
+}
+
 Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable) {
   Slot slot;
   slot.name = std::move(name);
   const auto bytes = static_cast<std::size_t>(drawn.numel()) * drawn.element_size();
-  slot.source = device.create(buffer_layout(bytes, device.granularity(), false), writable);
+  slot.source = create_shared(device, buffer_layout(bytes, device.granularity(), false), writable);
   slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
   slot.source_view.copy_(drawn);
   slot.live = drawn;

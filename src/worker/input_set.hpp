@@ -11,6 +11,10 @@
 
 namespace kbench::worker {
 
+/// Memory of the device for both processes; before it says that there is none, torch gives back its
+/// cache.
+SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable);
+
 /// A dense torch tensor over memory of the device, not owning it.
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
                        at::IntArrayRef sizes);

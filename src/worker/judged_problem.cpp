@@ -19,8 +19,11 @@ namespace {
 constexpr std::size_t kMaxSets = 16;
 /// Timed calls that count, of a block.
 constexpr std::size_t kMaxTimedSets = 8;
-/// Calls of larger sets are long, and need fewer in a block.
+/// Calls of larger sets are long, and need fewer in a block: as many as one of the longest.
 constexpr double kTimedBytes = 2e9;
+constexpr std::size_t kMinTimedSets = 3;
+/// Sets larger than that leave so much in torch's cache that it is worth a look.
+constexpr double kLargeSetBytes = 1e9;
 /// Where the time is no measure there are few calls.
 constexpr std::size_t kRoughTimedSets = 2;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
@@ -138,8 +141,8 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
                               : std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
   std::size_t timed = 0;
   if (!by_kernelbench_ && fits > resident_) {
-    const auto useful =
-        std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes), 2, kMaxTimedSets);
+    const auto useful = std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes),
+                                                kMinTimedSets, kMaxTimedSets);
     timed =
         std::min(fits - resident_, device_->timing_method() == "wall" ? kRoughTimedSets : useful);
   }
@@ -196,10 +199,16 @@ InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
     sets_[slot].reset();
     sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial);
     ++generations_[slot];
+    release_idle(*sets_[slot]);
     // Candidates hold copies of the inputs: what drawing leaves in torch's cache is theirs to use.
     if (by_kernelbench_) release_memory(options_.device);
   }
   return *sets_[slot];
+}
+
+void JudgedProblem::release_idle(const InputSet& drawn) {
+  if (static_cast<double>(drawn.size_bytes()) > kLargeSetBytes)
+    release_idle_memory(options_.device);
 }
 
 InputSet& JudgedProblem::slot_set(std::size_t slot) {

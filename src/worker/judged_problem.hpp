@@ -65,8 +65,8 @@ class JudgedProblem {
   std::size_t lender(std::size_t slot) const { return slot % resident_; }
   /// The slots of timed calls. Where memory has no room for more, that of the first trial.
   std::vector<std::size_t> timed_slots() const;
-  /// Draws inputs for timed calls that nobody has seen, and that are never drawn again.
-  void refresh_timed();
+  /// Draws inputs for the first timed slots that nobody has seen, and that are never drawn again.
+  void refresh_timed(std::size_t count);
   /// While it lives, the set of a slot has the reference's answers to the inputs that it holds.
   class TimedAnswers {
    public:
@@ -129,6 +129,8 @@ class JudgedProblem {
   void load_kernels();
   /// How many sets stay in memory, by the size of the first.
   void make_room(double free_before, const InputSet& first);
+  /// What drawing a set leaves in torch's cache, where that is much.
+  void release_idle(const InputSet& drawn);
   DrawOptions draw_options(std::uint32_t trial);
   DrawOptions draw_timed_options();
   InputSet& timed_set(std::size_t slot);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "kbench/hash.hpp"
 #include "worker/judged_problem.hpp"
 
@@ -33,8 +36,9 @@ InputSet& JudgedProblem::timed_set(std::size_t slot) {
   return *sets_[slot];
 }
 
-void JudgedProblem::refresh_timed() {
-  for (const std::size_t slot : timed_slots()) {
+void JudgedProblem::refresh_timed(std::size_t count) {
+  const auto slots = timed_slots();
+  for (const std::size_t slot : std::span(slots).first(std::min(count, slots.size()))) {
     InputSet& set = slot_set(slot);
     if (slot < resident_) enter(set);
     set.replace_inputs(

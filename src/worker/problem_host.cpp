@@ -149,6 +149,7 @@ void warm_up_for(const std::string& device, const std::string& text) {
 }
 
 void release_memory(const std::string& device) { call("release_memory", device); }
+void release_idle_memory(const std::string& device) { call("release_idle_memory", device); }
 
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
@@ -159,10 +160,6 @@ ProblemHost::ProblemHost(const std::string& path, const std::string& source, con
 
 std::vector<std::string> input_families() {
   return call_families("names").cast<std::vector<std::string>>();
-}
-
-bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
-  return call_families("defined", python_inputs(inputs), python_tensors(outputs)).cast<bool>();
 }
 
 bool all_whole(const std::vector<at::Tensor>& tensors) {

@@ -118,8 +118,6 @@ class ProblemHost {
 
 /// Names of the families of inputs (input_families.py), in their order.
 std::vector<std::string> input_families();
-/// Whether the reference's answer to inputs is one that candidates have to give: finite.
-bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs);
 /// Whether floating tensors hold whole numbers alone, each exact in its type.
 bool all_whole(const std::vector<at::Tensor>& tensors);
 
@@ -140,6 +138,8 @@ void warm_up_for(const std::string& device, const std::string& text);
 void touch_device(const std::string& device);
 /// Gives back what torch's allocator keeps of the device's memory without using it.
 void release_memory(const std::string& device);
+/// The same, where the device has little left.
+void release_idle_memory(const std::string& device);
 
 /// A Python object of a tensor, for Argument lists.
 pybind11::object to_python(const at::Tensor& tensor);

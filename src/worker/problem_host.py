@@ -24,6 +24,8 @@ from kbench_worker.operator_cost import counted
 
 
 _FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
+# Of a GPU's memory. Whoever gives a cache back needs long to fill it again.
+_LOW_SHARE = 1 / 4
 
 
 class ProblemFailure(Exception):
@@ -190,6 +192,15 @@ def release_memory(device):
     gc.collect()
     if device.startswith("cuda"):
         torch.cuda.empty_cache()
+
+
+def release_idle_memory(device):
+    """The same, where the device has little left: candidates are to have it."""
+    if not device.startswith("cuda"):
+        return
+    free, total = torch.cuda.mem_get_info(device)
+    if free < _LOW_SHARE * total:
+        release_memory(device)
 
 
 def touch(device):

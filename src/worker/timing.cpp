@@ -11,10 +11,11 @@ namespace kbench::worker {
 namespace {
 
 constexpr int kResamples = 1000;
-/// Calls longer than this are not bothered by what a switch between processes leaves in caches and
+/// Calls longer than these are not bothered by what a switch between processes leaves in caches and
 /// translation buffers: they get shorter blocks. The call that tells may read twice too long
 /// itself.
 constexpr double kLong_ms = 4;
+constexpr double kLonger_ms = 12;
 /// Calls longer than this get blocks without any that are discarded, so that a slow candidate does
 /// not cost minutes.
 constexpr double kVeryLong_ms = 50;
@@ -30,8 +31,9 @@ constexpr Block kRough{.discarded = 0, .counted = 2};
 /// between processes costs is then little beside them.
 Block block_of(double call_ms) {
   if (call_ms <= kLong_ms) return {.discarded = 2, .counted = 8};
-  if (call_ms <= kVeryLong_ms) return {.discarded = 1, .counted = 5};
-  return {.discarded = 0, .counted = kFewestOfLongCalls / 2};
+  if (call_ms <= kLonger_ms) return {.discarded = 1, .counted = 5};
+  constexpr int kCounted = kFewestOfLongCalls / 2;
+  return {.discarded = call_ms <= kVeryLong_ms ? 1 : 0, .counted = kCounted};
 }
 
 double call_length_ms(const TimedSide& side) {
@@ -45,8 +47,9 @@ double call_length_ms(const TimedSide& side) {
 
 /// Whether a side has been measured often enough to ask how well it is known.
 bool often_enough(const Block& block, std::size_t count, const TimingLimits& limits) {
-  const int least = block.discarded == 0 ? std::min(kFewestOfLongCalls, limits.min_measurements)
-                                         : limits.min_measurements;
+  const int least = block.counted <= kFewestOfLongCalls / 2
+                        ? std::min(kFewestOfLongCalls, limits.min_measurements)
+                        : limits.min_measurements;
   return count >= static_cast<std::size_t>(least);
 }
 
@@ -91,7 +94,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   const auto measure_block = [&](const TimedSide& side) {
     if (!blocks.contains(side.name)) {
       Block block = limits.rough ? kRough : block_of(call_length_ms(side));
-      block.counted = std::min(block.counted, limits.max_counted);
+      block.counted = std::min(block.counted, side.max_counted);
       if (!limits.discard) block.discarded = 0;
       blocks[side.name] = block;
     }

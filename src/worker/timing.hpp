@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct TimedSide {
   /// Runs the calls of a block and gives the milliseconds of each, in order.
   std::function<std::vector<double>(Block)> measure;
   double about_ms = 0;  ///< what a call takes, where that is known; one that is long needs no probe
+  int max_counted = std::numeric_limits<int>::max();  ///< in a block
 };
 
 /// When to stop, and how much one block holds.
@@ -30,7 +32,6 @@ struct TimingLimits {
   double budget_s = 0.5;      ///< measuring stops after this, once there are enough
   int min_measurements = 10;  ///< of each side
   int max_measurements = 400;
-  int max_counted = 8;          ///< in a block
   bool discard = true;          ///< the first calls of a block
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
   bool rough = false;           ///< four calls of each, none discarded: for what is no measure

@@ -125,8 +125,8 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
     double ms;
     int calls, counted;
   };
-  for (const auto& c : {Case{0.01, 10, 8}, Case{4, 10, 8}, Case{4.1, 6, 5}, Case{50, 6, 5},
-                        Case{51, 3, 3}, Case{399, 3, 3}}) {
+  for (const auto& c : {Case{0.01, 10, 8}, Case{4, 10, 8}, Case{4.1, 6, 5}, Case{12, 6, 5},
+                        Case{12.1, 4, 3}, Case{50, 4, 3}, Case{51, 3, 3}, Case{399, 3, 3}}) {
     FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
     TimingLimits limits;
     limits.min_measurements = 1;
@@ -141,14 +141,17 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
 TEST(MeasureSides, NoMoreCallsOfABlockCountThanThereAreInputsFor) {
   FakeSide eager{.true_ms = 1}, candidate{.true_ms = 1};
   TimingLimits limits;
-  limits.max_counted = 2;
-  const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
-  EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4, 4, 4));
-  EXPECT_EQ(run.measurements.at("candidate").size(), 12u);
+  TimedSide bounded = side("candidate", candidate);
+  bounded.max_counted = 2;
+  const auto run = measure({side("eager", eager), bounded}, limits);
+  EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4));
+  EXPECT_EQ(run.measurements.at("candidate").size(), 8u);
+  EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10, 10, 10));
   FakeSide few;
-  limits.max_counted = 1;
+  TimedSide alone = side("candidate", few);
+  alone.max_counted = 1;
   limits.discard = false;
-  measure({side("candidate", few)}, limits);
+  measure({alone}, limits);
   few.blocks.erase(few.blocks.begin());
   EXPECT_THAT(few.blocks, Each(1));
 }
