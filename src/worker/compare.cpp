@@ -245,6 +245,19 @@ std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value) {
   return count;
 }
 
+bool all_finite(const std::vector<at::Tensor>& tensors) {
+  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
+    if (!tensor.is_floating_point()) return true;
+    const auto flat = tensor.contiguous().view(-1);
+    if (kernels_for(flat) != nullptr) return finite_squares(flat, 1).second == flat.numel();
+    for (std::int64_t begin = 0; begin < flat.numel(); begin += kChunk) {
+      const auto part = flat.slice(0, begin, std::min(begin + kChunk, flat.numel()));
+      if (!part.isfinite().all().item<bool>()) return false;
+    }
+    return true;
+  });
+}
+
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (JudgeKernels* kernels = JudgeKernels::active(); kernels != nullptr && a.numel() > 0) {
     const auto x = a.contiguous();

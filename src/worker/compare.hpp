@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "kbench/record.hpp"
 
@@ -56,6 +57,9 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
 
 /// Elements of which each byte is `value`; in chunks, on the tensor's device.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
+
+/// Whether no element of floating tensors is an infinity or a NaN.
+bool all_finite(const std::vector<at::Tensor>& tensors);
 
 /// True where both hold the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);

@@ -10,8 +10,9 @@ import math
 
 import torch
 
-# Elements that are worked on at a time: temporaries stay within 64 MB.
+# Elements that are worked on at a time: temporaries stay within 64 MB, on a GPU within a gigabyte.
 _CHUNK = 1 << 22
+_CHUNK_GPU = 1 << 26
 # Elements that tell what a tensor is.
 _SAMPLE = 4096
 _FEW_VALUES = 4
@@ -28,10 +29,15 @@ _USUAL_DENORMAL = 1e-39
 _LARGEST_STEP = 2.0 ** -12
 
 
+def _chunk(x):
+    return _CHUNK_GPU if x.is_cuda else _CHUNK
+
+
 def _chunks(x):
     """Views of consecutive elements."""
     flat = x.view(-1)
-    return (flat[i:i + _CHUNK] for i in range(0, flat.numel(), _CHUNK))
+    chunk = _chunk(x)
+    return (flat[i:i + chunk] for i in range(0, flat.numel(), chunk))
 
 
 def _rows(x):
@@ -127,7 +133,7 @@ def _structured(x, random):
         ramp = ramp.abs()
     rows[0::4] = ramp.to(x.dtype)
     rows[1::4] = 1.5
-    step = max(_CHUNK // max(length, 1), 1) * 4
+    step = max(_chunk(x) // max(length, 1), 1) * 4
     for begin in range(2, count, step):
         part = rows[begin:begin + step:4]
         steps = torch.rand(part.shape, generator=random, device=x.device)
@@ -160,8 +166,8 @@ def _sprinkled(value):
 
     def sprinkle(x, random):
         count = max(x.numel() // 1000, 1)
-        for begin in range(0, count, _CHUNK):
-            part = min(_CHUNK, count - begin)
+        for begin in range(0, count, _chunk(x)):
+            part = min(_chunk(x), count - begin)
             x.view(-1)[_places(part, x, random)] = value
         return True
 
@@ -251,19 +257,6 @@ def change(name, inputs, seed):
         elif name == "few_changed" and x.dtype is not torch.bool:
             changed = _exchange_integers(x, random) or changed
     return changed
-
-
-def _finite(tensors):
-    return all(bool(part.isfinite().all()) for x in tensors
-               if isinstance(x, torch.Tensor) and x.is_floating_point()
-               for part in _chunks(x.contiguous()))
-
-
-def defined(inputs, outputs):
-    """Whether the answer is one that a candidate has to give. An index into what is not finite says
-    nothing."""
-    return _finite(outputs) and (any(output.is_floating_point() for output in outputs)
-                                 or _finite(inputs))
 
 
 def all_whole(outputs):

@@ -19,6 +19,10 @@ constexpr double kSteady = 0.25;
 /// is there for what overflows or divides by zero.
 constexpr std::string_view kCoarseFamily = "shifted";
 constexpr double kCoarse = 100;
+/// One whose sums pass by far larger numbers than they end with: tensor cores cut off what they add
+/// up instead of rounding it, and a product in three steps of TF32 is as good as fp32 but for that.
+constexpr std::string_view kCancellingFamily = "heavy_tails";
+constexpr double kCancelling = 2;
 /// Answers of a family that are kept for the next candidate; larger ones are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
@@ -33,6 +37,18 @@ std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
   std::size_t bytes = 0;
   for (const auto& tensor : tensors) bytes += tensor.nbytes();
   return bytes;
+}
+
+/// Whether an answer is one that a candidate has to give. An index into what is not finite says
+/// nothing.
+bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
+  if (!all_finite(outputs)) return false;
+  if (std::ranges::any_of(outputs, [](const auto& output) { return output.is_floating_point(); }))
+    return true;
+  std::vector<at::Tensor> tensors;
+  for (const auto& input : inputs)
+    if (input.is_tensor) tensors.push_back(input.tensor);
+  return all_finite(tensors);
 }
 
 }  // namespace
@@ -74,6 +90,7 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
     enter(set);
     set.replace_inputs(inputs);
     if (!family.answers) family = ask(set, name, family.confirmed);
+    release_idle(set);
   } catch (const ProblemFailure& failure) {
     family.why_not = failure.message;
   }
@@ -95,6 +112,8 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name,
     for (Truth& truth : answers.truths) truth.whole = truth.value.is_floating_point();
   if (name == kCoarseFamily)
     for (Truth& truth : answers.truths) truth.slack = kCoarse;
+  if (name == kCancellingFamily)
+    for (Truth& truth : answers.truths) truth.slack = kCancelling;
   family.answers = std::move(answers);
   return family;
 }

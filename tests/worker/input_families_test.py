@@ -136,14 +136,6 @@ class Families(unittest.TestCase):
 
 class Answers(unittest.TestCase):
 
-    def test_defined(self):
-        ones, index = torch.ones(3), torch.arange(3)
-        bad = torch.tensor([1.0, math.nan, 2.0])
-        self.assertTrue(families.defined([bad], [ones]))
-        self.assertFalse(families.defined([ones], [ones, bad]))
-        self.assertTrue(families.defined([ones], [index]))
-        self.assertFalse(families.defined([bad], [index]))
-
     def test_whole(self):
         self.assertTrue(families.all_whole([torch.tensor([-3.0, 16777216.0])]))
         self.assertFalse(families.all_whole([torch.tensor([-3.0, 33554432.0])]))
