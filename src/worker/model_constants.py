@@ -33,18 +33,21 @@ def _plain(tensor):
 
 
 def _few(tensor):
-    return tensor.detach().reshape(-1)[:_FEW]
+    """On the host: to look at a GPU's memory element by element costs a wait for each."""
+    return tensor.detach().reshape(-1)[:_FEW].to("cpu", copy=True)
 
 
-def _constant(tensor):
+def _constant(tensor, few):
     """The value of all elements, or None where they differ."""
-    value = tensor.detach().reshape(-1)[0].item()
-    same = bool((_few(tensor) == value).all()) and bool((tensor.detach() == value).all())
+    value = few[0].item()
+    same = bool((few == value).all()) and (
+        few.numel() == tensor.numel() or bool((tensor.detach() == value).all()))
     return value + 0.0 if same else None  # -0 is 0
 
 
-def _never_written(tensor):
-    return bool(_few(tensor).isnan().all()) and bool(tensor.detach().isnan().all())
+def _never_written(tensor, few):
+    return bool(few.isnan().all()) and (
+        few.numel() == tensor.numel() or bool(tensor.detach().isnan().all()))
 
 
 class _Draw:
@@ -54,11 +57,11 @@ class _Draw:
         self.tensor = weakref.ref(tensor)
         self.key = key
         self.number = number
-        self.few = _few(tensor).clone()
+        self.device = tensor.device
+        self.few = _few(tensor)
 
-    def is_held(self, tensor):
-        few = _few(tensor)
-        return (few.dtype == self.few.dtype and few.device == self.few.device
+    def is_held(self, tensor, few):
+        return (few.dtype == self.few.dtype and tensor.device == self.device
                 and torch.equal(few, self.few))
 
 
@@ -86,7 +89,7 @@ class Redraws:
             if not _plain(tensor):
                 return
             self._places[tensor.data_ptr()] = weakref.ref(tensor), kind
-            self._look_at(tensor, kind)
+            self._look_at(tensor, kind, _few(tensor))
 
     def filled(self, tensor):
         """All of a tensor, which may be another's data, has been given one value."""
@@ -100,9 +103,9 @@ class Redraws:
             owner = reference()
             if owner is not None and owner.numel() == tensor.numel() and (
                     owner.data_ptr() == tensor.data_ptr()):
-                self._look_at(owner, kind, again=True)
+                self._look_at(owner, kind, _few(owner), again=True)
             elif isinstance(tensor, torch.nn.Parameter):
-                self._look_at(tensor, _PARAMETER, again=True)
+                self._look_at(tensor, _PARAMETER, _few(tensor), again=True)
 
     def finish(self, model):
         """What the constructor made constant in other ways or did not write to, and all other
@@ -111,16 +114,18 @@ class Redraws:
             for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
                 for tensor in tensors:
                     if _plain(tensor):
-                        if _never_written(tensor):
+                        few = _few(tensor)
+                        if _never_written(tensor, few):
+                            few.zero_()
                             tensor.detach().zero_()
-                        self._look_at(tensor, kind)
+                        self._look_at(tensor, kind, few)
 
-    def _look_at(self, tensor, kind, again=False):
+    def _look_at(self, tensor, kind, few, again=False):
         draw = self._draws.get(tensor)
         # A single element is always constant.
-        if draw is not None and not again and draw.is_held(tensor):
+        if draw is not None and not again and draw.is_held(tensor, few):
             return
-        value = _constant(tensor)
+        value = _constant(tensor, few)
         if value is not None:
             self._redraw(tensor, (kind, tuple(tensor.shape), value))
 
@@ -142,7 +147,7 @@ class Redraws:
     def _is_lost(self, draw):
         tensor = draw.tensor()
         return tensor is not None and (self._draws.get(tensor) is not draw
-                                       or not draw.is_held(tensor))
+                                       or not draw.is_held(tensor, _few(tensor)))
 
     def _values(self, tensor, key, number):
         kind, shape, value = key
