@@ -126,6 +126,10 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
     if (!is_kept_variable(name.cast<std::string>())) environment.attr("pop")(name);
   set_variable(environment, "HOME", home.string());
   set_variable(environment, "TMPDIR", temporary.string());
+  // Triton looks for its home when it is imported, which may have been before.
+  set_variable(environment, "TRITON_HOME", home.string());
+  set_variable(environment, "TRITON_CACHE_DIR", (home / ".triton" / "cache").string());
+  set_variable(environment, "TORCHINDUCTOR_CACHE_DIR", (temporary / "torchinductor").string());
   set_variable(environment, "USER", "kbench");
   set_variable(environment, "LOGNAME", "kbench");
   py::module_::import("tempfile").attr("tempdir") = py::none();

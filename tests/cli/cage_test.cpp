@@ -190,6 +190,17 @@ assert pathlib.Path(__file__).read_text()
 pathlib.Path.home().joinpath("note").write_text("mine")
 pathlib.Path("here").write_text("mine")
 assert os.path.expanduser("~") != "~"
+for cache in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
+    folder = pathlib.Path(os.environ[cache])
+    folder.mkdir(parents=True)
+    folder.joinpath("kernel").write_text("mine")
+try:
+    from triton import knobs
+    cache = knobs.cache.dir
+    os.makedirs(cache, exist_ok=True)
+    assert os.path.realpath(cache).startswith(os.path.realpath(os.path.expanduser("~")))
+except ImportError:
+    pass
 ran = []
 thread = threading.Thread(target=ran.append, args=(1,))
 thread.start()
