@@ -30,6 +30,10 @@ constexpr auto kPeriod = std::chrono::milliseconds(100);
 /// What their extensions are linked with, and headers that they may look at.
 std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
   std::vector<std::filesystem::path> paths{installation.cache / "host-headers"};
+  // A candidate that waits in its cage while they are made is to see them: what is not there yet
+  // cannot be named to the kernel.
+  std::error_code ignored;
+  if (!installation.cache.empty()) std::filesystem::create_directories(paths.front(), ignored);
   if (!installation.torch_lib.empty()) paths.push_back(installation.torch_lib);
   if (!installation.nvrtc.empty()) paths.push_back(installation.nvrtc.parent_path());
   for (const auto* folders :

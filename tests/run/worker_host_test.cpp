@@ -44,6 +44,20 @@ TEST(WorkerHost, LearnsTheVersionOfTorch) {
   EXPECT_EQ(host.torch_version(), "2.11.0+fake");
 }
 
+/// What a cage lets its process read has to be there when it is put on.
+TEST(WorkerHost, WhatCandidatesReadIsThereBeforeThem) {
+  char pattern[] = "/tmp/kbench-test-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern);
+  Installation installation = fake_installation("ok");
+  installation.cache = folder / "home" / "cache";
+  {
+    WorkerHost host(installation, -1, short_limits());
+    host.torch_version();
+    EXPECT_TRUE(std::filesystem::is_directory(installation.cache / "host-headers"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(WorkerHost, AMissingWorkerIsAnError) {
   Installation installation = fake_installation("ok");
   installation.worker = "/nowhere/kbench-worker";
