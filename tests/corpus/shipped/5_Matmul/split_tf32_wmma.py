@@ -62,11 +62,15 @@ __global__ void gemm_3xtf32(const float* __restrict__ A, const float* __restrict
                 wmma::load_matrix_sync(b, sb + k * LDB + wn + 16 * i, LDB);
                 split(b, b_hi[i], b_lo[i]);
             }
+            // Tensor cores cut off what they add up, so long sums are left to ordinary additions.
             for (int i = 0; i < 2; i++)
                 for (int j = 0; j < 2; j++) {
-                    wmma::mma_sync(acc[i][j], a_lo[i], b_hi[j], acc[i][j]);
-                    wmma::mma_sync(acc[i][j], a_hi[i], b_lo[j], acc[i][j]);
-                    wmma::mma_sync(acc[i][j], a_hi[i], b_hi[j], acc[i][j]);
+                    wmma::fragment<wmma::accumulator, 16, 16, 8, float> part;
+                    wmma::fill_fragment(part, 0.0f);
+                    wmma::mma_sync(part, a_lo[i], b_hi[j], part);
+                    wmma::mma_sync(part, a_hi[i], b_lo[j], part);
+                    wmma::mma_sync(part, a_hi[i], b_hi[j], part);
+                    for (int e = 0; e < part.num_elements; e++) acc[i][j].x[e] += part.x[e];
                 }
         }
         __syncthreads();
