@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Evaluation {
     std::vector<WorkBuffer> work;
   };
 
+  using Digests = std::set<std::int64_t>;
+
   void check_structure() const;
   void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
                 std::string_view during);
@@ -96,6 +99,18 @@ class Evaluation {
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> copy_outputs(std::size_t slot);
+  std::vector<at::Tensor> outputs_in(std::size_t slot) const;
+  std::int64_t outputs_digest(std::size_t slot) const;
+  /// Of a call with inputs of its own. Returns whether one before gave the same bits.
+  bool remember_outputs(std::size_t slot);
+  bool is_old_output(std::size_t slot, const Digests& old) const;
+  /// Throws where a call wrote nothing, and one before gave a right answer.
+  void refuse_unwritten(std::size_t slot) const;
+  /// Throws where a wrong answer was not made by the call that it is given for, and calls before
+  /// gave right ones.
+  void refuse_old_outputs(std::size_t slot, const TrialResult& result, const Digests& old) const;
+  /// Throws where a call whose output was wrong gives the right one when it is not timed.
+  void refuse_timed_shortcut(std::size_t slot, const TrialResult& result);
   void decide_mismatch();
   /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
   bool is_unwritten(std::size_t slot, const TrialResult& result) const;
@@ -105,6 +120,8 @@ class Evaluation {
   std::vector<double> time_baseline(const std::string& baseline, Block block);
   /// The sets of a block's calls: those that are discarded may have been seen before.
   std::vector<std::size_t> slots_of(Block block);
+  /// After each block: at some of its outputs by chance, and at those that came before.
+  void look_at_timed_outputs();
   void check_timed_outputs();
   void check_timed_output(std::size_t slot);
   void freeze(bool frozen);
@@ -130,9 +147,11 @@ class Evaluation {
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
-  std::size_t next_slot_ = 0;               ///< of calls that are discarded
-  std::vector<std::size_t> counted_slots_;  ///< of the candidate's last block
-  bool timed_inputs_seen_ = true;           ///< by the candidate
+  Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
+  bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
+  std::size_t next_slot_ = 0;                ///< of calls that are discarded
+  std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
+  bool timed_inputs_seen_ = true;            ///< by the candidate
   bool frozen_ = false;
   bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
   bool called_ = false;     ///< one call has come back

@@ -59,7 +59,7 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   freeze(true);
   if (block.counted > 0) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
-    if (protocol::random_nonce() % kUncheckedBlocks == 0) check_timed_output(slots.back());
+    look_at_timed_outputs();
   }
   return times_of(message, calls);
 }
@@ -134,6 +134,16 @@ void Evaluation::run_timing() {
   verdict_.raw_ms = run.measurements;
 }
 
+void Evaluation::look_at_timed_outputs() {
+  std::vector<std::size_t> suspicious;
+  for (const std::size_t slot : counted_slots_)
+    if (remember_outputs(slot)) suspicious.push_back(slot);
+  if (protocol::random_nonce() % kUncheckedBlocks == 0) check_timed_output(counted_slots_.back());
+  if (suspicious.empty() || outputs_repeat_) return;
+  check_timed_output(suspicious.back());
+  outputs_repeat_ = true;
+}
+
 void Evaluation::check_timed_outputs() {
   // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
   // hold inputs that no call has seen.
@@ -153,6 +163,8 @@ void Evaluation::check_timed_output(std::size_t slot) {
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
   if (result.wrong_elements == 0) return;
+  refuse_old_outputs(slot, result, repeated_outputs_);
+  refuse_timed_shortcut(slot, result);
   throw CandidateFailure{
       Outcome::kMismatch, "timed_output",
       fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Answers that were not made by the call that they are given for: the outcome names the rule.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+constexpr const char* kProblem = R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x) + 0.5
+
+
+def get_inputs():
+    return [torch.randn(64, 16)]
+
+
+def get_init_inputs():
+    return []
+)";
+
+/// A module whose forward has `y`, the right answer, and `CALLS[0]`, the number of this call.
+std::string module_that(const std::string& does) {
+  return R"(import torch
+import torch.nn as nn
+
+CALLS = [0]
+KEPT = {}
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        CALLS[0] += 1
+        y = torch.tanh(x) + 0.5
+)" + does;
+}
+
+class Cheats : public testing::Test {
+ protected:
+  Record judge(const std::string& file, const std::string& text,
+               const std::vector<std::string>& options = {}) {
+    folder_.write("set/level1/1_Shifted.py", kProblem);
+    folder_.write("candidates/me/1_Shifted/" + file, text);
+    const auto out = folder_.path() / "run.jsonl";
+    std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
+                                       "--candidates", (folder_.path() / "candidates").string(),
+                                       "--device",     "cpu",
+                                       "--out",        out.string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    return records_by_candidate(out).begin()->second;
+  }
+
+  static void expect(const Record& record, std::string_view outcome, std::string_view cause,
+                     std::string_view said) {
+    EXPECT_EQ(to_string(record.outcome), outcome) << record.message;
+    EXPECT_EQ(record.cause, cause);
+    EXPECT_THAT(record.message, testing::HasSubstr(std::string(said)));
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(Cheats, AnswersToOtherInputs) {
+  expect(judge("0.py", module_that("        return KEPT.setdefault(0, y)\n")), "cheat",
+         "old_output", "output not computed by this call");
+}
+
+TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {
+  expect(judge("0.py", module_that("        return KEPT.setdefault(x.data_ptr(), y)\n")), "cheat",
+         "old_output", "what a call with other inputs gave");
+}
+
+TEST_F(Cheats, OldAnswersInTimedCallsAlone) {
+  const std::string late = module_that(R"(        KEPT[CALLS[0]] = y
+        return y if CALLS[0] <= 3 else KEPT[3]
+)");
+  expect(judge("0.py", late, {"--trials", "1", "--no-families"}), "cheat", "old_output",
+         "of its elements are wrong");
+}
+
+TEST_F(Cheats, LessWorkInTimedCallsAlone) {
+  // Of each two timed calls the second; which of them is asked again comes after it.
+  const std::string half = module_that("        return -y if CALLS[0] in (4, 6) else y\n");
+  expect(judge("0.py", half, {"--trials", "1", "--no-families"}), "cheat", "timed_shortcut",
+         "timed calls do less");
+}
+
+TEST_F(Cheats, CallsThatWriteNothing) {
+  expect(judge("0.cu", R"(//@ out y like x
+//@ shifted<<<4, 256>>>(x, y)
+__device__ int calls;
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (atomicAdd(&calls, 1) < 1024) y[i] = tanhf(x[i]) + 0.5f;
+}
+)"),
+         "cheat", "not_written", "output not written by this call");
+}
+
+TEST_F(Cheats, AMistakeIsNone) {
+  expect(judge("0.py", module_that(R"(        y[:, -1] = 0.5
+        return y
+)")),
+         "mismatch", "wrong_values", "elements are wrong in trial 0");
+}
+
+TEST_F(Cheats, AnAnswerThatIsAlwaysTheSameMayBeRight) {
+  folder_.write("set/level1/2_Zero.py", R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x - x).abs() + torch.arange(16)
+
+
+def get_inputs():
+    return [torch.randn(64, 16)]
+
+
+def get_init_inputs():
+    return []
+)");
+  folder_.write("candidates/me/2_Zero/0.py", R"(import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return (x - x).abs() + torch.arange(16, device=x.device)
+)");
+  const auto out = folder_.path() / "run.jsonl";
+  const auto result = run_kbench({"eval", (folder_.path() / "set").string(), "--candidates",
+                                  (folder_.path() / "candidates").string(), "--device", "cpu",
+                                  "--out", out.string()});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  expect(records_by_candidate(out).begin()->second, "correct", "", "");
+}
+
+}  // namespace
+}  // namespace kbench::test
