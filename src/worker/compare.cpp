@@ -56,7 +56,7 @@ std::string_view kernel_type(at::ScalarType type) {
 
 /// The suffix of the kernel that compares such elements; empty where there is none.
 std::string pair_type(at::ScalarType expected, at::ScalarType got) {
-  const std::string own(kernel_type(got));
+  std::string own(kernel_type(got));
   if (expected == got) return own;
   const bool narrower = got == at::kHalf || got == at::kBFloat16;
   return expected == at::kFloat && narrower ? "f32_" + own : std::string();

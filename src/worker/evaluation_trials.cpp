@@ -36,6 +36,7 @@ at::Tensor Evaluation::without_ties(std::size_t slot, std::size_t output, const 
 }
 
 void Evaluation::run_trials() {
+  if (!problem_.has_oracle()) flag("no_oracle");
   bool mismatched = false;
   for (int trial = 0; trial < problem_.options().trials; ++trial) {
     InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));

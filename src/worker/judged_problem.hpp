@@ -52,6 +52,8 @@ class JudgedProblem {
   ProblemHost& host() { return host_; }
   const Signature& signature() const { return signature_; }
   double reference_ms() const { return reference_ms_; }
+  /// Whether the reference has answers in double precision to each floating output, near its own.
+  bool has_oracle() const { return has_oracle_; }
   /// Whether another problem may follow in this process.
   bool leaves_no_trace() const;
 
@@ -162,6 +164,7 @@ class JudgedProblem {
   double reference_ms_ = 0;
   bool exact_ = true;   ///< answers in double precision are worth their time
   EagerErrors errors_;  ///< of the first set's
+  bool has_oracle_ = true;
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;

@@ -29,9 +29,9 @@ class Server {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    ::bind(fd_.value(), reinterpret_cast<const sockaddr*>(&address), size);
-    ::listen(fd_.value(), 64);
-    ::getsockname(fd_.value(), reinterpret_cast<sockaddr*>(&address), &size);
+    EXPECT_EQ(::bind(fd_.value(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(fd_.value(), 64), 0);
+    EXPECT_EQ(::getsockname(fd_.value(), reinterpret_cast<sockaddr*>(&address), &size), 0);
     port_ = ntohs(address.sin_port);
   }
   int port() const { return port_; }
@@ -133,8 +133,8 @@ class CagedModules : public testing::Test {
   }
 
   static bool has(CagePart part) {
-    static const CageParts parts = probe_cage();
-    return parts.has(part);
+    static const CageParts kParts = probe_cage();
+    return kParts.has(part);
   }
 
   TempFolder folder_;

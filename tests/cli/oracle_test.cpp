@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What candidates are measured against: the reference in double precision, where it has one.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+/// A problem, and a right candidate for it.
+void write_set(const TempFolder& folder, const std::string& name, const std::string& forward) {
+  const std::string imports = "import torch\nimport torch.nn as nn\n\n\n";
+  const std::string rest = "(nn.Module):\n    def forward(self, x):\n" + forward;
+  folder.write("set/level1/" + name + ".py",
+               imports + "class Model" + rest +
+                   "\n\ndef get_inputs():\n    return [torch.randn(64, 16)]\n\n\n"
+                   "def get_init_inputs():\n    return []\n");
+  folder.write("candidates/me/" + name + "/0.py", imports + "class ModelNew" + rest);
+}
+
+TEST(Oracle, TheRecordSaysWhereThereIsNone) {
+  const TempFolder folder;
+  write_set(folder, "1_Doubles", "        return torch.tanh(x).sum(1)\n");
+  write_set(folder, "2_Singles",
+            "        assert x.dtype is torch.float32\n        return torch.tanh(x).sum(1)\n");
+  write_set(folder, "4_Integers", "        return x.argmax(1)\n");
+  // In double precision the sum keeps what single precision loses.
+  write_set(folder, "5_Another", "        return (x + 1e8) - 1e8\n");
+  const auto out = folder.path() / "run.jsonl";
+  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                  (folder.path() / "candidates").string(), "--device", "cpu",
+                                  "--out", out.string()});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  std::map<std::string, std::string> flags;
+  for (const auto& [id, record] : records_by_candidate(out)) {
+    EXPECT_EQ(to_string(record.outcome), "correct") << record.problem << ": " << record.message;
+    flags[record.problem] = fmt::format("{}", fmt::join(record.flags, " "));
+  }
+  using testing::Pair;
+  EXPECT_THAT(flags, testing::ElementsAre(
+                         Pair("level1/1_Doubles", ""), Pair("level1/2_Singles", "no_oracle"),
+                         Pair("level1/4_Integers", ""), Pair("level1/5_Another", "no_oracle")));
+}
+
+}  // namespace
+}  // namespace kbench::test
