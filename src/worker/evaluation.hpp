@@ -109,13 +109,16 @@ class Evaluation {
   /// Throws where a wrong answer was not made by the call that it is given for, and calls before
   /// gave right ones.
   void refuse_old_outputs(std::size_t slot, const TrialResult& result, const Digests& old) const;
-  /// Throws where a call whose output was wrong gives the right one when it is not timed.
+  /// Throws where a call whose output was wrong gives the right one when it is not timed, and the
+  /// wrong one when it is.
   void refuse_timed_shortcut(std::size_t slot, const TrialResult& result);
   void decide_mismatch();
   /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
   bool is_unwritten(std::size_t slot, const TrialResult& result) const;
   void run_timing();
   std::vector<double> time_candidate(Block block);
+  /// A call of each slot, in milliseconds.
+  std::vector<double> time_slots(const std::vector<std::size_t>& slots);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
   /// The sets of a block's calls: those that are discarded may have been seen before.

@@ -43,8 +43,17 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   // What it has seen it could answer from memory.
   if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
     problem_.refresh_timed(static_cast<std::size_t>(block.counted));
-  freeze(false);
   const auto slots = slots_of(block);
+  auto times = time_slots(slots);
+  if (block.counted > 0) {
+    counted_slots_.assign(slots.begin() + block.discarded, slots.end());
+    look_at_timed_outputs();
+  }
+  return times;
+}
+
+std::vector<double> Evaluation::time_slots(const std::vector<std::size_t>& slots) {
+  freeze(false);
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
@@ -58,10 +67,6 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
   freeze(true);
-  if (block.counted > 0) {
-    counted_slots_.assign(slots.begin() + block.discarded, slots.end());
-    look_at_timed_outputs();
-  }
   return times_of(message, calls);
 }
 
