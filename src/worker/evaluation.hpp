@@ -95,6 +95,9 @@ class Evaluation {
   void run_families();
   void refuse_written();
   TrialResult judge_outputs(std::size_t slot, InputSet& set);
+  /// Flags who leaves what the reference changes of its state as it was, or makes another thing of
+  /// it.
+  void check_state(std::size_t slot, InputSet& set);
   /// Indices as the reference gives them wherever they name an element as good.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
   void check_repeatable(std::size_t slot, bool mismatched);

@@ -31,7 +31,8 @@ void Evaluation::freeze(bool frozen) {
 
 std::vector<std::size_t> Evaluation::slots_of(Block block) {
   std::vector<std::size_t> slots;
-  slots.reserve(static_cast<std::size_t>(block.discarded + block.counted));
+  slots.reserve(static_cast<std::size_t>(block.discarded) +
+                static_cast<std::size_t>(block.counted));
   for (int i = 0; i < block.discarded; ++i) slots.push_back(next_slot_++ % problem_.resident());
   const auto timed = problem_.timed_slots();
   for (int i = 0; i < block.counted; ++i)

@@ -22,6 +22,7 @@ TrialResult Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
       ++output;
       continue;
     }
+    if (!tensor.writable) continue;
     const Slot& source = slot_of(set, tensor);
     const at::Tensor& expected = source.mutated ? source.expected : source.source_view;
     answer.push_back({Truth{expected, {}, false, 1}, work.view, false});
@@ -50,6 +51,7 @@ void Evaluation::run_trials() {
     if (request_.find_written_source) return;
     check_red_zones(slot);
     auto result = judge_outputs(slot, set);
+    check_state(slot, set);
     const bool wrong = result.wrong_elements > 0;
     // Nearer than that, the other trials tell at which row it is right.
     const bool clearly =
@@ -69,15 +71,27 @@ void Evaluation::run_trials() {
   refuse_written();
   if (mismatched) decide_mismatch();
   run_families();
-  const auto& state = problem_.slot_set(0).state();
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
-      return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
-    });
-    if (state[i].mutated && !named) {
-      verdict_.record.flags.emplace_back("state_not_updated");
-      break;
+}
+
+void Evaluation::check_state(std::size_t slot, InputSet& set) {
+  constexpr std::string_view kFlag = "state_not_updated";
+  if (request_.kind == CandidateKind::kKernel) {
+    // What a plan names is an output like others.
+    for (std::size_t i = 0; i < set.state().size(); ++i) {
+      const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
+        return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
+      });
+      if (set.state()[i].mutated && !named) flag(kFlag);
     }
+    return;
+  }
+  for (const auto& work : sets_[slot].work) {
+    const auto& tensor = request_.plan.tensors[work.tensor];
+    // Counters of calls are of no use to anybody.
+    if (tensor.role != BoundTensor::Role::kState || !work.view.is_floating_point()) continue;
+    const double tolerance = tolerance_for(problem_.options().precision, work.view.scalar_type());
+    if (compare(slot_of(set, tensor).expected, work.view, tolerance).wrong_elements > 0)
+      flag(kFlag);
   }
 }
 

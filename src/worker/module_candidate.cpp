@@ -57,12 +57,15 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     return;
   }
   set.buffers.clear();
+  set.state.clear();
   const bool is_module = job_.kind == CandidateKind::kModule;
   if (is_module) set.model = python_.build_model(body.init_seed);
   py::list names, tensors;
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
     const BoundTensor& tensor = job_.plan.tensors[i];
     if (tensor.role != BoundTensor::Role::kState) continue;
+    indices.push_back(i);
     names.append(tensor.info.name);
     tensors.append(worker::to_python(view(set.sources.at(i), tensor)));
   }
@@ -70,7 +73,10 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     set.model = python_.extension_model(input_names(), names, tensors);
     return;
   }
-  if (!python_.give_weights(set.model, names, tensors)) weights_by_seed_ = true;
+  std::vector<at::Tensor> takers;
+  if (!python_.give_weights(set.model, names, tensors, takers)) weights_by_seed_ = true;
+  for (std::size_t i = 0; i < takers.size(); ++i)
+    if (takers[i].defined()) set.state.emplace(indices[i], takers[i].detach());
   for (const auto& buffer : python_.buffers_of(set.model))
     set.buffers.emplace_back(buffer, buffer.detach().clone());
   settle();
@@ -231,6 +237,12 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
   const at::NoGradGuard no_grad;
   std::size_t next = 0;
   for (const auto& [tensor, buffer] : set.works) {
+    const BoundTensor& bound = job_.plan.tensors[tensor];
+    if (bound.role == BoundTensor::Role::kState) {
+      const auto state = set.state.find(tensor);
+      if (state != set.state.end()) view(buffer, bound).copy_(state->second);
+      continue;
+    }
     const at::Tensor& output = outputs.at(next++);
     if (buffer.size_bytes() == 0) continue;
     // Not by an operator of torch, of which candidates may register one of their own.
@@ -238,7 +250,7 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
       device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),
                     buffer.size_bytes());
     else
-      view(buffer, job_.plan.tensors[tensor]).copy_(output);
+      view(buffer, bound).copy_(output);
   }
   device_->synchronize();
 }

@@ -210,23 +210,28 @@ class _Left(list):
         del self[next(i for i, item in enumerate(self) if item is tensor)]
 
 
-def give_weights(model, names, tensors):
+def give_weights(model, names, tensors, takers=None):
     """Overwrites the model's state with the reference's; the flags that this leaves.
 
     By name where shapes are equal, else by value (what both drew from one seed), else by order and
-    shape. `weights_by_seed`: something keeps what its constructor made of the seed.
+    shape. `weights_by_seed`: something keeps what its constructor made of the seed. The list
+    `takers` gets the model's tensor that took each of them, or None.
     """
     own = {name: tensor for name, tensor, _ in state_of(model)}
     given = _Left()
-    complete = True
+    pairs = []
     for name, tensor in zip(names, tensors):
         if name in own and own[name].shape == tensor.shape:
-            complete = _copy(own.pop(name), tensor) and complete
+            pairs.append((own.pop(name), tensor))
         else:
             given.append(tensor)
+    complete = all([_copy(target, source) for target, source in pairs])
     left = _Left(own.values())
-    for target, source in _match(given, left):
-        complete = _copy(target, source) and complete
+    matched = _match(given, left)
+    complete = all([_copy(target, source) for target, source in matched]) and complete
+    if takers is not None:
+        found = {id(source): target for target, source in pairs + matched}
+        takers += [found.get(id(tensor)) for tensor in tensors]
     return [] if complete and not given and not left else ["weights_by_seed"]
 
 

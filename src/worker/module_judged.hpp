@@ -18,6 +18,8 @@ struct ModuleSet {
   pybind11::object model;
   /// Buffers of the model that a call may change, and what they are before it.
   std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
+  /// The model's tensors that took the reference's state, by index into the plan's tensors.
+  std::map<std::size_t, at::Tensor> state;
 };
 
 /// A module candidate by kbench's rules: a model per set, with the judge's weights.

@@ -225,8 +225,13 @@ py::object ModulePython::build_model(std::uint64_t seed) {
 }
 
 bool ModulePython::give_weights(const py::object& model, const py::list& names,
-                                const py::list& tensors) {
-  return py::len(host("give_weights", model, names, tensors)) == 0;
+                                const py::list& tensors, std::vector<at::Tensor>& takers) {
+  py::list found;
+  const bool complete = py::len(host("give_weights", model, names, tensors, found)) == 0;
+  for (const auto& taker : found)
+    takers.push_back(THPVariable_Check(taker.ptr()) ? THPVariable_Unpack(taker.ptr())
+                                                    : at::Tensor());
+  return complete;
 }
 
 std::vector<at::Tensor> ModulePython::buffers_of(const py::object& model) {

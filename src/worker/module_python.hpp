@@ -39,8 +39,9 @@ class ModulePython {
   /// Its model, made with the reference's init arguments under a seed.
   pybind11::object build_model(std::uint64_t seed);
   /// Overwrites the model's state by names and tensors; false where parts kept what they were.
+  /// Adds to `takers` the model's tensor that took each of them, undefined where none did.
   bool give_weights(const pybind11::object& model, const pybind11::list& names,
-                    const pybind11::list& tensors);
+                    const pybind11::list& tensors, std::vector<at::Tensor>& takers);
   std::vector<at::Tensor> buffers_of(const pybind11::object& model);
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
