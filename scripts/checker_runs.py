@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 
+HOSTILE = pathlib.Path(__file__).resolve().parent.parent / "tests" / "hostile"
+COMPILE_LIMIT = ["--compile-timeout", "10"]
 Record = collections.namedtuple("Record", "outcome cause message trials raw")
 
 # What ends a candidate under any check: it gives no answer at all, or one of another form.
@@ -151,6 +153,14 @@ def plain_ptx(path):
         return "%%%s%d" % (kind, of_kind.setdefault(number, len(of_kind)))
 
     return re.sub(r"%([a-z]+)(\d+)\b", renumbered, text)
+
+
+def expected_of(part):
+    """{path below that part of the hostile candidates: what expected.tsv says of it}."""
+    rows = [line.split("\t") for line in
+            (HOSTILE / "expected.tsv").read_text(encoding="utf-8").splitlines()]
+    return {path.removeprefix(part + "/"): state for path, state, *_ in rows
+            if path.startswith(part + "/")}
 
 
 def record_of(raw):

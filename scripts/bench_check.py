@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Figures of the verdict: what the whole check costs, which cheats and mutants it finds, and whom
+it wrongs.
+
+Cheats and mutants are judged on the CPU wherever this runs, with a cache of the benchmark's own.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import checker_runs
+from bench_ptx import Failed
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent
+# Phases that are no work of the judge: compilers, other processes, and the candidate's start.
+WAITS = ("turn", "compile", "start", "start_next", "load", "quiet")
+
+
+def _phases(bench, name, *options):
+    """{phase: mean seconds of a candidate} of the shipped ones, judged once."""
+    out = bench.home / (name + ".jsonl")
+    bench.run(["eval", "--out", str(out), *options])
+    with open(out, encoding="utf-8") as file:
+        records = [line for line in map(json.loads, file) if line["type"] == "record"]
+    wrong = [r for r in records if r["outcome"] != "correct"]
+    if not records or wrong:
+        raise Failed("%d records, of them %d not correct: %s"
+                     % (len(records), len(wrong), wrong[0]["message"] if wrong else ""))
+    sums = {}
+    with open(out.with_suffix(".details.jsonl"), "rb") as file:
+        for record in records:
+            file.seek(record["details"]["offset"])
+            phases = json.loads(file.read(record["details"]["length"]))["phases_s"]
+            for phase, seconds in phases.items():
+                sums[phase] = sums.get(phase, 0) + seconds / len(records)
+    return sums
+
+
+def check_cost(bench):
+    """Goal: at most 2. The judge's seconds, timing included, by its own phases: those of a record
+    also hold what a candidate waits for."""
+    if "cold" not in bench.runs:
+        _phases(bench, "check_first", "--no-families")  # Fills the cache: no compilers beside it.
+    runs = {True: [], False: []}
+    # A B B A: a machine that gets slower, or faster, costs both alike.
+    for number, families in enumerate((True, False, False, True)):
+        runs[families].append(_phases(bench, "check_%d" % number,
+                                      "--families" if families else "--no-families"))
+
+    def seconds(families, left_out):
+        return statistics.median(sum(s for phase, s in phases.items() if phase not in left_out)
+                                 for phases in runs[families])
+
+    for what, left_out in (("judging", WAITS), ("its timing left out", (*WAITS, "timing"))):
+        print("  %-20s %8.3g s a candidate, %8.3g s without families: %.3g times"
+              % (what, seconds(True, left_out), seconds(False, left_out),
+                 seconds(True, left_out) / seconds(False, left_out)), flush=True)
+    return seconds(True, WAITS) / seconds(False, WAITS)
+
+
+def _expected(part):
+    """{path: what expected.tsv says} of that part, but for what means something on a GPU alone."""
+    return {path: state for path, state in checker_runs.expected_of(part).items() if state != "gpu"}
+
+
+def _outcomes(bench, part):
+    """[(what is expected, outcome)] of those; without a record a candidate is `missing`."""
+    folder = bench.home / part
+    folder.mkdir()
+    kbench = checker_runs.Kbench(bench.binary, "cpu", folder,
+                                 environment={"KBENCH_HOME": str(bench.home)})
+    try:
+        records = kbench.eval(checker_runs.HOSTILE / part, (), checker_runs.COMPILE_LIMIT)
+    except checker_runs.Failed as error:
+        raise Failed(str(error)) from error
+    expected = _expected(part)
+    faults = [path for path in expected if path in records
+              and records[path].outcome in checker_runs.NOT_JUDGED]
+    if faults:
+        raise Failed("%d of %s were not judged: %s: %s"
+                     % (len(faults), part, faults[0], records[faults[0]].message))
+    return [(state, records[path].outcome if path in records else "missing")
+            for path, state in expected.items()]
+
+
+def caught(bench):
+    return sum(outcome not in ("correct", "missing") for _, outcome in _outcomes(bench, "cheats"))
+
+
+def cheats(_):
+    return len(_expected("cheats"))
+
+
+def twins_wronged(bench):
+    """One that is listed with another outcome is a false verdict that is known: it counts."""
+    return sum(outcome != "correct" and not state == outcome == "unsupported"
+               for state, outcome in _outcomes(bench, "honest"))
+
+
+def _checker(bench, part, figure):
+    """A figure of scripts/check_the_checker, which runs once for each of its parts."""
+    name = "checker " + part
+    if name not in bench.runs:
+        out = bench.home / ("checker_%s.json" % part)
+        done = subprocess.run([sys.executable, str(SCRIPTS / "check_the_checker"), part, "--bin",
+                               str(pathlib.Path(bench.binary).parent), "--json", str(out)],
+                              env=bench.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failed((done.stderr.strip().splitlines() or ["check_the_checker failed"])[-1])
+        bench.runs[name] = json.loads(out.read_text(encoding="utf-8"))
+    value = bench.runs[name][figure]["value"]
+    if value is None:
+        raise Failed("nothing was judged")
+    return value
+
+
+def _of_checker(part, figure, what):
+    return (figure, "", what, lambda bench: _checker(bench, part, figure))
+
+
+FIGURES = [
+    ("eval.check_cost", "", "all checks over --no-families, goal 2", check_cost),
+    ("hostile.caught", "", "cheats that are caught on the CPU", caught),
+    ("hostile.total", "", "cheats that mean something there", cheats),
+    ("hostile.false_verdicts", "", "honest twins that are wronged", twins_wronged),
+    _of_checker("mutants", "checker.kill_rate", "mutants that kbench kills"),
+    _of_checker("mutants", "checker.kill_rate_kb_compat", "that KernelBench's rule kills"),
+    _of_checker("mutants", "checker.kill_rate_allclose_1e-2", "that an allclose at 1e-2 kills"),
+    _of_checker("honest", "checker.false_verdicts", "honest candidates that are wronged"),
+]
