@@ -30,10 +30,6 @@ constexpr auto kPeriod = std::chrono::milliseconds(100);
 /// What their extensions are linked with, and headers that they may look at.
 std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
   std::vector<std::filesystem::path> paths{installation.cache / "host-headers"};
-  // A candidate that waits in its cage while they are made is to see them: what is not there yet
-  // cannot be named to the kernel.
-  std::error_code ignored;
-  if (!installation.cache.empty()) std::filesystem::create_directories(paths.front(), ignored);
   if (!installation.torch_lib.empty()) paths.push_back(installation.torch_lib);
   if (!installation.nvrtc.empty()) paths.push_back(installation.nvrtc.parent_path());
   for (const auto* folders :
@@ -68,8 +64,12 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   SpawnOptions spawn;
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
                    installation.python.string(), (installation.cache / "bytecode").string()};
-  for (const auto& path : readable_by_candidates(installation))
-    spawn.command.push_back(path.string());
+  const auto readable = readable_by_candidates(installation);
+  // A candidate that waits in its cage while headers are made is to see them: what is not there yet
+  // cannot be named to the kernel.
+  std::error_code ignored;
+  if (!installation.cache.empty()) std::filesystem::create_directories(readable.front(), ignored);
+  for (const auto& path : readable) spawn.command.push_back(path.string());
   spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);

@@ -281,11 +281,17 @@ void Evaluation::check_red_zones(std::size_t slot) {
   }
 }
 
-std::vector<at::Tensor> Evaluation::copy_outputs(std::size_t slot) {
+std::vector<at::Tensor> Evaluation::outputs_in(std::size_t slot) const {
   std::vector<at::Tensor> outputs;
   for (const auto& work : sets_[slot].work)
     if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
-      outputs.push_back(work.view.clone());
+      outputs.push_back(work.view);
+  return outputs;
+}
+
+std::vector<at::Tensor> Evaluation::copy_outputs(std::size_t slot) const {
+  auto outputs = outputs_in(slot);
+  for (at::Tensor& output : outputs) output = output.clone();
   return outputs;
 }
 

@@ -101,8 +101,8 @@ class Evaluation {
   /// Indices as the reference gives them wherever they name an element as good.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
   void check_repeatable(std::size_t slot, bool mismatched);
-  std::vector<at::Tensor> copy_outputs(std::size_t slot);
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
+  std::vector<at::Tensor> copy_outputs(std::size_t slot) const;
   std::int64_t outputs_digest(std::size_t slot) const;
   /// Of a call with inputs of its own. Returns whether one before gave the same bits.
   bool remember_outputs(std::size_t slot);

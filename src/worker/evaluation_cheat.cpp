@@ -25,14 +25,6 @@ bool tells(const at::Tensor& output) {
 
 }  // namespace
 
-std::vector<at::Tensor> Evaluation::outputs_in(std::size_t slot) const {
-  std::vector<at::Tensor> outputs;
-  for (const auto& work : sets_[slot].work)
-    if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
-      outputs.push_back(work.view);
-  return outputs;
-}
-
 std::int64_t Evaluation::outputs_digest(std::size_t slot) const {
   std::uint64_t digest = 0;
   for (const at::Tensor& output : outputs_in(slot))
@@ -55,10 +47,12 @@ bool Evaluation::is_old_output(std::size_t slot, const Digests& old) const {
 void Evaluation::refuse_unwritten(std::size_t slot) const {
   if (seen_outputs_.empty()) return;
   const auto outputs = outputs_in(slot);
-  const bool untouched = std::ranges::all_of(outputs, [](const at::Tensor& output) {
+  const auto is_floating = [](const at::Tensor& output) { return output.is_floating_point(); };
+  const auto is_untouched = [](const at::Tensor& output) {
     return count_filled(output, kPoison) == output.numel();
-  });
-  if (untouched)
+  };
+  // Of integers the filling is -1, which somebody may mean.
+  if (std::ranges::any_of(outputs, is_floating) && std::ranges::all_of(outputs, is_untouched))
     throw CandidateFailure{Outcome::kCheat, "not_written",
                            "output not written by this call: it holds what kbench put there, and "
                            "calls before wrote it"};

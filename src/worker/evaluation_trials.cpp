@@ -164,9 +164,7 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
 
 bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) const {
   std::int64_t unwritten = 0;
-  for (const auto& work : sets_[slot].work)
-    if (request_.plan.tensors[work.tensor].role == BoundTensor::Role::kOutput)
-      unwritten += count_filled(work.view, kPoison);
+  for (const at::Tensor& output : outputs_in(slot)) unwritten += count_filled(output, kPoison);
   return unwritten == result.wrong_elements;
 }
 

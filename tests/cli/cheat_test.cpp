@@ -47,15 +47,7 @@ class Cheats : public testing::Test {
                const std::vector<std::string>& options = {}) {
     folder_.write("set/level1/1_Shifted.py", kProblem);
     folder_.write("candidates/me/1_Shifted/" + file, text);
-    const auto out = folder_.path() / "run.jsonl";
-    std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
-                                       "--candidates", (folder_.path() / "candidates").string(),
-                                       "--device",     "cpu",
-                                       "--out",        out.string()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto result = run_kbench(arguments);
-    EXPECT_EQ(result.status.code, 0) << result.error;
-    return records_by_candidate(out).begin()->second;
+    return judge_folder(folder_, options).begin()->second;
   }
 
   static void expect(const Record& record, std::string_view outcome, std::string_view cause,
@@ -139,12 +131,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         return (x - x).abs() + torch.arange(16, device=x.device)
 )");
-  const auto out = folder_.path() / "run.jsonl";
-  const auto result = run_kbench({"eval", (folder_.path() / "set").string(), "--candidates",
-                                  (folder_.path() / "candidates").string(), "--device", "cpu",
-                                  "--out", out.string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  expect(records_by_candidate(out).begin()->second, "correct", "", "");
+  expect(judge_folder(folder_).begin()->second, "correct", "", "");
 }
 
 }  // namespace

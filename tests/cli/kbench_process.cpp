@@ -50,6 +50,19 @@ std::map<std::string, Record> records_by_candidate(const std::filesystem::path& 
   return records;
 }
 
+std::map<std::string, Record> judge_folder(const TempFolder& folder,
+                                           const std::vector<std::string>& options) {
+  const auto out = folder.path() / "run.jsonl";
+  std::vector<std::string> arguments{"eval",         (folder.path() / "set").string(),
+                                     "--candidates", (folder.path() / "candidates").string(),
+                                     "--device",     "cpu",
+                                     "--out",        out.string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const auto result = run_kbench(arguments);
+  if (result.status.code != 0) throw Error("kbench eval failed: " + result.error);
+  return records_by_candidate(out);
+}
+
 std::vector<std::string> error_lines(const CommandResult& result) {
   std::vector<std::string> lines;
   std::istringstream text(result.error);

@@ -36,6 +36,11 @@ std::vector<std::pair<std::string, std::string>> test_environment();
 /// The records of a run file by candidate id.
 std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file);
 
+/// Judges what lies below a folder, `candidates` for the problems in `set`, on the CPU; by id. The
+/// run has to end with 0.
+std::map<std::string, Record> judge_folder(const TempFolder& folder,
+                                           const std::vector<std::string>& options = {});
+
 /// Lines of standard error that are not the progress of a run.
 std::vector<std::string> error_lines(const CommandResult& result);
 

@@ -29,13 +29,8 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
   write_set(folder, "4_Integers", "        return x.argmax(1)\n");
   // In double precision the sum keeps what single precision loses.
   write_set(folder, "5_Another", "        return (x + 1e8) - 1e8\n");
-  const auto out = folder.path() / "run.jsonl";
-  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                  (folder.path() / "candidates").string(), "--device", "cpu",
-                                  "--out", out.string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
   std::map<std::string, std::string> flags;
-  for (const auto& [id, record] : records_by_candidate(out)) {
+  for (const auto& [id, record] : judge_folder(folder)) {
     EXPECT_EQ(to_string(record.outcome), "correct") << record.problem << ": " << record.message;
     flags[record.problem] = fmt::format("{}", fmt::join(record.flags, " "));
   }

@@ -61,12 +61,7 @@ TEST(State, AFlagTellsWhoDoesNotChangeItAsTheReferenceDoes) {
             normed}}};
   for (const auto& [name, candidate] : candidates)
     folder.write("candidates/me/1_Norm/" + name + ".py", module_that(candidate.second));
-  const auto out = folder.path() / "run.jsonl";
-  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                  (folder.path() / "candidates").string(), "--device", "cpu",
-                                  "--out", out.string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const auto records = records_by_candidate(out);
+  const auto records = judge_folder(folder);
   EXPECT_EQ(records.size(), candidates.size());
   for (const auto& [id, record] : records) {
     const auto name = std::filesystem::path(id).stem().string();

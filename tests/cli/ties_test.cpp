@@ -59,12 +59,7 @@ TEST(Ties, AreAcceptedWhereTheValuesAgree) {
       {"past_the_end", {"mismatch", "        return (*x.topk(3, dim=1), x.argmin(1) + 50)\n"}}};
   for (const auto& [name, candidate] : candidates)
     folder.write("candidates/me/1_Top/" + name + ".py", answers(candidate.second));
-  const auto out = folder.path() / "run.jsonl";
-  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                  (folder.path() / "candidates").string(), "--device", "cpu",
-                                  "--out", out.string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const auto records = records_by_candidate(out);
+  const auto records = judge_folder(folder);
   ASSERT_EQ(records.size(), candidates.size());
   for (const auto& [id, record] : records) {
     const auto name = std::filesystem::path(id).stem().string();
