@@ -66,6 +66,32 @@ std::vector<fs::path> split_path(const char* text) {
   return folders;
 }
 
+/// Where a program of this name lies on PATH, or nothing.
+fs::path find_program(const fs::path& name) {
+  std::error_code ignored;
+  if (name.is_absolute()) return name;
+  for (const auto& folder : split_path(std::getenv("PATH")))
+    if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+  return {};
+}
+
+/// The installations that compilers belong to, as they are named and as they are: packages that
+/// build while they run (Triton, inductor) call them, and they read headers and parts of their own.
+std::vector<fs::path> compiler_prefixes() {
+  std::vector<fs::path> names{"cc", "gcc", "c++", "g++", "clang", "clang++", "ld", "as"};
+  for (const char* variable : {"CC", "CXX"})
+    if (const char* name = std::getenv(variable); name != nullptr) names.emplace_back(name);
+  std::vector<fs::path> prefixes;
+  for (const auto& name : names) {
+    const fs::path program = find_program(name);
+    if (program.empty()) continue;
+    for (const auto& path : {program, resolved(program)})
+      if (path.parent_path().filename() == "bin")
+        prefixes.push_back(path.parent_path().parent_path());
+  }
+  return prefixes;
+}
+
 /// What a candidate has no business in, in whichever folders of Python's it may lie.
 std::vector<fs::path> hidden_folders(const fs::path& cache) {
   std::vector<fs::path> hidden{resolved(cache)};
@@ -86,7 +112,7 @@ bool is_kept_variable(std::string_view name) {
          std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
 }
 
-std::vector<fs::path> python_folders(const std::vector<fs::path>& hidden) {
+std::vector<fs::path> tool_folders(const std::vector<fs::path>& hidden) {
   std::vector<fs::path> folders;
   const auto add = [&](const fs::path& folder) {
     const fs::path path = resolved(folder);
@@ -96,8 +122,10 @@ std::vector<fs::path> python_folders(const std::vector<fs::path>& hidden) {
     return !shows;
   };
   const auto sys = py::module_::import("sys");
-  for (const char* prefix : {"prefix", "base_prefix", "exec_prefix", "base_exec_prefix"}) {
-    const fs::path root(sys.attr(prefix).cast<std::string>());
+  auto prefixes = compiler_prefixes();
+  for (const char* prefix : {"prefix", "base_prefix", "exec_prefix", "base_exec_prefix"})
+    prefixes.emplace_back(sys.attr(prefix).cast<std::string>());
+  for (const auto& root : prefixes) {
     if (add(root)) continue;
     for (const char* part : {"bin", "lib", "lib64", "include"}) add(root / part);
   }
@@ -111,7 +139,7 @@ CandidateCage::CandidateCage(std::vector<fs::path> readable, std::vector<char*> 
     : readable_(std::move(readable)),
       first_words_(std::move(first_words)),
       expected_(probe_cage()) {
-  const auto folders = python_folders(hidden_folders(readable_.front().parent_path()));
+  const auto folders = tool_folders(hidden_folders(readable_.front().parent_path()));
   readable_.insert(readable_.end(), folders.begin(), folders.end());
 }
 

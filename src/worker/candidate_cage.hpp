@@ -13,8 +13,9 @@ namespace kbench::worker {
 /// libraries are to be used, and nothing of where things lie.
 bool is_kept_variable(std::string_view name);
 
-/// Folders that Python and its packages are read from, without those above one of `hidden`.
-std::vector<std::filesystem::path> python_folders(const std::vector<std::filesystem::path>& hidden);
+/// Folders that Python, its packages and compilers are read from, without those above one of
+/// `hidden`.
+std::vector<std::filesystem::path> tool_folders(const std::vector<std::filesystem::path>& hidden);
 
 /// What all candidates of this process are caged with.
 class CandidateCage {

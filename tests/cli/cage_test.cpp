@@ -223,6 +223,31 @@ assert multiprocessing.current_process().pid == os.getpid()
   EXPECT_FALSE(header_.options.contains("cage"));
 }
 
+TEST_F(CagedModules, FindCompilersThatLieElsewhere) {
+  if (!has(CagePart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  const auto compiler =
+      folder_.write("tools/bin/cc", "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/header\"\n");
+  folder_.write("tools/lib/header", "int two;");
+  folder_.write("other/header", "int three;");
+  fs::permissions(compiler, fs::perms::owner_exec, fs::perm_options::add);
+  write("builds", module_with(fmt::format(R"(
+import os
+import subprocess
+
+assert subprocess.run(["cc"], stdout=subprocess.PIPE, text=True, check=True).stdout == "int two;"
+assert not os.access("{}", os.R_OK) or subprocess.run(["cat", "{}"]).returncode != 0
+)",
+                                          (folder_.path() / "other/header").string(),
+                                          (folder_.path() / "other/header").string()),
+                              R"(        return torch.relu(x) * self.scale + self.bias
+)"));
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", fmt::format("{}:{}", compiler.parent_path().string(), path).c_str(), 1);
+  const auto records = judge();
+  ::setenv("PATH", path.c_str(), 1);
+  expect_outcome(records.at("builds"), Outcome::kCorrect, "", "");
+}
+
 TEST_F(CagedModules, WhoForksWithoutEndFailsAlone) {
   if (!has(CagePart::kProcessLimit)) GTEST_SKIP() << "this machine bounds no processes";
   write("0_bomb", module_with(R"(
