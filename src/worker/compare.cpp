@@ -22,8 +22,9 @@ constexpr std::int64_t kWideChunk = 1 << 24;
 /// Bytes per step where bits are compared, which takes a temporary of as many.
 constexpr std::int64_t kByteChunk = 64 << 20;
 
-/// What is smaller than that beside its tolerance may be taken for zero, as denormals often are.
-constexpr double kMinScale = 1e-32;
+/// An error that is smaller than that beside a tolerance of fp32 (so 1e-30) is none: denormals may
+/// be taken for zeros, and as many of them as tensors have elements add up to no more.
+constexpr double kMinScale = 1e-26;
 
 constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
 
