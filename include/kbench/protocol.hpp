@@ -84,11 +84,17 @@ enum class BufferRole : std::uint32_t {
   kWork = 1,  ///< an output (poisoned before each call), or the copy of a source that `inout` names
 };
 
+enum class CallMode : std::uint32_t {
+  kPlain,
+  kCounted,  ///< what the kernels do is counted, and the answer is kProfiled
+  kGhost,    ///< launches of the candidate's own kernels do nothing, where kbench makes them
+};
+
 /// After it, by KernelBench's rules, the state of torch's generators for the call.
 struct CallBody {
   std::uint32_t set;
-  std::uint32_t count = 0;  ///< 1: count what the kernels do, and answer with kProfiled
-  double limit_s = 0;       ///< after which the judge gives up, soon; 0: not said
+  CallMode mode = CallMode::kPlain;
+  double limit_s = 0;  ///< after which the judge gives up, soon; 0: not said
 };
 
 /// The model of one set: built under its init seed, then given the set's weights; or that of
@@ -115,8 +121,8 @@ struct CalledBody {
   std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
   std::uint32_t launches;         ///< of kernels of its own, in this call
   std::uint32_t noted = 0;        ///< bit i: kNotedFlags[i]
-  std::uint32_t computed;         ///< 1: an operator of torch computed something, on the CPU
-  std::uint32_t reserved = 0;
+  std::uint32_t computed;    ///< 1: an operator of torch or another's kernel computed something
+  std::uint32_t unseen = 0;  ///< 1: not all that ran has been seen: the two before tell little
 };
 
 /// A finding of the sanitizers; text fields are cut to fit and zero-terminated.

@@ -49,6 +49,7 @@ struct Machine {
   DriverFacts driver;
   std::vector<std::filesystem::path> locked_devices;  ///< /dev/nvidia* that cannot be opened
   std::string nvrtc_version, nvrtc_error;
+  std::filesystem::path cupti;  ///< the library; empty: not found
   std::vector<std::string> missing_headers;
   std::vector<ProgramFacts> host_compilers;  ///< the one that host halves are compiled with first
   std::optional<HostHeaders> headers_cuda, headers_cpu;  ///< none: no compiler or no torch

@@ -225,6 +225,14 @@ Finding judge_mps(const Machine& machine) {
   return {Level::kOk, "off", ""};
 }
 
+Finding judge_cupti(const Machine& machine) {
+  if (machine.cupti.empty())
+    return {Level::kNote,
+            "libcupti was not found: nobody sees whose kernels a module runs on a GPU",
+            fmt::format("{} with a Python that holds nvidia-cuda-cupti", kSetUp)};
+  return {Level::kOk, fmt::format("{}: tells whose kernels run", machine.cupti.string()), ""};
+}
+
 Finding judge_hmm(const Machine& machine) {
   for (const GpuFacts& gpu : machine.driver.gpus) {
     if (gpu.pageable_access) {
@@ -295,6 +303,7 @@ constexpr std::array kChecks{
     Check{"nvcc", Needed::kNothing, judge_nvcc},
     Check{"driver", Needed::kGpu, judge_driver},
     Check{"gpu", Needed::kGpu, judge_gpu},
+    Check{"cupti", Needed::kNothing, judge_cupti},
     Check{"device files", Needed::kGpu, judge_device_files},
     Check{"compute mode", Needed::kGpu, judge_compute_mode},
     Check{"mps", Needed::kNothing, judge_mps},

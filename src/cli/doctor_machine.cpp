@@ -196,6 +196,19 @@ void look_at_cache(Machine& machine) {
   }
 }
 
+/// Where torch's packages have it, or a toolkit.
+fs::path find_cupti(const Installation& installation) {
+  const fs::path nvidia = installation.nvrtc.parent_path();
+  for (const fs::path& folder :
+       {nvidia, installation.torch_lib, nvidia / "../../cuda_cupti/lib",
+        fs::path("/usr/local/cuda/lib64"), fs::path("/usr/local/cuda/extras/CUPTI/lib64")}) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().filename().string().starts_with("libcupti.so.")) return entry.path();
+  }
+  return {};
+}
+
 void look_at_installation(const fs::path& self, Machine& machine) {
   try {
     machine.installation = read_installation(self.parent_path() / "kbench.json");
@@ -218,6 +231,7 @@ void look_at_installation(const fs::path& self, Machine& machine) {
     machine.nvrtc_version = answer.value("version", "");
     machine.nvrtc_error = answer.value("error", "");
   }
+  machine.cupti = find_cupti(found);
   std::error_code fault;
   for (auto entry = fs::recursive_directory_iterator(found.problems, fault);
        !fault && entry != fs::recursive_directory_iterator(); entry.increment(fault)) {

@@ -61,11 +61,12 @@ std::string called_body(const CallNotes& notes, std::uint32_t noted,
   protocol::CalledBody body{};
   body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
   body.weights_by_seed = notes.weights_by_seed ? 1 : 0;
-  body.launches =
+  body.launches = notes.launches.value_or(
       static_cast<std::uint32_t>(std::ranges::count(reports, false, &LaunchReport::is_early)) +
-      notes.uncounted_launches;
+      notes.uncounted_launches);
   body.noted = noted;
   body.computed = notes.computed ? 1 : 0;
+  body.unseen = notes.unseen ? 1 : 0;
   return std::string(bytes_of(body)) + findings_body(reports);
 }
 
@@ -165,7 +166,7 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       candidate.call(body);
       const auto reports = candidate.take_reports();
       const auto notes = candidate.take_notes();
-      if (body.count != 0)
+      if (body.mode == protocol::CallMode::kCounted)
         channel.send(MessageType::kProfiled, profiled_body(job.plan, notes, reports));
       else
         channel.send(MessageType::kCalled, called_body(notes, candidate.noted(), reports));

@@ -43,10 +43,9 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       wait_for_quiet_(std::move(wait_for_quiet)),
       sets_(problem.slots()),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
-  // Whose kernels a module ran is told by its calls, on the CPU; on a GPU it is not known.
+  // Whose kernels a module runs is told by its calls.
   const bool kernel = request_.kind == CandidateKind::kKernel;
-  const bool on_cpu = problem_.options().device == "cpu";
-  verdict_.record.kernel_class = kernel ? "own" : on_cpu ? "none" : kUnknownClass;
+  verdict_.record.kernel_class = kernel ? "own" : "none";
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
 }
 
@@ -82,6 +81,9 @@ Verdict Evaluation::run() {
       (this->*steps.timing)();
       watch.lap("timing");
     }
+    if (!by_kernelbench_) run_ghost();
+    watch.lap("ghost");
+    check_own();
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
   } catch (const CandidateFailure& failure) {
@@ -250,7 +252,8 @@ void Evaluation::call(std::size_t slot) {
   // Nothing orders the other process's work behind ours on what we share: copies of the last
   // outputs must be complete before they are written anew.
   problem_.device().synchronize();
-  const protocol::CallBody body{static_cast<std::uint32_t>(slot), 0, call_limit_s()};
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot), protocol::CallMode::kPlain,
+                                call_limit_s()};
   const auto start = std::chrono::steady_clock::now();
   channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
                                         problem_.slot_set(slot).random_state());

@@ -84,6 +84,13 @@ class Evaluation {
   void flag(std::string_view name);
   void check_clean() const;
   void check_own() const;
+  bool may_be_ghost() const;
+  /// One more call, in which launches of its own kernels do nothing: where the answer is right all
+  /// the same, they are not what computes it. The set holds its answers, and inputs that its last
+  /// call did not have.
+  void ask_ghost(std::size_t slot);
+  /// The same with inputs of its own, where nobody has asked.
+  void run_ghost();
   void run_profile();
   void check_red_zones(std::size_t slot);
   double usual_limit_s() const;
@@ -129,7 +136,7 @@ class Evaluation {
   /// After each block: at some of its outputs by chance, and at those that came before.
   void look_at_timed_outputs();
   void check_timed_outputs();
-  void check_timed_output(std::size_t slot);
+  void check_timed_output(std::size_t slot, bool asks_ghost = false);
   void freeze(bool frozen);
 
   // KernelBench's rules (`--kb-compat`).
@@ -161,6 +168,8 @@ class Evaluation {
   bool frozen_ = false;
   bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
   bool called_ = false;     ///< one call has come back
+  bool is_ghost_ = false;   ///< its kernels change nothing
+  bool ghost_asked_ = false;
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   protocol::Clock::time_point start_ = protocol::Clock::now();

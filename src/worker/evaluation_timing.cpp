@@ -155,13 +155,17 @@ void Evaluation::check_timed_outputs() {
   // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
   // hold inputs that no call has seen.
   auto slots = counted_slots_;
+  const std::size_t last_called = slots.back();
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
-  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedTimedSets); ++i)
-    check_timed_output(slots[i]);
+  slots.resize(std::min(slots.size(), kCheckedTimedSets));
+  // Free memory of the candidate's may hold what its last call gave: it is no ghost's answer.
+  if (slots.back() == last_called) std::swap(slots.front(), slots.back());
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    check_timed_output(slots[i], i + 1 == slots.size() && slots[i] != last_called);
   refuse_written();
 }
 
-void Evaluation::check_timed_output(std::size_t slot) {
+void Evaluation::check_timed_output(std::size_t slot, bool asks_ghost) {
   check_red_zones(slot);
   JudgedProblem::TimedAnswers answers(problem_, slot);
   auto result = judge_outputs(slot, problem_.slot_set(slot));
@@ -169,7 +173,10 @@ void Evaluation::check_timed_output(std::size_t slot) {
     answers.look_closer();
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
-  if (result.wrong_elements == 0) return;
+  if (result.wrong_elements == 0) {
+    if (asks_ghost) ask_ghost(slot);
+    return;
+  }
   refuse_old_outputs(slot, result, repeated_outputs_);
   refuse_timed_shortcut(slot, result);
   throw CandidateFailure{

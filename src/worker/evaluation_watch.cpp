@@ -60,19 +60,10 @@ void Evaluation::check_clean() const {
   }
 }
 
-void Evaluation::check_own() const {
-  const auto& found = verdict_.record.kernel_class;
-  if (!request_.require_own || found == "own") return;
-  throw CandidateFailure{Outcome::kRejected, "not_own_kernels",
-                         found == "none" ? "nothing was computed in calls that were looked at"
-                                         : fmt::format("operators of torch compute {} of it",
-                                                       found == "mixed" ? "a part" : "all")};
-}
-
 void Evaluation::run_profile() {
   if (!request_.profile) return;
   share(0);
-  const protocol::CallBody body{0, 1, call_limit_s() * kCountingFactor};
+  const protocol::CallBody body{0, protocol::CallMode::kCounted, call_limit_s() * kCountingFactor};
   channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
   protocol::Message message;
   wait_for(MessageType::kProfiled, message, patience_s(body.limit_s), "being counted");
@@ -107,17 +98,6 @@ void Evaluation::take_profile(std::string_view body) {
                                   static_cast<FlopType>(counts.type), counts.tensor_cores != 0});
   }
   verdict_.counted = head.incomplete == 0;
-}
-
-void Evaluation::take_class(const protocol::CalledBody& called) {
-  Record& record = verdict_.record;
-  record.launches = called.launches;
-  if (problem_.options().device != "cpu") return;
-  const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
-  const bool library = record.kernel_class == "library" || record.kernel_class == "mixed";
-  const bool now_own = own || called.launches > 0;
-  const bool now_library = library || called.computed != 0;
-  record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
 }
 
 }  // namespace kbench::worker

@@ -6,6 +6,7 @@
 
 #include "worker/cuda_driver.hpp"
 #include "worker/extension_runtime.hpp"
+#include "worker/kernel_ledger.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -24,6 +25,7 @@ class CudaRuntime final : public ExtensionRuntime {
       auto made = std::make_unique<CudaKernel>();
       check_load(cuda_.cuModuleGetFunction(&made->function, module, kernel.symbol.c_str()),
                  fmt::format("finding kernel {}", kernel.name));
+      note_own_function(made->function);
       loaded.kernels.push_back(std::move(made));
     }
     for (const auto& variable : half.variables) {

@@ -47,6 +47,8 @@ class ExtensionRuntime {
 
   /// How the coming launches are looked at.
   void watch(const Watch& watch) { watch_ = watch; }
+  /// Whether the coming launches do nothing and succeed.
+  void skip_launches(bool skips) { skips_ = skips; }
   /// What was seen of each launch since the last time.
   std::vector<LaunchReport> take_reports() { return std::exchange(reports_, {}); }
   /// Throws what a launch has failed with, if one has: its host code may have looked away. One that
@@ -109,6 +111,7 @@ class ExtensionRuntime {
   };
   std::optional<Refused> refused_;
   std::vector<LaunchReport> reports_;
+  bool skips_ = false;
 };
 
 /// Kernels run by the PTX executor. `regions` tells which memory they may touch.

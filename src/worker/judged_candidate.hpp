@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,10 +16,12 @@ namespace kbench::worker {
 
 /// What a call showed beside the launches that kbench made or saw.
 struct CallNotes {
-  bool weights_by_seed = false;          ///< parameters kept what their constructor drew
-  bool computed = false;                 ///< an operator of torch computed something
-  std::uint32_t uncounted_launches = 0;  ///< of its own kernels, by other ways
-  std::vector<OperatorCost> operators;   ///< of a counted call
+  bool weights_by_seed = false;  ///< parameters kept what their constructor drew
+  bool computed = false;         ///< an operator of torch, or a library, computed something
+  bool unseen = false;           ///< not all that ran has been seen
+  std::optional<std::uint32_t> launches;  ///< of its own kernels, where a GPU's were counted
+  std::uint32_t uncounted_launches = 0;   ///< of its own kernels, by other ways
+  std::vector<OperatorCost> operators;    ///< of a counted call
 };
 
 /// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault

@@ -37,7 +37,7 @@ class KernelCandidate final : public JudgedCandidate {
   }
 
   void call(const protocol::CallBody& body) override {
-    const bool count = body.count != 0;
+    const bool count = body.mode == protocol::CallMode::kCounted;
     device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
                     deadline_after(body.limit_s)});
     prepare(body.set);

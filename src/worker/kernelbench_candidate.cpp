@@ -49,6 +49,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override {
     watch(body.limit_s, false);
+    if (ledger_) ledger_->pause();
     const auto inputs = own_inputs(set(sets.front()));
     auto times =
         python_.time_by_kernelbench(model_, arguments(inputs), static_cast<int>(body.calls));

@@ -34,7 +34,10 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
       python_(job, std::move(compile), [this] { return regions(); }) {
   set_precision(job.module.precision);
   // Loaded ahead of its turn, it opens them ahead of it, too.
-  if (job.device != "cpu") warm_up_for(job.device, job.module.source);
+  if (job.device != "cpu") {
+    ledger_ = KernelLedger::open();
+    warm_up_for(job.device, job.module.source);
+  }
   python_.load();
 }
 
@@ -84,15 +87,18 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
 
 void ModuleCandidate::call(const protocol::CallBody& body) {
   set_early_apart();
-  watch(body.limit_s, body.count == 0, body.count != 0);
+  const bool counted = body.mode == protocol::CallMode::kCounted;
+  watch(body.limit_s, !counted, counted);
   ModuleSet& set = sets_.at(body.set);
   restore(set);
   std::vector<at::Tensor> outputs;
-  if (body.count != 0) {
+  if (counted) {
     outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
     check_outputs(outputs);
   } else {
+    python_.skip_launches(body.mode == protocol::CallMode::kGhost);
     outputs = watched([&] { return forward(set); });
+    python_.skip_launches(false);
   }
   settle();
   check_torch_memory();
@@ -101,8 +107,17 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
 
 std::vector<at::Tensor> ModuleCandidate::watched(
     const std::function<std::vector<at::Tensor>()>& call) {
-  // On a GPU torch computes beside its operators too, in libraries that are called directly.
-  if (device_->name() != "cpu") return call();
+  // On a GPU kernels tell, whoever launches them.
+  if (device_->name() != "cpu") {
+    if (ledger_) ledger_->start();
+    auto outputs = call();
+    device_->synchronize();
+    const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
+    notes_.unseen = !entry.complete;
+    notes_.computed = entry.library > 0;
+    if (entry.complete) notes_.launches = entry.own;
+    return outputs;
+  }
   const OperatorWatch watch;
   auto outputs = call();
   notes_.computed = watch.computed();
@@ -133,6 +148,7 @@ CallNotes ModuleCandidate::take_notes() {
 std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
                                           const protocol::TimeBody& body) {
   watch(body.limit_s, false);
+  if (ledger_) ledger_->pause();
   std::vector<double> times;
   for (const std::uint32_t index : sets) {
     ModuleSet& set = sets_.at(index);

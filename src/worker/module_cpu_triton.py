@@ -89,6 +89,13 @@ def _patch_scalars(interpreter):
 
 
 _launches = []
+_skips = False
+
+
+def skip_launches(skips):
+    """Whether the coming launches do nothing."""
+    global _skips
+    _skips = skips
 
 
 def take_launches():
@@ -107,6 +114,8 @@ def _patch_interpreter():
 
     def call(self, *args, **kwargs):
         _check_arguments([*args, *kwargs.values()])
+        if _skips:
+            return None
         _launches.append(1)
         import numpy
         with numpy.errstate(all="ignore"), torch._C.DisableTorchFunction():

@@ -8,6 +8,7 @@
 #include "kbench/candidate_job.hpp"
 #include "worker/input_set.hpp"
 #include "worker/judged_candidate.hpp"
+#include "worker/kernel_ledger.hpp"
 #include "worker/module_python.hpp"
 
 namespace kbench::worker {
@@ -61,6 +62,7 @@ class ModuleCandidate : public JudgedCandidate {
   const CandidateJob& job_;
   std::unique_ptr<Device> device_;
   ModulePython python_;
+  std::unique_ptr<KernelLedger> ledger_;  ///< on a GPU, where there can be one
 
  private:
   std::vector<LaunchReport> early_;

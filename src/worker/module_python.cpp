@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 
 #include "kbench/kernelbench.hpp"
 #include "worker/embedded_python.hpp"
+#include "worker/kernel_ledger.hpp"
 
 namespace py = pybind11;
 
@@ -257,6 +260,11 @@ std::vector<at::Tensor> ModulePython::counted_call(const py::object& model,
   return outputs_of(pair[0]);
 }
 
+void ModulePython::skip_launches(bool skips) {
+  runtime_->skip_launches(skips);
+  if (job_.device == "cpu") embedded_module("module_cpu_triton").attr("skip_launches")(skips);
+}
+
 std::uint32_t ModulePython::take_interpreted_launches() {
   if (job_.device != "cpu") return 0;
   return embedded_module("module_cpu_triton").attr("take_launches")().cast<std::uint32_t>();
@@ -314,6 +322,15 @@ void ModulePython::start(void* library, DeviceHalf device) {
   reinterpret_cast<void (*)(const kbench_split::Runtime*)>(start)(runtime_->table());
 }
 
+/// What it registers with CUDA stands in the file by name.
+void ModulePython::note_own_kernels(int shared_object) {
+  struct stat file {};
+  if (fstat(shared_object, &file) != 0 || file.st_size == 0) return;
+  const auto bytes = static_cast<std::size_t>(file.st_size);
+  void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, shared_object, 0);
+  if (mapped != MAP_FAILED) note_own_object({static_cast<const char*>(mapped), bytes});
+}
+
 /// By its descriptor's path: there is no file, and equal names of extensions do not meet.
 py::object ModulePython::load_extension(BuiltExtension built) {
   const std::string path = fmt::format("/proc/self/fd/{}", built.shared_object.value());
@@ -322,7 +339,10 @@ py::object ModulePython::load_extension(BuiltExtension built) {
   void* library = dlopen(path.c_str(), RTLD_NOW | scope);
   if (library == nullptr)
     throw std::runtime_error(fmt::format("the extension cannot be loaded: {}", dlerror()));
-  if (!built.whole) start(library, std::move(built.device));
+  if (!built.whole)
+    start(library, std::move(built.device));
+  else if (job_.device != "cpu")
+    note_own_kernels(built.shared_object.value());
   shared_objects_.push_back(std::move(built.shared_object));
   // pybind11 keeps modules by their full name; what initialises them is found by its last part.
   const std::string name = fmt::format("kbench_{}.kbench_extension", shared_objects_.size());

@@ -68,6 +68,8 @@ class ModulePython {
   bool replaces_constants();
 
   void watch(const Watch& watch) { runtime_->watch(watch); }
+  /// Whether the coming launches of its kernels do nothing and succeed.
+  void skip_launches(bool skips);
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
   /// Launches since the last time of kernels that Triton's interpreter ran.
   std::uint32_t take_interpreted_launches();
@@ -77,6 +79,7 @@ class ModulePython {
  private:
   pybind11::object build_extension(const pybind11::object& request);
   pybind11::object load_extension(BuiltExtension built);
+  static void note_own_kernels(int shared_object);
   void start(void* library, DeviceHalf device);
   std::string entry() const;
   /// Stage, cause and sentence of the scout's end.

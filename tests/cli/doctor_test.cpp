@@ -36,6 +36,7 @@ Machine sound_machine() {
   machine.driver.cuda_version = 13000;
   machine.driver.gpus.push_back({"NVIDIA H200", 150'000'000'000, 9, 0, 0, false});
   machine.nvrtc_version = "13.0";
+  machine.cupti = "/n/libcupti.so.13";
   machine.host_compilers = {{"/usr/bin/clang++", "clang++ 14.0.6"}};
   machine.headers_cuda = HostHeaders{true, 148'000'000, std::chrono::hours(5)};
   machine.headers_cpu = HostHeaders{};
@@ -85,6 +86,7 @@ std::vector<Fault> faults() {
       {"driver", [](Machine& m) { m.driver.cuda_version = 12040; }, Level::kMissing, true, false},
       {"driver", [](Machine& m) { m.torch_cuda.clear(); }, Level::kMissing, true, false},
       {"gpu", [](Machine& m) { m.driver.gpus.clear(); }, Level::kMissing, true, false},
+      {"cupti", [](Machine& m) { m.cupti.clear(); }, Level::kNote, true, true},
       {"device files", [](Machine& m) { m.locked_devices = {"/dev/nvidia0"}; }, Level::kMissing,
        true, false},
       {"compute mode", [](Machine& m) { m.driver.gpus[0].compute_mode = 3; }, Level::kMissing, true,

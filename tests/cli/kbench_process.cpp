@@ -53,6 +53,7 @@ std::map<std::string, Record> records_by_candidate(const std::filesystem::path& 
 std::map<std::string, Record> judge_folder(const TempFolder& folder,
                                            const std::vector<std::string>& options) {
   const auto out = folder.path() / "run.jsonl";
+  std::filesystem::remove(out);
   std::vector<std::string> arguments{"eval",         (folder.path() / "set").string(),
                                      "--candidates", (folder.path() / "candidates").string(),
                                      "--device",     "cpu",

@@ -127,7 +127,9 @@ class JudgedProcess {
     fds_.clear();
   }
   bool call(std::uint32_t set, bool count = false) {
-    return send(MessageType::kCall, bytes_of(protocol::CallBody{set, count ? 1u : 0u}));
+    return send(MessageType::kCall,
+                bytes_of(protocol::CallBody{
+                    set, count ? protocol::CallMode::kCounted : protocol::CallMode::kPlain}));
   }
   bool time(const std::vector<std::uint32_t>& sets) {
     std::string body = bytes_of(protocol::TimeBody{static_cast<std::uint32_t>(sets.size()), 1});

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "worker/evaluation.hpp"
+
+// Whose kernels a candidate runs, and whether they matter.
+namespace kbench::worker {
+
+using protocol::MessageType;
+
+void Evaluation::take_class(const protocol::CalledBody& called) {
+  Record& record = verdict_.record;
+  record.launches = called.launches;
+  if (called.unseen != 0) {
+    record.kernel_class = kUnknownClass;
+    flag("ledger_lost");
+  }
+  if (record.kernel_class == kUnknownClass) return;
+  const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
+  const bool library = record.kernel_class == "library" || record.kernel_class == "mixed";
+  const bool now_own = own || called.launches > 0;
+  const bool now_library = library || called.computed != 0;
+  record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
+}
+
+void Evaluation::check_own() const {
+  const Record& record = verdict_.record;
+  if (!request_.require_own || record.kernel_class == "own") return;
+  std::string what = "not all kernels that ran could be seen";
+  if (is_ghost_)
+    what = "without its own kernels it gives the same answer";
+  else if (record.kernel_class == "none")
+    what = "nothing was computed in calls that were looked at";
+  else if (record.kernel_class != kUnknownClass)
+    what = fmt::format("operators of torch compute {} of it",
+                       record.kernel_class == "mixed" ? "a part" : "all");
+  throw CandidateFailure{Outcome::kRejected, "not_own_kernels", what};
+}
+
+/// Nothing but its kernels computes for a kernel candidate.
+bool Evaluation::may_be_ghost() const {
+  const auto& found = verdict_.record.kernel_class;
+  return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
+}
+
+void Evaluation::run_ghost() {
+  if (ghost_asked_ || !may_be_ghost()) return;
+  struct Leave {
+    JudgedProblem& problem;
+    ~Leave() { problem.leave_timed(); }
+  } leave{problem_};
+  const std::size_t slot = problem_.timed_slots().front();
+  problem_.refresh_timed(1);
+  share(slot);
+  const JudgedProblem::TimedAnswers answers(problem_, slot);
+  ask_ghost(slot);
+}
+
+void Evaluation::ask_ghost(std::size_t slot) {
+  if (!may_be_ghost()) return;
+  ghost_asked_ = true;
+  freeze(false);
+  problem_.device().synchronize();
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot), protocol::CallMode::kGhost,
+                                call_limit_s()};
+  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
+                                        problem_.slot_set(slot).random_state());
+  protocol::Message message;
+  try {
+    wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  } catch (const CandidateFailure&) {
+    return;  // it cannot do without them
+  }
+  protocol::CalledBody called{};
+  if (message.body.size() < sizeof called) return;
+  std::memcpy(&called, message.body.data(), sizeof called);
+  // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
+  const bool all_held = problem_.options().device == "cpu" || called.launches == 0;
+  if (!all_held || called.unseen != 0) return;
+  if (judge_outputs(slot, problem_.slot_set(slot)).wrong_elements > 0) return;
+  is_ghost_ = true;
+  verdict_.record.kernel_class = "library";
+  flag("ghost_kernels");
+}
+
+}  // namespace kbench::worker

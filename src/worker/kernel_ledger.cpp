@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include "worker/kernel_ledger.hpp"
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/cuda_driver.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// What is read of a record has the same place in all versions since.
+using KernelRecord = CUpti_ActivityKernel9;
+
+constexpr std::size_t kBufferBytes = 1u << 20;
+constexpr std::size_t kBufferAlignment = 8;
+
+#define KBENCH_CUPTI_FUNCTIONS(X)   \
+  X(cuptiSubscribe)                 \
+  X(cuptiUnsubscribe)               \
+  X(cuptiEnableCallback)            \
+  X(cuptiActivityEnable)            \
+  X(cuptiActivityDisable)           \
+  X(cuptiActivityFlushAll)          \
+  X(cuptiActivityGetNextRecord)     \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityGetNumDroppedRecords)
+
+struct Cupti {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member, in its declaration
+#define KBENCH_MEMBER(name) decltype(&::name) name = nullptr;
+  KBENCH_CUPTI_FUNCTIONS(KBENCH_MEMBER)
+#undef KBENCH_MEMBER
+};
+
+/// The one that torch has brought, or the system's of the same CUDA; null without.
+const Cupti* cupti() {
+  static const Cupti* const kLibrary = []() -> const Cupti* {
+    static Cupti functions;
+    const std::string file = "libcupti.so." + std::to_string(CUDA_VERSION / 1000);
+    void* library = dlopen(file.c_str(), RTLD_NOW);
+    if (library == nullptr) return nullptr;
+#define KBENCH_LOAD(name)                                                             \
+  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name)); \
+  if (functions.name == nullptr) return nullptr;
+    KBENCH_CUPTI_FUNCTIONS(KBENCH_LOAD)
+#undef KBENCH_LOAD
+    return &functions;
+  }();
+  return kLibrary;
+}
+
+struct LaunchRow {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+  /// Where among a call's parameters stands what is launched: a pointer's number.
+  std::size_t place;
+};
+
+constexpr auto kRuntime = CUPTI_CB_DOMAIN_RUNTIME_API;
+constexpr auto kDriver = CUPTI_CB_DOMAIN_DRIVER_API;
+
+/// The calls that launch a kernel.
+constexpr LaunchRow kLaunches[] = {
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, 1},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, 1},
+#if CUDA_VERSION >= 13000
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, 0},
+#endif
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, 0},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, 0},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, 0},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, 1},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, 1},
+};
+
+struct State {
+  std::mutex mutex;
+  std::set<CUfunction> functions;
+  std::vector<std::string_view> objects;
+  std::map<std::string, bool, std::less<>> is_own;  ///< by the mangled name, of what was launched
+  std::map<std::string, std::uint32_t> ran;         ///< since start()
+  std::size_t dropped = 0;
+  CUpti_SubscriberHandle subscriber = nullptr;
+};
+
+/// Callbacks come from threads of CUPTI's and the candidate's, until the process ends.
+State& state() {
+  static auto* const kState = new State;
+  return *kState;
+}
+
+/// Below a call of the runtime the driver's are part of it.
+thread_local int runtime_depth = 0;
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+/// A shared object that came by a descriptor or lies in the candidate's folder.
+bool is_own_object(const char* path) {
+  const std::string_view text = path;
+  if (text.starts_with("/proc/")) return true;
+  std::array<char, 4096> folder{};
+  return getcwd(folder.data(), folder.size()) != nullptr &&
+         text.starts_with(std::string(folder.data()) + "/");
+}
+
+/// Of a launch through the runtime: by its stub, where what is launched is one and no handle.
+bool is_own_launch(const void* stub, std::string_view name) {
+  Dl_info info{};
+  if (dladdr(stub, &info) != 0 && info.dli_fname != nullptr)
+    return is_own_object(info.dli_fname) && !is_library_kernel(name);
+  return std::ranges::any_of(state().objects, [&](std::string_view bytes) {
+    return bytes.find(name) != std::string_view::npos;
+  });
+}
+
+const LaunchRow* launch_row(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const auto* row = std::ranges::find_if(
+      kLaunches, [&](const LaunchRow& known) { return known.domain == domain && known.id == id; });
+  return row == std::end(kLaunches) ? nullptr : row;
+}
+
+void CUPTIAPI on_launch(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  const LaunchRow* row = launch_row(domain, id);
+  if (row == nullptr) return;
+  const bool enters = call.callbackSite == CUPTI_API_ENTER;
+  if (domain == kRuntime) runtime_depth += enters ? 1 : -1;
+  if (!enters || call.symbolName == nullptr || call.functionParams == nullptr) return;
+  if (domain == kDriver && runtime_depth > 0) return;
+  void* const launched = static_cast<void* const*>(call.functionParams)[row->place];
+  const std::string_view name = call.symbolName;
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  bool own = false;
+  if (domain == kDriver)
+    own = all.functions.contains(static_cast<CUfunction>(launched)) || !is_library_kernel(name);
+  else
+    own = is_own_launch(launched, name);
+  all.is_own.insert_or_assign(std::string(name), own);
+}
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+  *size = *buffer != nullptr ? kBufferBytes : 0;
+  *most_records = 0;
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                          std::size_t, std::size_t valid_bytes) {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  CUpti_Activity* record = nullptr;
+  while (valid_bytes > 0 &&
+         cupti()->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
+    const auto& kernel = *reinterpret_cast<const KernelRecord*>(record);
+    ++all.ran[kernel.name != nullptr ? kernel.name : ""];
+  }
+  std::size_t dropped = 0;
+  if (cupti()->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+    all.dropped += dropped;
+  std::free(buffer);
+}
+
+}  // namespace
+
+bool is_library_kernel(std::string_view name) {
+  // By NVIDIA's libraries, torch (mangled), and inductor's own Triton kernels.
+  static constexpr std::string_view kParts[] = {
+      "cublas",      "cudnn",       "cutlass",     "nvjet_",      "_xmma_",     "cusparse",
+      "cusolver",    "cufft",       "curand",      "2at6native",  "2at4cuda",   "at_cuda_detail",
+      "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_"};
+  return contains_any(name, kParts);
+}
+
+bool computes_nothing(std::string_view name) {
+  static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel"};
+  return name.find("2at6native") != std::string_view::npos && contains_any(name, kParts);
+}
+
+void note_own_function(CUfunction function) {
+  const std::lock_guard lock(state().mutex);
+  state().functions.insert(function);
+}
+
+void note_own_object(std::string_view bytes) {
+  const std::lock_guard lock(state().mutex);
+  state().objects.push_back(bytes);
+}
+
+std::unique_ptr<KernelLedger> KernelLedger::open() {
+  const Cupti* functions = cupti();
+  State& all = state();
+  if (functions == nullptr ||
+      functions->cuptiSubscribe(&all.subscriber, on_launch, nullptr) != CUPTI_SUCCESS)
+    return nullptr;
+  std::unique_ptr<KernelLedger> ledger(new KernelLedger);
+  const bool records =
+      functions->cuptiActivityRegisterCallbacks(give_buffer, take_buffer) == CUPTI_SUCCESS &&
+      ledger->look(true);
+  return records ? std::move(ledger) : nullptr;
+}
+
+KernelLedger::~KernelLedger() {
+  pause();
+  cupti()->cuptiUnsubscribe(state().subscriber);
+}
+
+bool KernelLedger::look(bool at_kernels) {
+  if (looks_ == at_kernels) return true;
+  const Cupti& functions = *cupti();
+  for (const LaunchRow& row : kLaunches)
+    functions.cuptiEnableCallback(at_kernels ? 1 : 0, state().subscriber, row.domain, row.id);
+  const auto kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  looks_ = at_kernels;
+  return (at_kernels ? functions.cuptiActivityEnable(kind)
+                     : functions.cuptiActivityDisable(kind)) == CUPTI_SUCCESS;
+}
+
+void KernelLedger::pause() { look(false); }
+
+void KernelLedger::start() {
+  look(true);
+  cupti()->cuptiActivityFlushAll(0);
+  const std::lock_guard lock(state().mutex);
+  state().ran.clear();
+}
+
+LedgerEntry KernelLedger::stop() {
+  const bool flushed = cupti()->cuptiActivityFlushAll(0) == CUPTI_SUCCESS;
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  LedgerEntry entry;
+  entry.complete = flushed && all.dropped == 0;
+  for (const auto& [name, count] : all.ran) {
+    const auto launched = all.is_own.find(name);
+    const bool own = launched != all.is_own.end() ? launched->second : !is_library_kernel(name);
+    if (own)
+      entry.own += count;
+    else if (!computes_nothing(name))
+      entry.library += count;
+  }
+  return entry;
+}
+
+}  // namespace kbench::worker
