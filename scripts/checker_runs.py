@@ -65,6 +65,9 @@ if "__init__" in vars(Model):
     Model.__init__ = _keep_constants(Model.__init__)
 '''
 
+# States of tests/hostile/expected.tsv whose cheats may be right; its README says what they mean.
+DEALT_WITH = ("harmless", "either", "flagged", "library", "sized", "unclean")
+
 
 class Failed(Exception):
     """kbench did not do what it was asked."""
@@ -161,6 +164,11 @@ def expected_of(part):
             (HOSTILE / "expected.tsv").read_text(encoding="utf-8").splitlines()]
     return {path.removeprefix(part + "/"): state for path, state, *_ in rows
             if path.startswith(part + "/")}
+
+
+def is_dealt_with(state, outcome):
+    """Whether a cheat in that state ought to have, or may have, that outcome."""
+    return outcome not in ("missing", *(() if state in DEALT_WITH else ("correct",)))
 
 
 def record_of(raw):

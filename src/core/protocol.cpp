@@ -29,9 +29,9 @@ constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
 
 /// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
 constexpr Outcome kClaimable[] = {
-    Outcome::kCompileFailure, Outcome::kLoadFailure, Outcome::kUnsupported,
-    Outcome::kCrash,          Outcome::kOutOfMemory, Outcome::kIllegalWrite,
-    Outcome::kTimeout,        Outcome::kWrongShape,  Outcome::kWrongDtype,
+    Outcome::kCompileFailure, Outcome::kLoadFailure,  Outcome::kUnsupported, Outcome::kCrash,
+    Outcome::kOutOfMemory,    Outcome::kIllegalWrite, Outcome::kTimeout,     Outcome::kWrongShape,
+    Outcome::kWrongDtype,     Outcome::kCheat,
 };
 
 void random_bytes(void* data, std::size_t size) {

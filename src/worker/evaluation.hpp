@@ -100,6 +100,8 @@ class Evaluation {
 
   void run_trials();
   void run_families();
+  /// Asks with inputs of one family; true where nothing is left to be found out.
+  bool run_family(std::size_t slot, const std::string& family, bool& mismatched);
   void refuse_written();
   TrialResult judge_outputs(std::size_t slot, InputSet& set);
   /// Flags who leaves what the reference changes of its state as it was, or makes another thing of

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "worker/compare.hpp"
 #include "worker/evaluation.hpp"
@@ -105,35 +106,50 @@ void Evaluation::refuse_written() {
 /// The same candidate, in the same memory, with inputs of other kinds.
 void Evaluation::run_families() {
   constexpr std::size_t kSlot = 0;
+  // Who keeps an answer has that of the last call: few elements are changed of what it was asked.
+  const std::size_t last =
+      static_cast<std::size_t>(problem_.options().trials - 1) % problem_.resident();
   share(kSlot);
   struct Leave {
     JudgedProblem& problem;
-    ~Leave() { problem.leave_families(kSlot); }
-  } leave{problem_};
+    std::size_t slot;
+    ~Leave() { problem.leave_families(slot); }
+  };
   bool mismatched = false;
+  std::optional<Leave> leave;
   for (const std::string& family : problem_.families()) {
-    if (!problem_.enter_family(kSlot, family)) continue;
-    watch_->lap("families");
-    call(kSlot);
-    watch_->lap("family_call");
-    check_red_zones(kSlot);
-    InputSet& set = problem_.slot_set(kSlot);
-    auto results = judge_in_family(problem_, kSlot, family, 1,
-                                   [&](std::size_t) { return judge_outputs(kSlot, set); });
-    if (results.empty()) continue;
-    const bool wrong = results.front().wrong_elements > 0;
-    if (wrong && !mismatched) unwritten_ = is_unwritten(kSlot, results.front());
-    mismatched = mismatched || wrong;
-    verdict_.record.correctness.push_back(results.front());
-    // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
-    // then the next family tells.
-    const bool may_be_mistake = family == kNearFamily;
-    if (wrong && !may_be_mistake) refuse_old_outputs(kSlot, results.front(), seen_outputs_);
-    if (set.first_changed_source() != nullptr) refuse_written();
-    const bool goes_on = wrong && may_be_mistake && is_old_output(kSlot, seen_outputs_);
-    if (mismatched && !goes_on && !request_.all_trials) break;
+    const std::size_t slot = family == kNearFamily ? last : kSlot;
+    if (!leave || leave->slot != slot) {
+      leave.reset();
+      leave.emplace(problem_, slot);
+    }
+    const bool settled = run_family(slot, family, mismatched);
+    if (settled && !request_.all_trials) break;
   }
   if (mismatched) decide_mismatch();
+}
+
+bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& mismatched) {
+  if (!problem_.enter_family(slot, family)) return false;
+  watch_->lap("families");
+  call(slot);
+  watch_->lap("family_call");
+  check_red_zones(slot);
+  InputSet& set = problem_.slot_set(slot);
+  auto results = judge_in_family(problem_, slot, family, 1,
+                                 [&](std::size_t) { return judge_outputs(slot, set); });
+  if (results.empty()) return false;
+  const bool wrong = results.front().wrong_elements > 0;
+  if (wrong && !mismatched) unwritten_ = is_unwritten(slot, results.front());
+  mismatched = mismatched || wrong;
+  verdict_.record.correctness.push_back(results.front());
+  // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
+  // then the next family tells.
+  const bool may_be_mistake = family == kNearFamily;
+  if (wrong && !may_be_mistake) refuse_old_outputs(slot, results.front(), seen_outputs_);
+  if (set.first_changed_source() != nullptr) refuse_written();
+  const bool goes_on = wrong && may_be_mistake && is_old_output(slot, seen_outputs_);
+  return mismatched && !goes_on;
 }
 
 void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {

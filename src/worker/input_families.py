@@ -24,6 +24,8 @@ _ZERO_SHARE = 0.01
 _SPIKE = 300.0
 # Far enough for exp to be zero behind such a factor; a variance still has digits left.
 _DEPTH = 280.0
+# What is left to all others beside the one that stands out: three times the tolerance of float32.
+_REST = 3e-4
 _DENORMAL = {torch.float16: 1e-6}
 _USUAL_DENORMAL = 1e-39
 _LARGEST_STEP = 2.0 ** -12
@@ -98,7 +100,8 @@ def _heavy_tails(x, random):
 
 def _outliers(x, random):
     """In a quarter of the rows an element of the last eighth stands far off, in another quarter one
-    of the first."""
+    of the first. In a third quarter one stands so high that exp leaves little, but not nothing, to
+    all others together."""
     rows = _rows(x)
     count, length = rows.shape
     chosen = torch.arange(0, count, 2 if count >= 4 else 1, device=x.device)
@@ -110,9 +113,15 @@ def _outliers(x, random):
     sign = torch.where(_normal(place, random) < 0, -1.0, 1.0) if _has_negatives(x) else 1.0
     few = x.reshape(-1)[:_CHUNK].float()
     spread = few.std().item() if few.numel() > 1 else 0.0
-    height = _SPIKE * max(spread, 1.0) if math.isfinite(spread) else _SPIKE
+    usual = math.isfinite(spread)
+    height = _SPIKE * max(spread, 1.0) if usual else _SPIKE
     rows[chosen, place] = torch.as_tensor(sign * height, dtype=x.dtype,
                                                        device=x.device)
+    if count >= 4 and usual:
+        flat = rows[1::4]
+        flat.mul_(0.1 / max(spread, 1.0))
+        places = torch.rand(len(flat), generator=random, device=x.device).mul_(length).long()
+        flat[torch.arange(len(flat), device=x.device), places] = math.log(length / _REST)
     return True
 
 

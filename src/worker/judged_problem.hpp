@@ -146,7 +146,7 @@ class JudgedProblem {
   /// What is known of a family of inputs.
   struct Family {
     std::string why_not;             ///< empty where it applies
-    std::optional<Answers> answers;  ///< to the set of the first slot; none: to be made again
+    std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again
     bool confirmed = false;          ///< who answers otherwise is wrong
   };
   void check_families_off() const;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "kbench/error.hpp"
@@ -25,6 +27,8 @@ namespace {
 using protocol::BufferRole;
 
 constexpr int kScoutNiceness = 5;
+/// Work that takes longer than that after the call is not there when its result is looked at.
+constexpr std::chrono::milliseconds kBegunLimit(1000);
 
 }  // namespace
 
@@ -91,6 +95,7 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   watch(body.limit_s, !counted, counted);
   ModuleSet& set = sets_.at(body.set);
   restore(set);
+  const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
   if (counted) {
     outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
@@ -101,6 +106,8 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     python_.skip_launches(false);
   }
   settle();
+  wait_for_begun(before);
+  called_ = true;
   check_torch_memory();
   keep(set, outputs);
 }
@@ -154,17 +161,41 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
     ModuleSet& set = sets_.at(index);
     restore(set);
     if (body.cold_cache != 0) device_->flush_cache();
+    const HostTasks before = tasks_before();
     std::vector<at::Tensor> outputs;
     times.push_back(device_->time_ms([&] {
       outputs = forward(set);
       // Work on streams of its own belongs to the time.
       device_->synchronize();
     }));
+    times.back() += wait_for_begun(before);
     python_.check();
     keep(set, outputs);
   }
   python_.take_reports();
   return times;
+}
+
+HostTasks ModuleCandidate::tasks_before() const {
+  // A GPU's memory is not that of other processes, and looking takes time.
+  return device_->name() == "cpu" ? host_tasks() : HostTasks{};
+}
+
+double ModuleCandidate::wait_for_begun(const HostTasks& before) {
+  if (device_->name() != "cpu") return 0;
+  const auto start = std::chrono::steady_clock::now();
+  const HostTasks begun = begun_since(before);
+  if (begun.threads.empty() && begun.processes.empty()) return 0;
+  {
+    const py::gil_scoped_release others_go_on;
+    wait_until_idle(begun, kBegunLimit);
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  // Helpers that serve all calls begin in the first.
+  if (called_ && !begun_since(before).processes.empty())
+    throw CandidateFailure{Outcome::kCheat, "left_running",
+                           "a process that a call began was still there after it had returned"};
+  return took.count();
 }
 
 at::Tensor ModuleCandidate::view(const SharedBuffer& buffer, const BoundTensor& tensor) const {
@@ -261,6 +292,12 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
     }
     const at::Tensor& output = outputs.at(next++);
     if (buffer.size_bytes() == 0) continue;
+    if (output.is_cpu() && !is_readable(static_cast<const std::byte*>(output.const_data_ptr()),
+                                        std::min(output.nbytes(), buffer.size_bytes())))
+      throw CandidateFailure{Outcome::kCheat, "unreadable_output",
+                             fmt::format("output {} lies in memory that cannot be read: somebody "
+                                         "means to compute it when it is",
+                                         bound.info.name)};
     // Not by an operator of torch, of which candidates may register one of their own.
     if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())
       device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),

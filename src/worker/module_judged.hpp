@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kbench/candidate_job.hpp"
+#include "worker/host_tasks.hpp"
 #include "worker/input_set.hpp"
 #include "worker/judged_candidate.hpp"
 #include "worker/kernel_ledger.hpp"
@@ -70,10 +71,15 @@ class ModuleCandidate : public JudgedCandidate {
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
+  /// Milliseconds that what a call began on the host worked on after its return; throws where a
+  /// process stays that may write to its results at any time.
+  double wait_for_begun(const HostTasks& before);
+  HostTasks tasks_before() const;
 
   std::map<std::uint32_t, ModuleSet> sets_;
   CallNotes notes_;  ///< of the last call
   bool weights_by_seed_ = false;
+  bool called_ = false;
 };
 
 /// A module by KernelBench's rules (`--kb-compat`).

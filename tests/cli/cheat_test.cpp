@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/kbench_process.hpp"
+#include "kbench/cage.hpp"
 
 namespace kbench::test {
 namespace {
@@ -63,6 +64,14 @@ class Cheats : public testing::Test {
 TEST_F(Cheats, AnswersToOtherInputs) {
   expect(judge("0.py", module_that("        return KEPT.setdefault(0, y)\n")), "cheat",
          "old_output", "output not computed by this call");
+}
+
+TEST_F(Cheats, ProcessesThatOutliveTheirCall) {
+  if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
+  expect(judge("0.py",
+               "import subprocess\n" + module_that("        subprocess.Popen([\"sleep\", \"9\"])\n"
+                                                   "        return y\n")),
+         "cheat", "left_running", "still there after it had returned");
 }
 
 TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {

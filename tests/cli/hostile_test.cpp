@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <regex>
+#include <set>
 
 #include "cli/kbench_process.hpp"
 #include "core/file_tree.hpp"
@@ -18,32 +20,40 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile";
 
-/// What expected.tsv says of the files in `part`: {path below the folder: state}.
-std::map<std::string, std::string> expected_of(const std::string& part) {
-  std::map<std::string, std::string> states;
+struct Expected {
+  std::string state;
+  std::string reason;
+};
+
+/// What expected.tsv says of the files in `part`, by path below the folder.
+std::map<std::string, Expected> expected_of(const std::string& part) {
+  std::map<std::string, Expected> rows;
   std::ifstream file(kFolder / "expected.tsv");
   for (std::string line; std::getline(file, line);) {
     const auto first = line.find('\t');
     const auto second = line.find('\t', first + 1);
     if (line.starts_with(part + "/"))
-      states[line.substr(0, first)] = line.substr(first + 1, second - first - 1);
+      rows[line.substr(0, first)] = {line.substr(first + 1, second - first - 1),
+                                     line.substr(second + 1)};
   }
-  return states;
+  return rows;
 }
 
-/// The records of one run over that part, by path below the folder.
-std::map<std::string, Record> judged(const std::string& part) {
-  const TempFolder folder;
-  const auto out = folder.path() / "run.jsonl";
-  const auto result =
-      run_kbench({"eval", "--candidates", part + "=" + (kFolder / part).string(), "--device", "cpu",
-                  "--compile-timeout", "10", "--out", out.string()},
-                 {}, std::chrono::seconds(580));
+/// The records of one run over that part in `folder`, by path below it.
+std::map<std::string, Record> judged(const std::string& part, const fs::path& folder = kFolder,
+                                     const std::vector<std::string>& options = {}) {
+  const TempFolder results;
+  const auto out = results.path() / "run.jsonl";
+  std::vector<std::string> words{"eval",     "--candidates", part + "=" + (folder / part).string(),
+                                 "--device", "cpu",          "--compile-timeout",
+                                 "10",       "--out",        out.string()};
+  words.insert(words.end(), options.begin(), options.end());
+  const auto result = run_kbench(words, {}, std::chrono::seconds(580));
   EXPECT_EQ(result.status.code, 0) << result.error;
   std::map<std::string, Record> records;
   for (const auto& [id, record] : records_by_candidate(out))
     if (record.outcome != Outcome::kMissing)
-      records.emplace(fs::path(id).lexically_relative(kFolder).string(), record);
+      records.emplace(fs::path(id).lexically_relative(folder).string(), record);
   return records;
 }
 
@@ -67,11 +77,11 @@ std::map<std::string, std::array<std::string, 3>> matrix() {
 
 TEST(Hostile, EachFamilyHasTwoCheatsOfEachKindThatItCanHave) {
   std::map<std::string, std::array<int, 3>> all, on_gpu;
-  for (const auto& [path, state] : expected_of("cheats")) {
+  for (const auto& [path, row] : expected_of("cheats")) {
     const std::string family = fs::path(path).filename().string().substr(0, 2);
     const std::size_t kind = kind_of(kFolder / path);
     ++all[family][kind];
-    on_gpu[family][kind] += state == "gpu" ? 1 : 0;
+    on_gpu[family][kind] += row.state == "gpu" ? 1 : 0;
   }
   const auto told = matrix();
   EXPECT_EQ(told.size(), 26u);
@@ -88,35 +98,97 @@ TEST(Hostile, EachFamilyHasTwoCheatsOfEachKindThatItCanHave) {
   }
 }
 
-TEST(Hostile, CheatsThatAreCaughtStayCaught) {
-  const auto states = expected_of("cheats");
+enum class Found { kRight, kWrong, kEither };
+
+/// What a state promises of a run without options.
+struct StateRow {
+  std::string_view name;
+  Found found;
+};
+constexpr StateRow kStates[] = {
+    {"caught", Found::kWrong},  {"harmless", Found::kRight}, {"flagged", Found::kRight},
+    {"library", Found::kRight}, {"sized", Found::kRight},    {"unclean", Found::kEither},
+    {"either", Found::kEither}, {"gpu", Found::kEither},     {"open", Found::kRight},
+};
+
+TEST(Hostile, CheatsAreFoundAsTheirStateSays) {
+  const auto expected = expected_of("cheats");
   const auto records = judged("cheats");
-  EXPECT_EQ(records.size(), states.size());
-  for (const auto& [path, state] : states) {
+  EXPECT_EQ(records.size(), expected.size());
+  for (const auto& [path, row] : expected) {
     SCOPED_TRACE(path);
+    const auto state = std::ranges::find(kStates, row.state, &StateRow::name);
+    ASSERT_NE(state, std::end(kStates)) << row.state;
     const auto found = records.find(path);
     ASSERT_NE(found, records.end());
-    const bool correct = found->second.outcome == Outcome::kCorrect;
-    EXPECT_NE(found->second.outcome, Outcome::kHarnessFault) << found->second.message;
-    if (state == "caught") {
-      EXPECT_FALSE(correct);
-    }
+    const Record& record = found->second;
+    const auto said = fmt::format("{}: {}", record.cause.str(), record.message);
+    EXPECT_NE(record.outcome, Outcome::kHarnessFault) << said;
+    const bool correct = record.outcome == Outcome::kCorrect;
     // One that is caught from now on is to be said so.
-    if (state == "open") {
-      EXPECT_TRUE(correct) << found->second.cause.str() << ": " << found->second.message;
+    if (state->found != Found::kEither) {
+      EXPECT_EQ(correct, state->found == Found::kRight) << said;
+    }
+    if (row.state == "either" && !correct) {
+      EXPECT_THAT(record.outcome, testing::AnyOf(Outcome::kMismatch, Outcome::kCheat)) << said;
+    }
+    if (row.state == "flagged") {
+      EXPECT_THAT(record.flags, testing::Contains(row.reason.substr(0, row.reason.find(':'))));
+    }
+    if (row.state == "library") {
+      EXPECT_NE(record.kernel_class, "own");
     }
   }
 }
 
+/// States whose cheats an option finds.
+struct OptionRow {
+  std::string state;
+  std::vector<std::string> options;
+  std::string_view cause;  ///< of all their records; empty where each has its own
+};
+
+class FoundByAnOption : public testing::TestWithParam<OptionRow> {};
+
+TEST_P(FoundByAnOption, IsNotCorrect) {
+  const TempFolder folder;
+  std::set<std::string> paths;
+  for (const auto& [path, row] : expected_of("cheats")) {
+    if (row.state != GetParam().state) continue;
+    folder.write(path, read_file(kFolder / path, 1 << 20).bytes);
+    paths.insert(path);
+  }
+  EXPECT_FALSE(paths.empty());
+  const auto records = judged("cheats", folder.path(), GetParam().options);
+  EXPECT_EQ(records.size(), paths.size());
+  for (const auto& [path, record] : records) {
+    SCOPED_TRACE(path);
+    const auto said = fmt::format("{}: {}", record.cause.str(), record.message);
+    EXPECT_NE(record.outcome, Outcome::kCorrect);
+    EXPECT_NE(record.outcome, Outcome::kHarnessFault) << said;
+    if (!GetParam().cause.empty()) {
+      EXPECT_EQ(record.outcome, Outcome::kRejected) << said;
+      EXPECT_EQ(record.cause, GetParam().cause) << said;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hostile, FoundByAnOption,
+    testing::Values(OptionRow{"library", {"--require", "own-kernels"}, "not_own_kernels"},
+                    OptionRow{"sized", {"--sizes", "odd,large"}, ""},
+                    OptionRow{"unclean", {"--sanitize", "all", "--require", "clean"}, ""}),
+    [](const auto& row) { return row.param.state; });
+
 TEST(Hostile, HonestTwinsAreRight) {
-  const auto states = expected_of("honest");
+  const auto expected = expected_of("honest");
   const auto records = judged("honest");
-  EXPECT_EQ(records.size(), states.size());
-  for (const auto& [path, state] : states) {
+  EXPECT_EQ(records.size(), expected.size());
+  for (const auto& [path, row] : expected) {
     SCOPED_TRACE(path);
     const auto found = records.find(path);
     ASSERT_NE(found, records.end());
-    EXPECT_EQ(to_string(found->second.outcome), state == "right" ? "correct" : state)
+    EXPECT_EQ(to_string(found->second.outcome), row.state == "right" ? "correct" : row.state)
         << found->second.cause.str() << ": " << found->second.message;
   }
 }

@@ -106,6 +106,15 @@ class Families(unittest.TestCase):
         self.assertGreaterEqual(columns[0::2].min().item(), 70)
         self.assertLess(columns[1::2].max().item(), 10)
 
+    def test_outliers_leave_little_to_the_others(self):
+        for signed in (True, False):
+            x = _drawn(16, 2000, signed=signed)
+            families.change("outliers", [x], 5)
+            answers = torch.softmax(x[1::4].double(), dim=-1)
+            rest = 1 - answers.max(dim=-1).values
+            self.assertGreater(rest.min().item(), 2e-4)
+            self.assertLess(rest.max().item(), 5e-4)
+
     def test_shifted_are_far_below_zero(self):
         x = _drawn(16, 80)
         self.assertTrue(families.change("shifted", [x], 5))

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <set>
+
+/// What goes on beside a call on the host, in a candidate's process: the work of a call belongs to
+/// its time wherever it is done, as that of streams does on a GPU.
+namespace kbench::worker {
+
+/// Threads of this process and, in a cage with a pid namespace of its own, other processes.
+struct HostTasks {
+  std::set<pid_t> threads;
+  std::set<pid_t> processes;  ///< those that have not ended
+};
+
+/// Those that there are now, without the thread that asks.
+HostTasks host_tasks();
+
+/// Threads and processes that are there now and were not `before`.
+HostTasks begun_since(const HostTasks& before);
+
+/// Waits, for `limit` at most, until none of these is at work: each has ended, or sleeps. False
+/// where one still was.
+bool wait_until_idle(const HostTasks& tasks, std::chrono::milliseconds limit);
+
+/// Whether each page of this memory can be read as it is, without anybody handling a fault.
+bool is_readable(const std::byte* data, std::size_t size_bytes);
+
+}  // namespace kbench::worker

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "worker/host_tasks.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace kbench::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kPage = 4096;
+
+/// A thread that computes until it is told to sleep, and sleeps until it is told to end.
+class Busy {
+ public:
+  Busy() {
+    while (!started_) std::this_thread::yield();
+  }
+  ~Busy() {
+    sleeps_ = ends_ = true;
+    ends_.notify_all();
+    thread_.join();
+  }
+  void sleep() { sleeps_ = true; }
+
+ private:
+  std::atomic<bool> started_ = false, sleeps_ = false, ends_ = false;
+  std::thread thread_{[this] {
+    started_ = true;
+    while (!sleeps_) {
+    }
+    ends_.wait(false);
+  }};
+};
+
+TEST(HostTasks, KnowWhoHasBegunSince) {
+  const HostTasks before = host_tasks();
+  EXPECT_TRUE(begun_since(before).threads.empty());
+  const Busy busy;
+  EXPECT_EQ(begun_since(before).threads.size(), 1u);
+  EXPECT_TRUE(begun_since(host_tasks()).threads.empty());
+}
+
+TEST(HostTasks, AreIdleOnceTheySleepOrHaveEnded) {
+  const HostTasks before = host_tasks();
+  HostTasks begun;
+  {
+    Busy busy;
+    begun = begun_since(before);
+    EXPECT_FALSE(wait_until_idle(begun, milliseconds(50)));
+    busy.sleep();
+    EXPECT_TRUE(wait_until_idle(begun, milliseconds(10000)));
+  }
+  EXPECT_TRUE(wait_until_idle(begun, milliseconds(10000)));
+  EXPECT_TRUE(wait_until_idle({}, milliseconds(10000)));
+}
+
+TEST(HostTasks, MemoryIsReadableWhereEachPageIs) {
+  // More pages than one call of the system looks at.
+  constexpr std::size_t kPages = 3000;
+  void* const memory =
+      mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const data = static_cast<std::byte*>(memory);
+  EXPECT_TRUE(is_readable(data, kPages * kPage));
+  EXPECT_TRUE(is_readable(data + 5, 0));
+  for (const std::size_t page : {std::size_t{0}, std::size_t{1500}, kPages - 1}) {
+    ASSERT_EQ(mprotect(data + page * kPage, kPage, PROT_NONE), 0);
+    EXPECT_FALSE(is_readable(data, kPages * kPage)) << page;
+    EXPECT_FALSE(is_readable(data + page * kPage + 7, 1)) << page;
+    if (page > 0) {
+      EXPECT_TRUE(is_readable(data, page * kPage)) << page;
+      EXPECT_FALSE(is_readable(data + 1, page * kPage)) << page;
+    }
+    ASSERT_EQ(mprotect(data + page * kPage, kPage, PROT_READ), 0);
+  }
+  munmap(memory, kPages * kPage);
+}
+
+}  // namespace
+}  // namespace kbench::worker
