@@ -122,6 +122,8 @@ TEST(WallBound, OneBlockThatDoesNothingBuysNothing) {
 TEST(WallBound, ClaimsAreConfirmedFromFourFifthsOn) {
   EXPECT_TRUE(confirms({10, 10}, {8, 8, 8}));
   EXPECT_FALSE(confirms({10, 10}, {7.9, 7.9, 30}));
+  EXPECT_TRUE(confirms({10, 10}, {10, 10, 7}));
+  EXPECT_FALSE(confirms({10, 10}, {10, 10, 1e-3})) << "their mean is told, too";
 }
 
 TEST(WallBound, WhatTheJudgeMeasuredOfItsOwnSideIsTheLeast) {
