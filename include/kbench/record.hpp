@@ -51,11 +51,26 @@ struct SideTiming {
   std::optional<double> clock_mhz;  ///< median SM clock while it was measured
 };
 
+/// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.
+struct SideBound {
+  double told_ms = 0;      ///< by the candidate's process; for a baseline, by the judge's device
+  double bound_ms = 0;     ///< over blocks: the judge's wall of a block by its calls, less overhead
+  double overhead_ms = 0;  ///< what a call costs there beside itself
+  std::int64_t blocks = 0;
+};
+
 /// How and how long; `sides` holds "candidate" and each baseline by name.
 struct Timing {
   Interned method;  ///< "events", "wall"
   Interned trust;   ///< "own_code", "confirmed", "self_reported"
   std::map<Interned, SideTiming> sides;
+  /// By side; empty where the candidate's process runs no host code of its own, and where nobody
+  /// looked.
+  std::map<Interned, SideBound> bounds;
+
+  /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not
+  /// confirmed.
+  bool is_bounded() const;
 };
 
 /// Baseline time over candidate time: ratio of medians, with a bootstrap interval (95 %).

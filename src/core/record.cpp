@@ -53,7 +53,16 @@ json to_json(const Timing& timing) {
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
         {"clock_mhz", number_or_null(side.clock_mhz)}};
   }
-  return {{"method", timing.method}, {"trust", timing.trust}, {"sides", std::move(sides)}};
+  json bounds;
+  for (const auto& [name, bound] : timing.bounds)
+    bounds[name] = {{"told_ms", number_or_null(bound.told_ms)},
+                    {"bound_ms", number_or_null(bound.bound_ms)},
+                    {"overhead_ms", number_or_null(bound.overhead_ms)},
+                    {"blocks", bound.blocks}};
+  return {{"method", timing.method},
+          {"trust", timing.trust},
+          {"sides", std::move(sides)},
+          {"bounds", std::move(bounds)}};
 }
 
 json to_json(const Speedup& speedup) {
@@ -113,6 +122,15 @@ Timing timing_from(const Fields& fields) {
                           .max_ms = side.number("max_ms"),
                           .count = side.integer<std::int64_t>("count"),
                           .clock_mhz = side.maybe_number("clock_mhz")};
+  }
+  const json* bounds = fields.maybe("bounds");
+  if (bounds == nullptr) return timing;
+  for (const auto& [name, value] : fields.object("bounds").items()) {
+    const Fields bound(value);
+    timing.bounds[name] = {.told_ms = bound.number("told_ms"),
+                           .bound_ms = bound.number("bound_ms"),
+                           .overhead_ms = bound.number("overhead_ms"),
+                           .blocks = bound.integer<std::int64_t>("blocks")};
   }
   return timing;
 }
@@ -214,6 +232,8 @@ Finding finding_from_json(const json& object) {
   finding.count = fields.integer<std::uint64_t>("count");
   return finding;
 }
+
+bool Timing::is_bounded() const { return trust == "self_reported" && !bounds.empty(); }
 
 std::string record_key(const Record& record) {
   Sha256 hash;

@@ -124,6 +124,11 @@ constexpr std::array kColumns = {
            [](Buffer& row, const Report&, const Record& record) {
              if (record.timing) append_text(row, record.timing->trust);
            }},
+    // Where the time is a bound: what the candidate's process said.
+    Column{"told_ms",
+           [](Buffer& row, const Report&, const Record& record) {
+             append_number(row, told_ms(record));
+           }},
     Column{"class", text_of<&Record::kernel_class>},
     Column{"launches", number_of<&Record::launches>},
     Column{"flags",

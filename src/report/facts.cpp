@@ -159,11 +159,13 @@ std::string baseline(const Report& report) {
 std::string timing(const Report& report) {
   std::set<Interned> methods;
   std::map<Interned, std::int64_t> trust;
+  std::int64_t bounded = 0;
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     if (!record.timing) continue;
     methods.insert(record.timing->method);
     ++trust[record.timing->trust];
+    bounded += record.timing->is_bounded() ? 1 : 0;
   }
   std::string text;
   for (const Interned& method : methods) add_part(text, "", printable(method.str()));
@@ -174,6 +176,8 @@ std::string timing(const Report& report) {
   for (const auto& [kind, count] : trust) {
     add_part(trusted, "", fmt::format("{} {}", count, printable(kind.str())));
   }
+  // Of the last kind.
+  if (bounded > 0) trusted += fmt::format(" ({} bounded by the judge's clock)", bounded);
   return trusted.empty() ? text : text + "; trust: " + trusted;
 }
 

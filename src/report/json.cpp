@@ -92,6 +92,7 @@ json candidate_json(const Report& report, const Record& record) {
           {"time_ms", number(time_ms(record, "candidate"))},
           {"baseline_ms", number(time_ms(record, report.baseline))},
           {"speedup", std::move(speedup)},
+          {"told_ms", number(told_ms(record))},
           {"trust", record.timing ? json(record.timing->trust.str()) : json()},
           {"class", record.kernel_class.str()},
           {"flags", record.flags}};

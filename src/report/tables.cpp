@@ -77,7 +77,8 @@ std::string remarks(const Record& record) {
     add(record.kernel_class);
   }
   if (record.shrunk && record.shrunk->reduced()) add("shrunk");
-  if (record.timing && record.timing->trust == "self_reported") add("self_reported");
+  if (record.timing && record.timing->trust == "self_reported")
+    add(record.timing->is_bounded() ? "bound" : "self_reported");
   if (record.correct_at) add("correct_at=" + record.correct_at->str());
   for (const std::string& flag : record.flags) add(flag);
   if (!record.reused_from.empty()) add("reused");

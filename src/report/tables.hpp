@@ -29,7 +29,8 @@ bool lists_candidates(const Report& report);
 
 /// A candidate's problem, model and sample.
 std::string candidate_name(const Record& record);
-/// Class (where not own), trust (where not the best), whether at reduced sizes, and flags.
+/// Class (where not own), trust (where not the best; "bound": the time is not what was told),
+/// whether at reduced sizes, and flags.
 std::string remarks(const Record& record);
 /// "complete", or "INCOMPLETE 38/48".
 std::string status_text(const Report& report);

@@ -115,6 +115,13 @@ std::optional<double> time_ms(const Record& record, std::string_view side) {
   return std::nullopt;
 }
 
+std::optional<double> told_ms(const Record& record) {
+  if (!record.timing || !record.timing->is_bounded()) return std::nullopt;
+  const auto found = record.timing->bounds.find("candidate");
+  if (found == record.timing->bounds.end()) return std::nullopt;
+  return found->second.told_ms;
+}
+
 const Speedup* speedup_over(const Record& record, std::string_view baseline) {
   for (const Speedup& speedup : record.speedup) {
     if (speedup.baseline == baseline && std::isfinite(speedup.value)) return &speedup;

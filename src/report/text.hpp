@@ -41,6 +41,8 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// The record's median of that side, where it was timed; the mean where no median was taken down,
 /// or the speedup is one of means.
 std::optional<double> time_ms(const Record& record, std::string_view side);
+/// What the candidate's process said of it, where the time is a bound: a median, not believed.
+std::optional<double> told_ms(const Record& record);
 /// The record's speedup over that baseline, where it has a finite one.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);
 /// "K=512 N=1024": the constants that were not the problem file's.

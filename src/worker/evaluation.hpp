@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "kbench/stopwatch.hpp"
 #include "worker/judged_problem.hpp"
 #include "worker/timing.hpp"
+#include "worker/wall_bound.hpp"
 
 namespace kbench::worker {
 
@@ -129,8 +131,12 @@ class Evaluation {
   bool is_unwritten(std::size_t slot, const TrialResult& result) const;
   void run_timing();
   std::vector<double> time_candidate(Block block);
-  /// A call of each slot, in milliseconds.
-  std::vector<double> time_slots(const std::vector<std::size_t>& slots);
+  /// A call of each slot, in milliseconds as its process tells them.
+  std::vector<double> time_slots(std::span<const std::size_t> slots);
+  /// For what it leaves as its output.
+  void time_once(std::size_t slot);
+  /// The same of a block, the process thawed for it, while the judge's own clock runs.
+  std::vector<double> time_walled(std::span<const std::size_t> slots, Block block);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
   /// The sets of a block's calls: those that are discarded may have been seen before.
@@ -140,6 +146,21 @@ class Evaluation {
   void check_timed_outputs();
   void check_timed_output(std::size_t slot, bool asks_ghost = false);
   void freeze(bool frozen);
+
+  /// Whether its times are told by a process that runs code of the candidate.
+  bool tells_its_times() const;
+  bool flushes() const;
+  /// Of those who do not fill them themselves before each timed call: they could leave that out.
+  void poison_outputs(std::span<const std::size_t> slots);
+  void copy_as_kept(std::size_t from, std::size_t to);
+  /// Milliseconds of all that is done for a timed call but the call; `kept`: with what a
+  /// candidate's process does besides.
+  double empty_call_ms(bool kept);
+  void calibrate_walls();
+  /// The times to be believed of each side: those told, or what the judge's clock bounds them by.
+  /// Says which in `timing`.
+  std::map<std::string, std::vector<double>> bound_times(
+      const std::map<std::string, std::vector<double>>& told, Timing& timing);
 
   // KernelBench's rules (`--kb-compat`).
   void run_kernelbench_trials();
@@ -167,6 +188,7 @@ class Evaluation {
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
   bool timed_inputs_seen_ = true;            ///< by the candidate
+  std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;
   bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
   bool called_ = false;     ///< one call has come back

@@ -82,7 +82,7 @@ void Evaluation::refuse_timed_shortcut(std::size_t slot, const TrialResult& resu
     freeze(false);
     call(slot);
     if (is_wrong()) return;
-    time_slots({slot});
+    time_once(slot);
     less = is_wrong();
   } catch (const CandidateFailure&) {
     return;  // what it did in a timed call is known already

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "worker/evaluation.hpp"
 #include "worker/timing.hpp"
@@ -45,7 +46,7 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
     problem_.refresh_timed(static_cast<std::size_t>(block.counted));
   const auto slots = slots_of(block);
-  auto times = time_slots(slots);
+  auto times = time_walled(slots, block);
   if (block.counted > 0) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
     look_at_timed_outputs();
@@ -53,12 +54,38 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   return times;
 }
 
-std::vector<double> Evaluation::time_slots(const std::vector<std::size_t>& slots) {
+void Evaluation::time_once(std::size_t slot) { time_walled({&slot, 1}, {.discarded = 1}); }
+
+std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, Block block) {
+  const bool walled = tells_its_times();
+  // A request of their own, so that the clock can be looked at between them and those that count.
+  const auto discarded = slots.first(walled ? static_cast<std::size_t>(block.discarded) : 0);
+  const auto counted = slots.subspan(discarded.size());
+  poison_outputs(slots);
+  problem_.device().synchronize();
+  const auto start = protocol::Clock::now();
   freeze(false);
+  std::vector<double> times;
+  if (!discarded.empty()) times = time_slots(discarded);
+  const auto middle = discarded.empty() ? start : protocol::Clock::now();
+  if (!counted.empty()) {
+    const auto counted_times = time_slots(counted);
+    const std::chrono::duration<double, std::milli> before = middle - start;
+    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - middle;
+    if (walled && block.counted > 0)
+      walls_["candidate"].blocks.push_back(
+          {block.discarded, block.counted, before.count(), took.count()});
+    times.insert(times.end(), counted_times.begin(), counted_times.end());
+  }
+  freeze(true);
+  return times;
+}
+
+std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots) {
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
-  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
-                                problem_.options().cold_cache ? 1u : 0u, call_limit_s() * calls};
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls), flushes() ? 1u : 0u,
+                                call_limit_s() * calls};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -67,7 +94,6 @@ std::vector<double> Evaluation::time_slots(const std::vector<std::size_t>& slots
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
-  freeze(true);
   return times_of(message, calls);
 }
 
@@ -83,16 +109,27 @@ std::vector<double> Evaluation::times_of(const protocol::Message& message, int c
 
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
   auto& device = problem_.device();
-  std::vector<double> times;
-  for (const std::size_t slot : slots_of(block)) {
-    InputSet& set = problem_.slot_set(slot);
+  const auto slots = slots_of(block);
+  for (const std::size_t slot : slots) {
     auto& model = baseline_models_[{baseline, problem_.lender(slot)}];
-    if (!model) model = problem_.baseline_model(baseline, set);
+    if (!model) model = problem_.baseline_model(baseline, problem_.slot_set(slot));
+  }
+  std::vector<double> times;
+  auto start = protocol::Clock::now();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (i == static_cast<std::size_t>(block.discarded)) start = protocol::Clock::now();
+    InputSet& set = problem_.slot_set(slots[i]);
+    const auto& model = baseline_models_.at({baseline, problem_.lender(slots[i])});
     set.restore();
-    if (problem_.options().cold_cache) device.flush_cache();
+    if (flushes()) device.flush_cache();
     times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }));
   }
   device.synchronize();
+  const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+  // Its discarded calls are in no bound: nobody works ahead in them.
+  if (tells_its_times() && block.counted > 0)
+    walls_[baseline].blocks.push_back({0, block.counted, 0, took.count(),
+                                       median({times.begin() + block.discarded, times.end()})});
   return times;
 }
 
@@ -100,6 +137,7 @@ void Evaluation::run_timing() {
   freeze(false);
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   freeze(true);
+  if (tells_its_times()) calibrate_walls();
   struct Leave {
     JudgedProblem& problem;
     ~Leave() { problem.leave_timed(); }
@@ -126,11 +164,11 @@ void Evaluation::run_timing() {
   freeze(false);
   Timing timing;
   timing.method = device.timing_method();
-  // What code of the candidate's own process says of its time is a claim.
-  timing.trust = request_.kind == CandidateKind::kKernel ? "own_code" : "self_reported";
-  const auto& candidate = run.measurements.at("candidate");
+  verdict_.raw_ms = run.measurements;
+  const auto times = bound_times(run.measurements, timing);
+  const auto& candidate = times.at("candidate");
   for (const auto& side : sides) {
-    const auto& measurements = run.measurements.at(side.name);
+    const auto& measurements = times.at(side.name);
     auto& summary = timing.sides[side.name] = summarize(measurements);
     const double clock = median(run.clocks_mhz.at(side.name));
     if (clock > 0) summary.clock_mhz = clock;
@@ -138,7 +176,6 @@ void Evaluation::run_timing() {
       verdict_.record.speedup.push_back(speedup_of(side.name, measurements, candidate));
   }
   verdict_.record.timing = std::move(timing);
-  verdict_.raw_ms = run.measurements;
 }
 
 void Evaluation::look_at_timed_outputs() {

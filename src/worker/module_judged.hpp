@@ -45,6 +45,7 @@ class ModuleCandidate : public JudgedCandidate {
   /// The arguments of forward with these inputs.
   pybind11::list arguments(const std::vector<at::Tensor>& inputs) const;
   /// Outputs poisoned, buffers of the model as they were.
+  void restore_state(ModuleSet& set);
   void restore(ModuleSet& set);
   /// Throws where outputs are not of the reference's shapes and types.
   void check_outputs(const std::vector<at::Tensor>& outputs) const;

@@ -120,6 +120,32 @@ TEST(Record, LinesOfTheFirstMinorVersionHaveNoFindingsAndNoProfile) {
   EXPECT_FALSE(record.estimate);
 }
 
+TEST(Record, BoundsGoTheirWayAndLinesOfBeforeHaveNone) {
+  Record record = samples::correct();
+  EXPECT_TRUE(to_json(record)["timing"]["bounds"].is_null());
+  record.timing->bounds["candidate"] = {
+      .told_ms = 0.001, .bound_ms = 4.5, .overhead_ms = 0.25, .blocks = 15};
+  EXPECT_FALSE(record.timing->is_bounded());  // its own code took the times
+  record.timing->trust = "confirmed";
+  EXPECT_FALSE(record.timing->is_bounded());
+  record.timing->trust = "self_reported";
+  EXPECT_TRUE(record.timing->is_bounded());
+  json line = to_json(record);
+  const Record read = record_from_json(line);
+  ASSERT_EQ(read.timing->bounds.size(), 1u);
+  const SideBound& bound = read.timing->bounds.at("candidate");
+  EXPECT_EQ(bound.told_ms, 0.001);
+  EXPECT_EQ(bound.bound_ms, 4.5);
+  EXPECT_EQ(bound.overhead_ms, 0.25);
+  EXPECT_EQ(bound.blocks, 15);
+  EXPECT_TRUE(read.timing->is_bounded());
+  line["timing"]["bounds"]["candidate"].erase("bound_ms");
+  EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr("bound_ms")));
+  line["timing"].erase("bounds");
+  EXPECT_TRUE(record_from_json(line).timing->bounds.empty());
+  EXPECT_FALSE(record_from_json(line).timing->is_bounded());
+}
+
 TEST(Record, LinesFromBeforeThereWereOtherJudgesAreKbenchs) {
   Record imported = samples::correct();
   imported.judge = kKernelBenchJudge;

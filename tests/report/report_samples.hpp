@@ -66,6 +66,8 @@ inline RunFile gpu_run() {
   library.kernel_class = "library";
   library.timing->trust = "self_reported";
   library.timing->sides["candidate"].median_ms = 12.34;
+  library.timing->bounds = {{"candidate", {0.01, 12.34, 0.05, 15}},
+                            {"eager", {0.025, 0.031, 0.04, 15}}};
   add(library, 1);
   add(failed(Outcome::kCompileFailure, "syntax_error",
              "softmax.cu:12: expected a \";\" | before `}`", "beta", "level1/2_Softmax", 1),

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <limits>
+#include <span>
+
+#include "worker/evaluation.hpp"
+
+// What the judge's own clock says of times that a candidate's process tells: it can write over its
+// clock, the driver's functions and its own messages, but not make the judge's seconds shorter.
+namespace kbench::worker {
+namespace {
+
+constexpr int kEmptyCalls = 5;
+
+}  // namespace
+
+bool Evaluation::tells_its_times() const { return request_.kind != CandidateKind::kKernel; }
+
+bool Evaluation::flushes() const {
+  // Where times measure no GPU, a flush is only noise in what the judge's clock sees.
+  return problem_.options().cold_cache && problem_.device().timing_method() != "wall";
+}
+
+void Evaluation::poison_outputs(std::span<const std::size_t> slots) {
+  if (!tells_its_times()) return;
+  for (const std::size_t slot : slots)
+    for (const auto& work : sets_[slot].work)
+      problem_.device().fill(work.buffer.data(), kPoison, work.buffer.size_bytes());
+}
+
+/// Copies outputs as a module's process does after each call.
+void Evaluation::copy_as_kept(std::size_t from, std::size_t to) {
+  auto& device = problem_.device();
+  for (std::size_t i = 0; i < sets_[from].work.size(); ++i) {
+    const SharedBuffer& source = sets_[from].work[i].buffer;
+    const SharedBuffer& target = sets_[to].work[i].buffer;
+    if (from != to) {
+      device.copy(target.data(), source.data(), source.size_bytes());
+    } else {
+      // Where there is memory for one set only, half of it has to do. That is too little, which is
+      // the honest side to err on.
+      const std::size_t half = source.size_bytes() / 2;
+      device.copy(source.data() + half, source.data(), half);
+    }
+  }
+}
+
+double Evaluation::empty_call_ms(bool kept) {
+  auto& device = problem_.device();
+  const auto timed = problem_.timed_slots();
+  InputSet& set = problem_.slot_set(timed.front());
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kEmptyCalls; ++i) {
+    device.synchronize();
+    const auto start = protocol::Clock::now();
+    set.restore();
+    if (flushes()) device.flush_cache();
+    device.time_ms([&] {
+      if (kept) device.synchronize();
+    });
+    if (kept) {
+      copy_as_kept(timed.front(), timed.back());
+      device.synchronize();
+    }
+    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+    least = std::min(least, took.count());
+  }
+  return least;
+}
+
+/// What a wall holds beside the calls. The judge finds it by doing the same itself, on the buffers
+/// that both processes use, while the candidate is frozen: what is asked of the candidate's process
+/// it could stretch, and would have that much taken off. Of several times the shortest: what
+/// disturbs adds to it, and an overhead that is too small only leaves an honest claim unconfirmed,
+/// while one that is too large has room for work to be hidden in. What depends on the candidate
+/// (buffers of its own model that are restored, how long its process takes to wake up) is not in
+/// it. Whoever could disturb even the shortest, by work left on the GPU, would stretch the
+/// baselines' times as well.
+void Evaluation::calibrate_walls() {
+  walls_.clear();
+  const double own_ms = empty_call_ms(false);
+  for (const auto& baseline : problem_.options().baselines) walls_[baseline].overhead_ms = own_ms;
+  walls_["candidate"].overhead_ms = empty_call_ms(true);
+  walls_["candidate"].message_ms = echo_ms();
+}
+
+std::map<std::string, std::vector<double>> Evaluation::bound_times(
+    const std::map<std::string, std::vector<double>>& told, Timing& timing) {
+  timing.trust = "own_code";
+  // Nobody but kbench's own code had a say.
+  if (!tells_its_times()) return told;
+  std::map<std::string, std::vector<double>> bounds;
+  for (const auto& [side, times] : told) {
+    const auto& seen = bounds[side] = bounds_ms(walls_.at(side));
+    timing.bounds[side] = {.told_ms = median(times),
+                           .bound_ms = median(seen),
+                           .overhead_ms = walls_.at(side).overhead_ms,
+                           .blocks = static_cast<std::int64_t>(seen.size())};
+    verdict_.raw_ms[side + " bound"] = seen;
+  }
+  const bool confirmed = confirms(bounds.at("candidate"), told.at("candidate"));
+  timing.trust = confirmed ? "confirmed" : "self_reported";
+  // Never two methods in one ratio: with the candidate's the baselines' are taken by the wall, too.
+  return confirmed ? told : bounds;
+}
+
+}  // namespace kbench::worker

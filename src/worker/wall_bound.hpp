@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kbench::worker {
+
+/// What the judge's own clock saw of one block of calls, in milliseconds.
+struct BlockWall {
+  int discarded = 0, counted = 0;  ///< calls
+  double discarded_ms = 0;         ///< from before the block to the end of the discarded calls
+  double counted_ms = 0;           ///< from there to the end of the counted ones
+  /// What a call took by a clock that nobody else can reach; 0 where there is none, as in a
+  /// candidate's process.
+  double known_ms = 0;
+};
+
+/// The same of all blocks of a side, and what of it is not the calls'.
+struct WalledSide {
+  std::vector<BlockWall> blocks;
+  double overhead_ms = 0;  ///< of each call
+  double message_ms = 0;   ///< of each block
+};
+
+/// A claim is confirmed from so much of its bound on.
+inline constexpr double kConfirming = 0.8;
+
+/// Milliseconds of a call by what the judge saw of a block.
+double bound_ms(const BlockWall& block, const WalledSide& side);
+/// Of each block, in order.
+std::vector<double> bounds_ms(const WalledSide& side);
+/// Whether what a process told of its calls is as long as what was seen of them lets expect.
+bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms);
+
+/// Milliseconds from a message to another thread to its answer, at best.
+double echo_ms();
+
+}  // namespace kbench::worker

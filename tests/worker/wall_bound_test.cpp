@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "worker/wall_bound.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "worker/timing.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::Gt;
+using testing::Lt;
+
+constexpr double kOverhead_ms = 2, kMessage_ms = 0.4;
+
+/// A process that is timed under a clock of our own, in which nothing but what is said here takes
+/// time.
+struct FakeProcess {
+  double call_ms = 5;         ///< in truth
+  double told_ms = 5;         ///< as it says
+  double first_factor = 1;    ///< discarded calls take so much longer
+  double own_ms = 0;          ///< of a call: what no calibration knows, as its buffers restored
+  bool works_ahead = false;   ///< computes what counts while it is asked for what does not
+  bool skips_upkeep = false;  ///< neither flushes the cache nor copies outputs
+  double now_ms = 100;
+
+  void calls(int count, double each_ms) {
+    now_ms += kMessage_ms + count * (each_ms + own_ms + (skips_upkeep ? 0 : kOverhead_ms));
+  }
+  /// As the judge times it.
+  std::vector<double> measure(Block block, WalledSide& seen) {
+    const double start = now_ms;
+    if (works_ahead)
+      calls(block.counted, call_ms);
+    else if (block.discarded > 0)
+      calls(block.discarded, first_factor * call_ms);
+    const double middle = now_ms;
+    calls(block.counted, works_ahead ? 0 : call_ms);
+    if (block.counted > 0)
+      seen.blocks.push_back({block.discarded, block.counted, middle - start, now_ms - middle});
+    return std::vector<double>(static_cast<std::size_t>(block.discarded + block.counted), told_ms);
+  }
+};
+
+struct Judged {
+  WalledSide side{{}, kOverhead_ms, kMessage_ms};
+  std::vector<double> told_ms;
+  double bound() const { return median(bounds_ms(side)); }
+  bool confirmed() const { return confirms(bounds_ms(side), told_ms); }
+};
+
+Judged judge(FakeProcess process) {
+  Judged judged;
+  const TimedSide eager{"eager", [](Block block) {
+                          return std::vector<double>(
+                              static_cast<std::size_t>(block.discarded + block.counted), 1.0);
+                        }};
+  const TimedSide candidate{"candidate",
+                            [&](Block block) { return process.measure(block, judged.side); }};
+  judged.told_ms =
+      measure_sides({eager, candidate}, {}, [] { return 0.0; }).measurements.at("candidate");
+  return judged;
+}
+
+TEST(WallBound, AnHonestClaimIsConfirmedAndItsBoundTight) {
+  for (const double ms : {0.9, 5.0, 40.0, 200.0}) {
+    const Judged judged = judge({.call_ms = ms, .told_ms = ms});
+    EXPECT_TRUE(judged.confirmed()) << ms;
+    EXPECT_NEAR(judged.bound(), ms, 0.01 * ms + kMessage_ms) << ms;
+  }
+}
+
+TEST(WallBound, SlowFirstCallsAreForgiven) {
+  const Judged judged = judge({.first_factor = 2});
+  EXPECT_TRUE(judged.confirmed());
+  EXPECT_NEAR(judged.bound(), 5, 0.1);
+}
+
+TEST(WallBound, WhatATimerLeavesOutIsNotBelieved) {
+  for (const double told : {5e-3, 0.5, 3.9}) {
+    const Judged judged = judge({.call_ms = 5, .told_ms = told});
+    EXPECT_FALSE(judged.confirmed()) << told;
+    EXPECT_NEAR(judged.bound(), 5, 0.1) << told;
+  }
+}
+
+TEST(WallBound, WorkAheadOfTheCountedCallsIsSeen) {
+  const Judged judged = judge({.told_ms = 0.005, .works_ahead = true});
+  EXPECT_FALSE(judged.confirmed());
+  EXPECT_GT(judged.bound(), 5.0 / 2);
+}
+
+TEST(WallBound, WhoLeavesTheUpkeepOutGainsAFactorAndNoMore) {
+  for (const double ms : {0.001, 0.1, 2.0, 50.0}) {
+    const Judged judged = judge({.call_ms = ms, .told_ms = 1e-6, .skips_upkeep = true});
+    EXPECT_FALSE(judged.confirmed()) << ms;
+    EXPECT_GE(judged.bound(), ms / 4) << ms;
+  }
+}
+
+TEST(WallBound, HostWorkBetweenCallsLeavesAShortClaimUnconfirmedNotFaster) {
+  const Judged judged = judge({.call_ms = 0.01, .told_ms = 0.01, .own_ms = 1});
+  EXPECT_FALSE(judged.confirmed());
+  EXPECT_GT(judged.bound(), 0.9);
+  EXPECT_LT(judged.bound(), 1.2);
+}
+
+TEST(WallBound, OneBlockThatDoesNothingBuysNothing) {
+  WalledSide side{{}, 0, 0};
+  for (const double wall : {40.0, 0.001, 40.0}) side.blocks.push_back({0, 8, 0, wall});
+  EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
+  EXPECT_FALSE(confirms(bounds_ms(side), {0.01, 0.01, 0.01}));
+  // Nor does one that was disturbed cost much.
+  side.blocks[1].counted_ms = 4000;
+  EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
+  EXPECT_TRUE(confirms(bounds_ms(side), {4.5, 5, 5}));
+}
+
+TEST(WallBound, ClaimsAreConfirmedFromFourFifthsOn) {
+  EXPECT_TRUE(confirms({10, 10}, {8, 8, 8}));
+  EXPECT_FALSE(confirms({10, 10}, {7.9, 7.9, 30}));
+  EXPECT_TRUE(confirms({10, 10}, {10, 10, 7}));
+  EXPECT_FALSE(confirms({10, 10}, {10, 10, 1e-3})) << "their mean is told, too";
+}
+
+TEST(WallBound, WhatTheJudgeMeasuredOfItsOwnSideIsTheLeast) {
+  // An overhead that is larger than the wall, by noise.
+  const WalledSide baseline{{{0, 8, 0, 16, 0.7}}, 5, 0};
+  EXPECT_THAT(bounds_ms(baseline), ElementsAre(0.7));
+  const WalledSide candidate{{{0, 8, 0, 16}}, 5, 0};
+  EXPECT_THAT(bounds_ms(candidate), ElementsAre(0.5));
+}
+
+TEST(WallBound, BothSidesByTheSameMethodHaveACompressedRatio) {
+  WalledSide eager{{}, kOverhead_ms, 0}, candidate{{}, kOverhead_ms, 0};
+  constexpr double kHost_ms = 0.05;
+  for (int i = 0; i < 4; ++i) {
+    eager.blocks.push_back({0, 8, 0, 8 * (0.2 + kHost_ms + kOverhead_ms), 0.2});
+    candidate.blocks.push_back({0, 8, 0, 8 * (0.1 + kHost_ms + kOverhead_ms)});
+  }
+  candidate.overhead_ms = eager.overhead_ms = 0.1;  // calibrated too small on both
+  const auto found = speedup_of("eager", bounds_ms(eager), bounds_ms(candidate));
+  EXPECT_GT(found.value, 1);
+  EXPECT_LT(found.value, 2);
+}
+
+TEST(EchoMs, IsOfThisMachine) {
+  EXPECT_GT(echo_ms(), 0);
+  EXPECT_LT(echo_ms(), 1000);
+}
+
+}  // namespace
+}  // namespace kbench::worker
