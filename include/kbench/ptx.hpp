@@ -166,9 +166,10 @@ struct Launch {
 };
 
 struct Options {
-  unsigned threads = 0;             ///< host threads; 0: all cores
-  std::uint64_t schedule_seed = 0;  ///< permutes the order of the blocks, and turns that of warps
-                                    ///< round: races show as differences
+  unsigned threads = 0;  ///< host threads; 0: all cores
+  /// Permutes the order of the blocks, and turns that of warps round; where reads are looked at
+  /// (`sanitize`), lets blocks give way to others behind loads: races show as differences.
+  std::uint64_t schedule_seed = 0;
   /// Looked at every few milliseconds; the fault names an instruction that was running then.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::function<void(std::string_view)> print;  ///< text of the kernels' printf

@@ -105,6 +105,7 @@ struct Round {
   bool done = true;
   bool only_spins = true;
   bool spins = false;
+  bool parted = false;
 };
 
 /// Gives each warp of the block its turn; false where the launch ends. A GPU promises no order.
@@ -120,6 +121,7 @@ bool run_round(Context& c, Block& block, Round& round) {
     round.done = round.done && end == SliceEnd::kDone;
     const bool idle = end == SliceEnd::kWaiting && c.executed == before;
     round.spins = round.spins || end == SliceEnd::kSpinning;
+    round.parted = round.parted || end == SliceEnd::kParted;
     round.only_spins = round.only_spins && (end == SliceEnd::kSpinning || idle);
   }
   return true;
@@ -176,6 +178,7 @@ BlockEnd run_cluster(Context& c, Cluster& cluster) {
       if (!run_round(c, *block, round)) return BlockEnd::kStopped;
     }
     if (round.done) return BlockEnd::kDone;
+    if (round.parted) return BlockEnd::kParted;
     if (round.spins) cluster.time_outs = 0;
     const bool idle = c.executed == before;
     if ((idle || round.only_spins) && !time_out(cluster) && idle) {

@@ -14,6 +14,7 @@ decltype(Grid::tids) number_threads(const std::array<std::uint32_t, 3>& extents)
 enum class BlockEnd : std::uint8_t {
   kDone,
   kSuspended,  ///< only spins, or has had its share: run it again later
+  kParted,     ///< others shall go on before it does: see Grid::parts
   kStopped,    ///< the launch ends early
 };
 

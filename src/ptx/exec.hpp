@@ -166,7 +166,7 @@ void keep_only(Context& c, const Instr& in, std::uint32_t kept);
 void exit_lanes(Context& c, std::uint32_t mask);
 
 /// Runs lanes of a warp until they end, wait, or the budget is used up.
-enum class SliceEnd : std::uint8_t { kDone, kWaiting, kSpinning, kBudget, kStopped };
+enum class SliceEnd : std::uint8_t { kDone, kWaiting, kSpinning, kParted, kBudget, kStopped };
 SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget);
 
 /// What barrier.red gives (Instr::aux of barriers).

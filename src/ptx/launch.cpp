@@ -113,6 +113,9 @@ class BlockOrder {
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
 
+/// Blocks that wait behind a load while others go on: more hold memory, and make no more of a race.
+constexpr std::size_t kParted = 32;
+
 /// Gives clusters of blocks to host threads: fresh ones up to the residency, then those that only
 /// spun.
 class Schedule {
@@ -158,7 +161,13 @@ class Schedule {
   std::unique_ptr<Cluster> take() {
     std::unique_lock lock(mutex_);
     while (!grid_.stop.load()) {
-      if (next_ < total_ && active_ < resident_) {
+      const bool fresh = next_ < total_ && active_ < resident_;
+      if (parted_.size() >= kParted || (!fresh && !parted_.empty())) {
+        auto cluster = std::move(parted_.front());
+        parted_.pop_front();
+        return cluster;
+      }
+      if (fresh) {
         const std::uint64_t linear = order_[next_++];
         ++active_;
         lock.unlock();
@@ -180,6 +189,8 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     if (end == BlockEnd::kSuspended) {
       suspended_.push_back(std::move(cluster));
+    } else if (end == BlockEnd::kParted) {
+      parted_.push_back(std::move(cluster));
     } else {
       --active_;
     }
@@ -194,7 +205,7 @@ class Schedule {
   std::condition_variable changed_;
   std::exception_ptr thrown_;
   std::uint64_t next_ = 0, active_ = 0;
-  std::deque<std::unique_ptr<Cluster>> suspended_;
+  std::deque<std::unique_ptr<Cluster>> suspended_, parted_;
 };
 
 void add_memory(Grid& grid, const Program& program, std::span<const Region> regions) {
@@ -271,6 +282,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.watched = options.sanitize != Sanitize::kNone;
   // No pattern, so that each of several launches that take turns has both orders soon.
   grid.backwards = options.schedule_seed != 0 && mix(options.schedule_seed) >> 63 != 0;
+  grid.parts = grid.watched && options.schedule_seed != 0;
   grid.parameters = pack_parameters(*kernel, launch);
   grid.shared_bytes = kernel->shared_bytes + launch.dynamic_shared_bytes;
   grid.tids = number_threads(launch.block);

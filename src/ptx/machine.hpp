@@ -228,6 +228,7 @@ struct Warp {
   std::unique_ptr<Written> local_written;  ///< null: nobody asks
   std::uint32_t local_stride = 0;
   std::uint64_t turns = 0;
+  unsigned parted = 0;  ///< how often it gave way behind a load
   LateCopies late;
   BulkGroups bulk;
   std::uint32_t cluster_arrived = 0;  ///< lanes that are at the cluster's barrier in this phase
@@ -301,6 +302,7 @@ struct Grid {
   std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
   bool watched = false;              ///< reads of undefined memory are looked for
   bool backwards = false;            ///< a block's last warp has the first turn
+  bool parts = false;                ///< blocks give way between a load and what follows it
   std::mutex mutex;                  ///< guards what follows, and print
   std::atomic<bool> read_clock{false};
   std::atomic<std::uint64_t> spent{0};  ///< warp instructions, where there is a budget
@@ -322,6 +324,7 @@ struct Context {
   std::uint8_t barrier = 0;
   std::uint32_t warp_barrier_mask = 0;
   unsigned spins = 0;
+  bool parts = false;  ///< the warp gives way, and its block
   Frame* frame = nullptr;
   Warp* warp = nullptr;
   Block* block = nullptr;

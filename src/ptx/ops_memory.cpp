@@ -15,6 +15,9 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
+/// Of a warp: the first of its loads from memory that is written to as well.
+constexpr unsigned kPartings = 4;
+
 struct Stretch {
   u64 begin = 0, size = 0;
   std::byte* host = nullptr;  ///< of begin
@@ -128,6 +131,15 @@ inline bool watches(const Context& c, const Instr& in, Space space) {
   return c.grid->watched && (space == Space::kShared || c.extents[in.slot]->written != nullptr);
 }
 
+/// Lets other blocks go on before this one does what it loaded a value for: where that is storing
+/// another one in its place, and no atomic, what others store meanwhile is lost.
+inline void part(Context& c, const Instr& in) {
+  if (!c.extents[in.slot]->writable || c.warp->parted >= kPartings) return;
+  ++c.warp->parted;
+  c.parts = true;
+  c.merge_ip = nullptr;
+}
+
 /// Whether 32 values have a word of ones.
 template <class M, class R, bool kWide>
 bool have_ones(const R* values) {
@@ -148,6 +160,7 @@ struct Load {
     if (shape != nullptr) {
       LaneLoad<M, R, kWide>::run(c, in, *shape);
       if (watches(c, in, place<space>(in, *shape))) inspect(c, in, *shape);
+      if (c.grid->parts && place<space>(in, *shape) != Space::kShared) part(c, in);
       return;
     }
     slow(c, in);

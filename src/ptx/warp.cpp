@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ptx/async.hpp"
 #include "ptx/exec.hpp"
@@ -145,8 +146,10 @@ SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
     if (c.grid->stop.load(std::memory_order_relaxed)) return SliceEnd::kStopped;
     if (spun) {
       c.spins = 0;
+      c.parts = false;
       return SliceEnd::kSpinning;
     }
+    if (std::exchange(c.parts, false)) return SliceEnd::kParted;
     if (budget == 0) return warp.fragments.empty() ? SliceEnd::kDone : SliceEnd::kBudget;
   }
   return SliceEnd::kDone;

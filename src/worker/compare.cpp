@@ -26,7 +26,9 @@ constexpr std::int64_t kByteChunk = 64 << 20;
 /// be taken for zeros, and as many of them as tensors have elements add up to no more.
 constexpr double kMinScale = 1e-26;
 
-constexpr std::array<PrecisionRow, 3> kRows{{{"fp32", 1e-4}, {"tf32", 1e-3}, {"fp16", 1e-2}}};
+/// In TF32 the reference itself is off by about the tolerance, and four times that is right there.
+constexpr std::array<PrecisionRow, 3> kRows{
+    {{"fp32", 1e-4, 1e-4}, {"tf32", 1e-3, 4e-3}, {"fp16", 1e-2, 1e-2}}};
 
 /// The suffix by which the judge's own kernels know an element type; empty for one they lack.
 std::string_view kernel_type(at::ScalarType type) {

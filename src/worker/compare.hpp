@@ -16,6 +16,7 @@ namespace kbench::worker {
 struct PrecisionRow {
   std::string_view name;
   double tolerance;  ///< relative to the output's own scale
+  double named;      ///< the error up to which one that is wrong in the run's row is named so
 };
 
 /// The rows from strict to loose, as they bound a candidate's error.

@@ -192,7 +192,7 @@ void Evaluation::decide_mismatch() {
     if (first == nullptr && result.wrong_elements > 0) first = &result;
   }
   for (const auto& row : precision_rows()) {
-    if (worst > row.tolerance || by_kernelbench_) continue;
+    if (worst > row.named || by_kernelbench_) continue;
     verdict_.record.correct_at = std::string(row.name);
     break;
   }

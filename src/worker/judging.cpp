@@ -22,7 +22,8 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
   double max_abs = 0;
   double max_rel = 0;
   std::size_t output = 0;
-  for (const auto& [truth, got, is_output] : answer) {
+  for (const auto& [truth, given, is_output] : answer) {
+    const at::Tensor got = truth.settled(given);
     auto comparison =
         compare(truth.value, got, truth.allowed(tolerance_for(precision, got.scalar_type())),
                 comparison_rule(precision));

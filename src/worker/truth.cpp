@@ -28,9 +28,12 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   // fp32's own rounding is far below any tolerance.
   const bool is_wide = output.scalar_type() == at::kDouble;
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
-  const double error = compare(value, output, 0).max_rel_error;
+  Truth truth{value, std::nullopt, false, 1};
+  if (!all_finite({output})) truth.overflown = output;
+  const double error = compare(value, truth.settled(output), 0).max_rel_error;
   if (!(error <= far_off(output.scalar_type()))) return own;
-  return {value, error, false, 1};
+  truth.eager_error = error;
+  return truth;
 }
 
 }  // namespace
@@ -41,6 +44,14 @@ double Truth::allowed(double tolerance) const {
   // Where every step rounds to half a type, four times that is no answer any more.
   const bool half = tolerance >= kHalfTolerance;
   return slack * std::max(tolerance, half ? std::min(eager, 2 * tolerance) : eager);
+}
+
+at::Tensor Truth::settled(const at::Tensor& got) const {
+  if (!overflown.defined()) return got;
+  const auto alike = got.eq(overflown).logical_or(got.isnan().logical_and(overflown.isnan()));
+  const auto rounded = value.to(got.scalar_type());
+  const auto overflows = overflown.isfinite().logical_not().logical_and(rounded.isfinite());
+  return at::where(alike.logical_and(overflows), rounded, got);
 }
 
 std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,

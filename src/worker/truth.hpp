@@ -17,10 +17,16 @@ struct Truth {
   std::optional<double> eager_error;
   bool whole = false;  ///< whole numbers of whole numbers: nothing is rounded
   double slack = 1;    ///< by which the tolerance is wider
+  /// The reference's own answer where some of it is not finite although the true one is, as of sums
+  /// that overflow in half precision; else undefined.
+  at::Tensor overflown = {};
 
   /// The relative error that a candidate may have where a row allows that tolerance: more than
   /// that only as a small multiple of what the reference itself has.
   double allowed(double tolerance) const;
+
+  /// What a candidate gave, with the true value where it overflows as the reference does.
+  at::Tensor settled(const at::Tensor& got) const;
 };
 
 /// Truth::eager_error of each output.

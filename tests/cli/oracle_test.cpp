@@ -40,5 +40,23 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
                          Pair("level1/4_Integers", ""), Pair("level1/5_Another", "no_oracle")));
 }
 
+TEST(Oracle, WhereTheReferenceOverflowsTheTrueAnswerIsRightAsWell) {
+  const TempFolder folder;
+  const std::string head = "        x = x * x + 300\n        return ";
+  write_set(folder, "1_Root", head + "(x * x).sqrt()\n");  // more than half precision holds
+  const std::string imports = "import torch\nimport torch.nn as nn\n\n\n";
+  const std::string rest = "class ModelNew(nn.Module):\n    def forward(self, x):\n";
+  folder.write("candidates/me/1_Root/1.py", imports + rest + head + "x\n");
+  folder.write("candidates/me/1_Root/2.py",
+               imports + rest + head + "torch.full_like(x, float('-inf'))\n");
+  folder.write("candidates/me/1_Root/3.py", imports + rest + head + "x * 2\n");
+  std::map<int, std::string> outcomes;
+  for (const auto& [id, record] : judge_folder(folder, {"--precision", "fp16"}))
+    outcomes[record.sample] = to_string(record.outcome);
+  EXPECT_THAT(outcomes,
+              testing::ElementsAre(testing::Pair(0, "correct"), testing::Pair(1, "correct"),
+                                   testing::Pair(2, "mismatch"), testing::Pair(3, "mismatch")));
+}
+
 }  // namespace
 }  // namespace kbench::test

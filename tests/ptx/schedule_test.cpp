@@ -285,5 +285,37 @@ TEST_P(Schedule, barriers_with_counts_between_groups_of_warps) {
   EXPECT_EQ(y[129], 50);
 }
 
+TEST(Parting, loses_what_others_store_between_a_load_and_a_store) {
+  KBENCH_NEEDS_NVRTC();
+  Module module = load_source(R"(
+    extern "C" __global__ void add(int* count) { *count += 1; }
+    extern "C" __global__ void add_atomically(int* count) { atomicAdd(count, 1); }
+    extern "C" __global__ void add_in_turn(int* count, int* turn) {
+      while (atomicAdd(turn, 0) != blockIdx.x) { }
+      *count += 1;
+      __threadfence();
+      atomicAdd(turn, 1);
+    })");
+  constexpr unsigned kBlocks = 100;
+  const auto counted = [&](const std::string& kernel, std::uint64_t seed, Sanitize sanitize) {
+    Buffer<int> count("count", 1), turn("turn", 1);
+    Options options;
+    options.threads = 1;
+    options.schedule_seed = seed;
+    options.sanitize = sanitize;
+    options.max_instructions = 50'000'000;
+    const auto given =
+        kernel == "add_in_turn" ? arguments(count.data(), turn.data()) : arguments(count.data());
+    run(module, launch_of(kernel, kBlocks, 1, given), {count.region(), turn.region()}, options);
+    return count[0];
+  };
+  // 32 blocks load before the first of them stores.
+  EXPECT_LE(counted("add", 5, Sanitize::kMemory), 10);
+  EXPECT_EQ(counted("add", 0, Sanitize::kMemory), 100);
+  EXPECT_EQ(counted("add", 5, Sanitize::kNone), 100);
+  EXPECT_EQ(counted("add_atomically", 5, Sanitize::kMemory), 100);
+  EXPECT_EQ(counted("add_in_turn", 5, Sanitize::kMemory), 100);
+}
+
 }  // namespace
 }  // namespace kbench::ptx::testing

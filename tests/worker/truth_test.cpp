@@ -37,6 +37,23 @@ TEST(Truth, OfNarrowOutputsIsWider) {
   EXPECT_EQ(truth(exact, exact).value.scalar_type(), at::kDouble);
 }
 
+TEST(Truth, IsTheTrueAnswerOrTheReferencesWhereThatOverflows) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto output = at::tensor({inf, inf, nan, 2.0}, at::kDouble).to(at::kHalf);
+  // Beyond the type's range the reference is right.
+  EXPECT_FALSE(truth(output, at::tensor({5.0, 1e6, 7.0, 2.0}, at::kDouble)).eager_error);
+  const auto in_range = at::tensor({5.0, 6.0, 7.0, 2.0}, at::kDouble);
+  const Truth found = truth(output, in_range);
+  ASSERT_TRUE(found.eager_error);
+  EXPECT_EQ(*found.eager_error, 0);
+  EXPECT_TRUE(found.settled(output).equal(in_range.to(at::kHalf)));
+  // Others are as wrong as they were.
+  const auto wrong = at::tensor({-inf, 3.0, inf, inf}, at::kDouble).to(at::kHalf);
+  EXPECT_TRUE(found.settled(wrong).equal(wrong));
+  EXPECT_TRUE(truth(in_range.to(at::kHalf), in_range).settled(wrong).equal(wrong));
+}
+
 TEST(Truth, IsTheReferencesOwnAnswerWhereNoOtherFits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto output = at::arange(4, at::kFloat);
