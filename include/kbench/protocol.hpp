@@ -54,7 +54,7 @@ enum class MessageType : std::uint16_t {
   kLoaded = 80,  ///< empty: code is loaded, buffers may come
   kMapped,       ///< empty, after kModel a BuiltBody
   kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
-  kTimes,        ///< double[]: milliseconds of each call, in order
+  kTimes,        ///< double[]: milliseconds of each call, in order; a CalledBody where it looked
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
   kProfiled,     ///< ProfiledBody, LaunchCounts[], OperatorCounts[]: answer to a kCall that counts
   // candidate → driver, on a channel of their own
@@ -166,6 +166,8 @@ struct TimeBody {
   std::uint32_t calls;       ///< as many set indices follow
   std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
   double limit_s = 0;        ///< of all calls together, as in CallBody
+  std::uint32_t looks = 0;   ///< 1: what runs is looked at as in a kCall, and told as there
+  std::uint32_t reserved = 0;
 };
 
 /// Why a candidate's process gave up; text fields are cut to fit and zero-terminated.

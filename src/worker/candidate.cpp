@@ -174,8 +174,12 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
       const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
       const auto times = candidate.time(sets, body);
-      channel.send(MessageType::kTimes,
-                   {reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double)});
+      std::string told(reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double));
+      const auto reports = candidate.take_reports();
+      if (body.looks != 0)
+        told += called_body(candidate.take_notes(), candidate.noted(), reports)
+                    .substr(0, sizeof(protocol::CalledBody));
+      channel.send(MessageType::kTimes, told);
     }
   }
 }

@@ -270,7 +270,10 @@ void Evaluation::call(std::size_t slot) {
   if (called.weights_by_seed != 0) flag("weights_by_seed");
   for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
     if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
-  if (request_.kind != CandidateKind::kKernel) take_class(called);
+  if (request_.kind != CandidateKind::kKernel) {
+    verdict_.record.launches = called.launches;
+    take_class(called);
+  }
   take_findings(std::string_view(message.body).substr(sizeof called));
 }
 

@@ -85,6 +85,8 @@ class Evaluation {
   void take_profile(std::string_view body);
   void flag(std::string_view name);
   void check_clean() const;
+  /// Times some calls once more, to see whose kernels run in those.
+  void look_at_timed_calls();
   void check_own() const;
   bool may_be_ghost() const;
   /// One more call, in which launches of its own kernels do nothing: where the answer is right all
@@ -132,7 +134,8 @@ class Evaluation {
   void run_timing();
   std::vector<double> time_candidate(Block block);
   /// A call of each slot, in milliseconds as its process tells them.
-  std::vector<double> time_slots(std::span<const std::size_t> slots);
+  /// `looks`: and what runs in them.
+  std::vector<double> time_slots(std::span<const std::size_t> slots, bool looks = false);
   /// For what it leaves as its output.
   void time_once(std::size_t slot);
   /// The same of a block, the process thawed for it, while the judge's own clock runs.

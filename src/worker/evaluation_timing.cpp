@@ -81,11 +81,11 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   return times;
 }
 
-std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots) {
+std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, bool looks) {
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls), flushes() ? 1u : 0u,
-                                call_limit_s() * calls};
+                                call_limit_s() * calls, looks ? 1u : 0u};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -94,6 +94,13 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots) {
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  protocol::CalledBody called{};
+  if (looks && message.body.size() >= sizeof called) {
+    const std::size_t times_bytes = message.body.size() - sizeof called;
+    std::memcpy(&called, message.body.data() + times_bytes, sizeof called);
+    message.body.resize(times_bytes);
+    take_class(called);
+  }
   return times_of(message, calls);
 }
 
@@ -158,6 +165,7 @@ void Evaluation::run_timing() {
   // In one and the same set the first calls would show the others' inputs.
   limits.discard = problem_.slots() > problem_.resident();
   const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
+  look_at_timed_calls();
   watch_->lap("timing");
   check_timed_outputs();
   watch_->lap("timed_outputs");

@@ -34,10 +34,8 @@ class KernelbenchCandidate final : public ModuleCandidate {
     restore(set);
     const auto inputs = own_inputs(set);
     ModulePython::KernelbenchCall called;
-    watched([&] {
-      called = python_.call_by_kernelbench(model_, arguments(inputs), random_state_);
-      return std::vector{called.output};
-    });
+    watched(
+        [&] { called = python_.call_by_kernelbench(model_, arguments(inputs), random_state_); });
     settle();
     check_torch_memory();
     for (const auto& outcome : called.outcomes) note("kbench:" + outcome);

@@ -102,7 +102,7 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     check_outputs(outputs);
   } else {
     python_.skip_launches(body.mode == protocol::CallMode::kGhost);
-    outputs = watched([&] { return forward(set); });
+    watched([&] { outputs = forward(set); });
     python_.skip_launches(false);
   }
   settle();
@@ -112,23 +112,21 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   keep(set, outputs);
 }
 
-std::vector<at::Tensor> ModuleCandidate::watched(
-    const std::function<std::vector<at::Tensor>()>& call) {
+void ModuleCandidate::watched(const std::function<void()>& call) {
   // On a GPU kernels tell, whoever launches them.
   if (device_->name() != "cpu") {
     if (ledger_) ledger_->start();
-    auto outputs = call();
+    call();
     device_->synchronize();
     const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
     notes_.unseen = !entry.complete;
     notes_.computed = entry.library > 0;
     if (entry.complete) notes_.launches = entry.own;
-    return outputs;
+    return;
   }
   const OperatorWatch watch;
-  auto outputs = call();
+  call();
   notes_.computed = watch.computed();
-  return outputs;
 }
 
 void ModuleCandidate::set_early_apart() {
@@ -155,26 +153,37 @@ CallNotes ModuleCandidate::take_notes() {
 std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
                                           const protocol::TimeBody& body) {
   watch(body.limit_s, false);
-  if (ledger_) ledger_->pause();
   std::vector<double> times;
-  for (const std::uint32_t index : sets) {
-    ModuleSet& set = sets_.at(index);
-    // Outputs were filled by the judge, who takes the time of all that is done here.
-    restore_state(set);
-    if (body.cold_cache != 0) device_->flush_cache();
-    const HostTasks before = tasks_before();
-    std::vector<at::Tensor> outputs;
-    times.push_back(device_->time_ms([&] {
-      outputs = forward(set);
-      // Work on streams of its own belongs to the time.
-      device_->synchronize();
-    }));
-    times.back() += wait_for_begun(before);
-    python_.check();
-    keep(set, outputs);
+  const auto time_all = [&] {
+    for (const std::uint32_t index : sets)
+      times.push_back(time_call(sets_.at(index), body.cold_cache != 0));
+  };
+  if (body.looks != 0) {
+    set_early_apart();
+    watched(time_all);
+    return times;
   }
+  if (ledger_) ledger_->pause();
+  time_all();
   python_.take_reports();
   return times;
+}
+
+double ModuleCandidate::time_call(ModuleSet& set, bool cold_cache) {
+  // Outputs were filled by the judge, who takes the time of all that is done here.
+  restore_state(set);
+  if (cold_cache) device_->flush_cache();
+  const HostTasks before = tasks_before();
+  std::vector<at::Tensor> outputs;
+  double ms = device_->time_ms([&] {
+    outputs = forward(set);
+    // Work on streams of its own belongs to the time.
+    device_->synchronize();
+  });
+  ms += wait_for_begun(before);
+  python_.check();
+  keep(set, outputs);
+  return ms;
 }
 
 HostTasks ModuleCandidate::tasks_before() const {

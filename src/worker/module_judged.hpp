@@ -56,8 +56,8 @@ class ModuleCandidate : public JudgedCandidate {
   void set_early_apart();
   void settle();
   void check_torch_memory() const;
-  /// What `call` gives, a call of the model; notes whether torch computed anything in it.
-  std::vector<at::Tensor> watched(const std::function<std::vector<at::Tensor>()>& call);
+  /// Makes calls of the model, and notes whose kernels compute in them.
+  void watched(const std::function<void()>& call);
   /// Has the executor, where there is one, look at the coming calls until the limit is over.
   void watch(double limit_s, bool sanitize, bool count = false);
 
@@ -72,6 +72,8 @@ class ModuleCandidate : public JudgedCandidate {
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
+  /// Milliseconds.
+  double time_call(ModuleSet& set, bool cold_cache);
   /// Milliseconds that what a call began on the host worked on after its return; throws where a
   /// process stays that may write to its results at any time.
   double wait_for_begun(const HostTasks& before);

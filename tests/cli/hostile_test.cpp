@@ -108,8 +108,18 @@ struct StateRow {
 constexpr StateRow kStates[] = {
     {"caught", Found::kWrong},  {"harmless", Found::kRight}, {"flagged", Found::kRight},
     {"library", Found::kRight}, {"sized", Found::kRight},    {"unclean", Found::kEither},
-    {"either", Found::kEither}, {"gpu", Found::kEither},     {"open", Found::kRight},
+    {"either", Found::kEither}, {"gpu", Found::kEither},     {"bounded", Found::kRight},
+    {"open", Found::kRight},
 };
+
+/// What it tells is not what the record has for its time.
+void expect_bounded(const Record& record) {
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->trust, "self_reported");
+  ASSERT_TRUE(record.timing->bounds.contains("candidate"));
+  EXPECT_GT(record.timing->sides.at("candidate").median_ms,
+            10 * record.timing->bounds.at("candidate").told_ms);
+}
 
 TEST(Hostile, CheatsAreFoundAsTheirStateSays) {
   const auto expected = expected_of("cheats");
@@ -138,6 +148,7 @@ TEST(Hostile, CheatsAreFoundAsTheirStateSays) {
     if (row.state == "library") {
       EXPECT_NE(record.kernel_class, "own");
     }
+    if (row.state == "bounded") expect_bounded(record);
   }
 }
 
