@@ -190,6 +190,7 @@ class Evaluation {
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
+  std::size_t last_timed_slot_ = 0;          ///< of its last call
   bool timed_inputs_seen_ = true;            ///< by the candidate
   std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;

@@ -36,10 +36,10 @@ void Evaluation::copy_as_kept(std::size_t from, std::size_t to) {
     if (from != to) {
       device.copy(target.data(), source.data(), source.size_bytes());
     } else {
-      // Where there is memory for one set only, half of it has to do. That is too little, which is
-      // the honest side to err on.
+      // Where there is memory for one set only, its halves have to do, there and back.
       const std::size_t half = source.size_bytes() / 2;
       device.copy(source.data() + half, source.data(), half);
+      device.copy(source.data(), source.data() + half, half);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "worker/evaluation.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 /// Timed calls that are looked at: by others than those that are checked a candidate could earn its
 /// time.
-constexpr std::size_t kLookedCalls = 3;
+constexpr std::size_t kLookedCalls = 2;
 
 }  // namespace
 
@@ -36,13 +37,16 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
 
 void Evaluation::look_at_timed_calls() {
   if (!tells_its_times()) return;
-  const std::span<const std::size_t> counted = counted_slots_;
-  const auto slots = counted.last(std::min(counted.size(), kLookedCalls));
+  const auto slots =
+      std::span(std::as_const(counted_slots_)).first(std::min(counted_slots_.size(), kLookedCalls));
+  // Of inputs that it has seen it may know the answer.
+  problem_.refresh_timed(slots.size());
   poison_outputs(slots);
   problem_.device().synchronize();
   freeze(false);
   time_slots(slots, true);
   freeze(true);
+  last_timed_slot_ = slots.back();
 }
 
 void Evaluation::check_own() const {

@@ -49,6 +49,7 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   auto times = time_walled(slots, block);
   if (block.counted > 0) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
+    last_timed_slot_ = slots.back();
     look_at_timed_outputs();
   }
   return times;
@@ -200,13 +201,12 @@ void Evaluation::check_timed_outputs() {
   // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
   // hold inputs that no call has seen.
   auto slots = counted_slots_;
-  const std::size_t last_called = slots.back();
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
   slots.resize(std::min(slots.size(), kCheckedTimedSets));
   // Free memory of the candidate's may hold what its last call gave: it is no ghost's answer.
-  if (slots.back() == last_called) std::swap(slots.front(), slots.back());
+  if (slots.back() == last_timed_slot_) std::swap(slots.front(), slots.back());
   for (std::size_t i = 0; i < slots.size(); ++i)
-    check_timed_output(slots[i], i + 1 == slots.size() && slots[i] != last_called);
+    check_timed_output(slots[i], i + 1 == slots.size() && slots[i] != last_timed_slot_);
   refuse_written();
 }
 

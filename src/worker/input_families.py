@@ -24,8 +24,10 @@ _ZERO_SHARE = 0.01
 _SPIKE = 300.0
 # Far enough for exp to be zero behind such a factor; a variance still has digits left.
 _DEPTH = 280.0
-# What is left to all others beside the one that stands out: three times the tolerance of float32.
+# What is left to all others beside the one that stands out: three times the tolerance of float32; of
+# long rows enough that each is more than rounding when they are added up one by one.
 _REST = 3e-4
+_REST_OF_EACH = 4e-6
 _DENORMAL = {torch.float16: 1e-6}
 _USUAL_DENORMAL = 1e-39
 _LARGEST_STEP = 2.0 ** -12
@@ -121,7 +123,8 @@ def _outliers(x, random):
         flat = rows[1::4]
         flat.mul_(0.1 / max(spread, 1.0))
         places = torch.rand(len(flat), generator=random, device=x.device).mul_(length).long()
-        flat[torch.arange(len(flat), device=x.device), places] = math.log(length / _REST)
+        flat[torch.arange(len(flat), device=x.device), places] = math.log(
+            length / max(_REST, length * _REST_OF_EACH))
     return True
 
 

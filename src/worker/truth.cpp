@@ -31,7 +31,11 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   Truth truth{value, std::nullopt, false, 1};
   if (!all_finite({output})) truth.overflown = output;
   const double error = compare(value, truth.settled(output), 0).max_rel_error;
-  if (!(error <= far_off(output.scalar_type()))) return own;
+  if (!(error <= far_off(output.scalar_type()))) {
+    if (output.scalar_type() == at::kHalf || output.scalar_type() == at::kBFloat16)
+      own.wider = value;
+    return own;
+  }
   truth.eager_error = error;
   return truth;
 }

@@ -12,6 +12,7 @@
 
 #include "worker/audit.hpp"
 #include "worker/device.hpp"
+#include "worker/judging.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -170,6 +171,18 @@ TEST(Audit, ByKernelBenchsRulesKbenchsOwnCheckIsWhatWouldCatchIt) {
   // The largest element is about e / 20000 / 1.72.
   EXPECT_NEAR(answers.at("zeros").tolerance.value(), 7e-5, 1e-5);
   EXPECT_EQ(answers.at("input").passes, false);
+}
+
+TEST(JudgeAnswer, TakesTheReferencesOrTheWiderOne) {
+  const auto exact = at::tensor({100.0, -75.0, 1.0}, at::kDouble);
+  const auto output = at::tensor({100.0, -78.0, 1.0}, at::kDouble);
+  const Truth truth = truths_of({output.to(at::kHalf)}, {exact}, {}).at(0);
+  const std::vector<std::pair<at::Tensor, std::int64_t>> answers{
+      {output, 0}, {exact, 0}, {exact * 1.1, 2}};
+  for (const auto& [answer, wrong] : answers) {
+    const std::vector<AnsweredTensor> given{{truth, answer.to(at::kHalf), true}};
+    EXPECT_EQ(judge_answer("native", 0, given).wrong_elements, wrong);
+  }
 }
 
 }  // namespace

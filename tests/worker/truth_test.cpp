@@ -54,6 +54,16 @@ TEST(Truth, IsTheTrueAnswerOrTheReferencesWhereThatOverflows) {
   EXPECT_TRUE(truth(in_range.to(at::kHalf), in_range).settled(wrong).equal(wrong));
 }
 
+TEST(Truth, KnowsTheWiderAnswerWhereAHalfTypeLosesItsOwn) {
+  const auto exact = at::tensor({100.0, -75.0, 1.0}, at::kDouble);
+  const auto output = at::tensor({100.0, -78.0, 1.0}, at::kDouble);
+  const Truth half = truth(output.to(at::kHalf), exact);
+  EXPECT_TRUE(half.value.equal(output.to(at::kHalf)));
+  ASSERT_TRUE(half.wider.defined());
+  EXPECT_TRUE(half.wider.equal(exact.to(at::kFloat)));
+  EXPECT_FALSE(truth(output.to(at::kFloat), exact).wider.defined()) << "another function";
+}
+
 TEST(Truth, IsTheReferencesOwnAnswerWhereNoOtherFits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto output = at::arange(4, at::kFloat);
