@@ -32,8 +32,7 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   if (!all_finite({output})) truth.overflown = output;
   const double error = compare(value, truth.settled(output), 0).max_rel_error;
   if (!(error <= far_off(output.scalar_type()))) {
-    if (output.scalar_type() == at::kHalf || output.scalar_type() == at::kBFloat16)
-      own.wider = value;
+    own.wider = value;
     return own;
   }
   truth.eager_error = error;

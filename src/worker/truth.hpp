@@ -20,8 +20,8 @@ struct Truth {
   /// The reference's own answer where some of it is not finite although the true one is, as of sums
   /// that overflow in half precision; else undefined.
   at::Tensor overflown = {};
-  /// The answer in double precision where the reference's own in a half type is too far from it to
-  /// be a rounding of it, as a long sum in that type is: who adds up in a wider one is right as
+  /// The answer in double precision where the reference's own is too far from it to be a rounding
+  /// of it, as a long sum in a half type or in TF32 is: who computes in a wider one is right as
   /// well.
   at::Tensor wider = {};
 
