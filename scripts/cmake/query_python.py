@@ -95,7 +95,8 @@ def nvidia_folders(extra_roots, torch_root):
     for root in dict.fromkeys(roots):
         folders += sorted(glob.glob(os.path.join(root, "nvidia", "cu[0-9]*")), reverse=True)
         folders += [os.path.join(root, "nvidia", part) for part in
-                    ("cuda_nvrtc", "cuda_runtime", "cuda_nvcc", "cuda_cccl", "curand")]
+                    ("cuda_nvrtc", "cuda_runtime", "cuda_nvcc", "cuda_cccl", "cuda_cupti",
+                     "curand")]
     return existing(folders)
 
 

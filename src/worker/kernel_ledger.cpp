@@ -110,11 +110,6 @@ State& state() {
 /// Below a call of the runtime the driver's are part of it.
 thread_local int runtime_depth = 0;
 
-bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(
-      parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
 /// A shared object that came by a descriptor or lies in the candidate's folder.
 bool is_own_object(const char* path) {
   const std::string_view text = path;
@@ -184,20 +179,6 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 }
 
 }  // namespace
-
-bool is_library_kernel(std::string_view name) {
-  // By NVIDIA's libraries, torch (mangled), and inductor's own Triton kernels.
-  static constexpr std::string_view kParts[] = {
-      "cublas",      "cudnn",       "cutlass",     "nvjet_",      "_xmma_",     "cusparse",
-      "cusolver",    "cufft",       "curand",      "2at6native",  "2at4cuda",   "at_cuda_detail",
-      "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_"};
-  return contains_any(name, kParts);
-}
-
-bool computes_nothing(std::string_view name) {
-  static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel"};
-  return name.find("2at6native") != std::string_view::npos && contains_any(name, kParts);
-}
 
 void note_own_function(CUfunction function) {
   const std::lock_guard lock(state().mutex);
