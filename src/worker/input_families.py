@@ -24,9 +24,11 @@ _ZERO_SHARE = 0.01
 _SPIKE = 300.0
 # Far enough for exp to be zero behind such a factor; a variance still has digits left.
 _DEPTH = 280.0
-# What is left to all others beside the one that stands out: three times the tolerance of float32; of
-# long rows enough that each is more than rounding when they are added up one by one.
+# What is left to all others beside the one that stands out: three times the tolerance of float32. In
+# longer rows than these half a last digit of each of them, which a sum one by one may lose, adds up to
+# the tolerance: there enough is left that each is many such digits.
 _REST = 3e-4
+_SHORT_ROW = 1500
 _REST_OF_EACH = 4e-6
 _DENORMAL = {torch.float16: 1e-6}
 _USUAL_DENORMAL = 1e-39
@@ -123,8 +125,8 @@ def _outliers(x, random):
         flat = rows[1::4]
         flat.mul_(0.1 / max(spread, 1.0))
         places = torch.rand(len(flat), generator=random, device=x.device).mul_(length).long()
-        flat[torch.arange(len(flat), device=x.device), places] = math.log(
-            length / max(_REST, length * _REST_OF_EACH))
+        rest = _REST if length <= _SHORT_ROW else length * _REST_OF_EACH
+        flat[torch.arange(len(flat), device=x.device), places] = math.log(length / rest)
     return True
 
 
