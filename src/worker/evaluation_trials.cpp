@@ -111,9 +111,10 @@ void Evaluation::run_families() {
       static_cast<std::size_t>(problem_.options().trials - 1) % problem_.resident();
   share(kSlot);
   struct Leave {
+    Leave(JudgedProblem& of, std::size_t left) : problem(of), slot(left) {}
+    ~Leave() { problem.leave_families(slot); }
     JudgedProblem& problem;
     std::size_t slot;
-    ~Leave() { problem.leave_families(slot); }
   };
   bool mismatched = false;
   std::optional<Leave> leave;

@@ -126,6 +126,7 @@ bool is_readable(const std::byte* data, std::size_t size_bytes) {
     std::array<iovec, kPages> bytes{};
     std::size_t count = 0;
     for (; count < kPages && at < begin + size_bytes; ++count) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address among those of a tensor
       bytes[count] = {reinterpret_cast<void*>(at), 1};
       at = (at / kPage + 1) * kPage;
     }
