@@ -26,7 +26,7 @@ Record judged(const fs::path& file, const std::string& problem,
   const auto records = records_by_candidate(out);
   EXPECT_EQ(records.size(), 1u);
   if (records.empty()) return {};
-  const Record record = records.begin()->second;
+  Record record = records.begin()->second;
   EXPECT_EQ(to_string(record.outcome), "correct") << record.cause.str() << ": " << record.message;
   EXPECT_TRUE(record.timing);
   return record;

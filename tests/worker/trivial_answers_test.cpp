@@ -23,11 +23,11 @@ using testing::UnorderedElementsAre;
 
 /// The interpreter lives as long as the process.
 void need_python() {
-  static const bool started = [] {
+  static const bool kStarted = [] {
     start_python(KBENCH_TEST_PYTHON, "");
     return true;
   }();
-  static_cast<void>(started);
+  static_cast<void>(kStarted);
 }
 
 std::string problem(const std::string& forward, const std::string& inputs) {
