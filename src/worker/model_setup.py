@@ -11,6 +11,10 @@ from kbench_worker.model_constants import redrawn
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
+# In errors of what refuses a default device: models of transformers, which are not to be loaded onto
+# one by whoever calls them, and draws by a generator of one's own, which is the CPU's.
+_REFUSALS = ("torch.device", "device type for generator")
+
 
 def dtype_of(precision):
     """The type of a precision row's floating tensors; None: they keep their own."""
@@ -51,28 +55,32 @@ def state_of(model):
             for name, tensor in model.state_dict(keep_vars=True).items()]
 
 
-def _made(construct, device, seed, redraw):
-    seed_all(seed)
-    with device, redrawn(seed) if redraw else nullcontext() as redraws:
-        model = construct()
-        if redraw:
-            redraws.finish(model)
-    return model
+def with_default(device, make):
+    """What `make()` gives where that is torch's default device, or where there is none, if
+    something in it does not want one."""
+    try:
+        with torch.device(device):
+            return make()
+    except (RuntimeError, ValueError) as error:
+        if not any(words in str(error) for words in _REFUSALS):
+            raise
+    return make()
 
 
 def build(construct, device, precision, seed, redraw=True):
     """What `construct()` makes under an init seed, a model ready for calls on the device in the
     row's types. With `redraw`, no parameter or buffer is left constant: see model_constants.
     """
-    try:
-        model = _made(construct, torch.device(device), seed, redraw)
-    except ValueError as error:
-        # Models of transformers refuse to be loaded onto a device by whoever calls them.
-        if "torch.device" not in str(error):
-            raise
-        model = _made(construct, nullcontext(), seed, redraw)
+    def made():
+        seed_all(seed)
+        with redrawn(seed) if redraw else nullcontext() as redraws:
+            model = construct()
+            if redraw:
+                redraws.finish(model)
+        return model
+
     dtype = dtype_of(precision)
-    model = model.to(device)
+    model = with_default(device, made).to(device)
     if dtype is not None:
         model = model.to(dtype)
     model.requires_grad_(False)

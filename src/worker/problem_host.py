@@ -19,7 +19,8 @@ import types
 import torch
 
 from kbench_worker import kernelbench_rules, light_meta, model_setup, problem_source
-from kbench_worker.model_setup import build, dtype_of, seed_all, short, state_of
+from kbench_worker.model_setup import (build, dtype_of, seed_all, short, state_of,
+                                       with_default)
 from kbench_worker.operator_cost import counted
 
 
@@ -131,9 +132,12 @@ def init_arguments(module, device, precision, seed):
     """What a constructor gets, as build_model gives it to the reference's."""
     if kernelbench_rules.applies(precision):
         return kernelbench_rules.init_arguments(module, device, precision)
-    seed_all(seed)
-    with torch.device(device):
+
+    def made():
+        seed_all(seed)
         return _init_arguments(module)
+
+    return with_default(device, made)
 
 
 def _init_arguments(module):
@@ -153,9 +157,12 @@ def draw_inputs(module, device, precision, seed):
     """The arguments of one call of forward, as a list."""
     if kernelbench_rules.applies(precision):
         return kernelbench_rules.draw_inputs(module, device, precision, seed)
-    seed_all(seed)
-    with torch.device(device):
-        inputs = module.get_inputs()
+
+    def drawn():
+        seed_all(seed)
+        return module.get_inputs()
+
+    inputs = with_default(device, drawn)
     inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     return [_to(value, device, dtype_of(precision)) for value in inputs]
 

@@ -12,6 +12,8 @@ namespace {
 
 /// How much worse than the reference a right candidate may be.
 constexpr double kEagerFactor = 4;
+/// In half types, from twice the tolerance on.
+constexpr double kHalfFactor = 1.5;
 /// That of fp16 and bf16 (compare.hpp).
 constexpr double kHalfTolerance = 1e-2;
 
@@ -44,9 +46,11 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
 double Truth::allowed(double tolerance) const {
   if (whole) return kNothingRounded;
   const double eager = kEagerFactor * eager_error.value_or(0);
-  // Where every step rounds to half a type, four times that is no answer any more.
+  // Where every step rounds to half a type, four times that is no answer any more; but who rounds
+  // as the reference does is right.
   const bool half = tolerance >= kHalfTolerance;
-  return slack * std::max(tolerance, half ? std::min(eager, 2 * tolerance) : eager);
+  const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
+  return slack * std::max(tolerance, half ? std::min(eager, most) : eager);
 }
 
 at::Tensor Truth::settled(const at::Tensor& got) const {

@@ -274,5 +274,33 @@ class Agreement(unittest.TestCase):
                                     built(construct).norm.weight.bfloat16()))
 
 
+class DefaultDevice(unittest.TestCase):
+
+    def where(self, refusal):
+        """The default device of each try of a maker that refuses one with that error."""
+        tries = []
+
+        def make():
+            tries.append(torch.get_default_device().type)
+            if tries[-1] == "meta" and refusal:
+                raise refusal
+            return torch.zeros(2).device.type
+
+        return model_setup.with_default("meta", make), tries
+
+    def test_is_where_tensors_are_made(self):
+        self.assertEqual(self.where(None), ("meta", ["meta"]))
+
+    def test_is_none_for_whom_it_does_not_suit(self):
+        for refusal in (
+                RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'"),
+                ValueError("a model cannot be loaded inside a `torch.device` context")):
+            self.assertEqual(self.where(refusal), ("cpu", ["meta", "cpu"]))
+
+    def test_is_no_excuse_for_other_errors(self):
+        with self.assertRaisesRegex(RuntimeError, "mine"):
+            self.where(RuntimeError("mine"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace kbench::worker {
@@ -35,6 +36,16 @@ TEST(Truth, OfNarrowOutputsIsWider) {
     EXPECT_GT(found.eager_error.value_or(0), 1e-5);
   }
   EXPECT_EQ(truth(exact, exact).value.scalar_type(), at::kDouble);
+}
+
+TEST(Truth, WhoRoundsAsTheReferenceDoesIsRightInHalfTypes) {
+  const auto exact = at::tensor({1.0, 1.0, 1.0}, at::kDouble);
+  for (const double error : {1e-3, 1e-2, 3.5e-2}) {
+    const Truth found = truth(exact.add(2 * error).to(at::kBFloat16), exact);  // of |1| + rms 1
+    ASSERT_TRUE(found.eager_error) << error;
+    EXPECT_GT(found.allowed(1e-2), *found.eager_error) << error;
+    EXPECT_LE(found.allowed(1e-2), std::max(2e-2, 1.5 * *found.eager_error)) << error;
+  }
 }
 
 TEST(Truth, IsTheTrueAnswerOrTheReferencesWhereThatOverflows) {

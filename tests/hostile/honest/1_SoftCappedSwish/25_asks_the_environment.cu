@@ -2,8 +2,9 @@
 // Reads the environment and writes a small file in a temporary folder of its own, which it removes.
 #include <torch/extension.h>
 #include <stdio.h>
+#include <unistd.h>
+
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -18,10 +19,12 @@ static int threads() {
 }
 
 static void note(const std::string& text) {
-  std::string name = (std::filesystem::temp_directory_path() / "swish-XXXXXX").string();
+  const char* const folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder ? folder : "/tmp") + "/swish-XXXXXX";
   if (!mkdtemp(name.data())) return;
   std::ofstream(name + "/note.txt") << text;
-  std::filesystem::remove_all(name);
+  unlink((name + "/note.txt").c_str());
+  rmdir(name.c_str());
 }
 
 torch::Tensor forward(torch::Tensor x, double alpha) {
