@@ -113,20 +113,22 @@ class Kbench:
                 for raw in lines if raw["type"] == "record" and raw["outcome"] != "missing"}
 
     def ptx(self, texts):
-        """{name: PTX without its lines' numbers} of kernel candidates {name: (problem, text)}."""
+        """{name: PTX without its lines' numbers} of kernel candidates {name: (problem, text)}, of
+        texts that this was never asked for before."""
         if not texts:
             return {}
+        self.runs += 1
         home = self.folder / "ptx-home"
         compiled = home / "cache" / "compiled"
-        found, known = {}, set()
+        found, known = {}, {path for path in compiled.rglob("*") if path.is_file()}
         environment = dict(self.environment, KBENCH_HOME=str(home))
         process = subprocess.Popen(
             [self.binary, "eval", "--candidates", "-", "--device", "cpu", "--trials", "1", "--out",
-             str(self.folder / "ptx.jsonl")], env=environment, cwd=self.folder, text=True,
+             str(self.folder / ("ptx-%d.jsonl" % self.runs))], env=environment, cwd=self.folder, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
-            for name, (problem, text) in texts.items():
-                line = {"id": name, "problem": problem, "model": "ptx", "kind": "kernel",
+            for number, (name, (problem, text)) in enumerate(texts.items()):
+                line = {"id": str(number), "problem": problem, "model": "ptx", "kind": "kernel",
                         "source": text}
                 process.stdin.write(json.dumps(line) + "\n")
                 process.stdin.flush()
