@@ -82,8 +82,11 @@ struct EvalRun::Impl {
     nvcc.jobs = std::max(1u, jobs / 2);
     nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
     builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()));
-    if (devices.front().gpu)
-      judge_kernels = pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
+    if (devices.front().gpu) {
+      const std::string arch = run::arch_of(devices.front());
+      judge_kernels = pool->compile(run::judge_kernels_request(arch));
+      flush_kernel = pool->compile(run::flush_kernel_request(arch));
+    }
     const auto load_limit =
         std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
     scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
@@ -195,6 +198,7 @@ struct EvalRun::Impl {
     common.secret = secret;
     common.kept_judges = judges;
     common.judge_kernels = judge_kernels;
+    common.flush_kernel = flush_kernel;
     common.builder = &*builder;
     common.memory_limit_bytes = candidate_memory_bytes();
     common.cancel_fd = cancel_fd;
@@ -249,7 +253,7 @@ struct EvalRun::Impl {
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
-  std::shared_future<CompileResult> judge_kernels;
+  std::shared_future<CompileResult> judge_kernels, flush_kernel;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;

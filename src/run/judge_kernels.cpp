@@ -4,14 +4,26 @@
 #include "run/judge_kernels_text.hpp"
 
 namespace kbench::run {
+namespace {
 
-CompileRequest judge_kernels_request(const std::string& arch) {
+CompileRequest own_kernels(std::string source, std::string file_name, const std::string& arch) {
   CompileRequest request;
-  request.source = kJudgeKernelsText;
-  request.file_name = "judge_kernels.cu";
+  request.source = std::move(source);
+  request.file_name = std::move(file_name);
   request.find_parameters = false;
   request.arch = arch;
   return request;
+}
+
+}  // namespace
+
+CompileRequest judge_kernels_request(const std::string& arch) {
+  return own_kernels(std::string(kFlushKernelText) + std::string(kJudgeKernelsText),
+                     "judge_kernels.cu", arch);
+}
+
+CompileRequest flush_kernel_request(const std::string& arch) {
+  return own_kernels(std::string(kFlushKernelText), "flush_kernel.cu", arch);
 }
 
 }  // namespace kbench::run

@@ -16,8 +16,14 @@ namespace kbench::worker {
 struct PrecisionRow {
   std::string_view name;
   double tolerance;  ///< relative to the output's own scale
-  double named;      ///< the error up to which one that is wrong in the run's row is named so
+  double named;  ///< the largest error with which one that is wrong in the run's row is named so
+  /// The norm_error() with which it is as well, where no element stands out: of very many rounded
+  /// elements the largest error says more about their number than about the rounding.
+  double named_norm;
 };
+
+/// The strictest row that those errors of a whole answer look like; nullptr if none.
+const PrecisionRow* row_looked_like(double max_rel_error, double norm_error);
 
 /// The rows from strict to loose, as they bound a candidate's error.
 std::span<const PrecisionRow> precision_rows();
@@ -55,6 +61,10 @@ struct Comparison {
 /// types are equal by contract.
 Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
                    const ComparisonRule& rule = comparison_rules().front());
+
+/// ‖got − expected‖ / ‖expected‖ in double precision, in chunks, on the tensors' device; infinite
+/// where that is not a number. Floating tensors of one shape.
+double norm_error(const at::Tensor& expected, const at::Tensor& got);
 
 /// Elements of which each byte is `value`; in chunks, on the tensor's device.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);

@@ -136,8 +136,12 @@ class Device {
   /// One report for each launch since the last time, also for one that failed; none on a GPU.
   virtual std::vector<LaunchReport> take_reports() { return {}; }
 
-  /// Flushes the caches: writes twice the L2, so that the next call reads from memory.
+  /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
+  /// nothing that has yet to be written there.
   virtual void flush_cache() = 0;
+  /// The image of the kernel that does so on a GPU. Without one it is a memset: calls that come
+  /// next pay for its write-back.
+  virtual void use_flush_kernel(std::string_view) {}
   /// Milliseconds of `call` by this device's method, queued behind whatever went before.
   virtual double time_ms(const std::function<void()>& call) = 0;
   /// Name of that method in records: "events" or "wall".

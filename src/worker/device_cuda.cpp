@@ -14,6 +14,11 @@
 namespace kbench::worker {
 namespace {
 
+/// In src/run/judge_kernels_text.hpp. Enough threads for every multiprocessor of the largest GPU.
+constexpr const char* kFlushKernel = "kbench_flush_l2";
+constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
+constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
+
 struct ErrorRow {
   CUresult result;
   Outcome outcome;
@@ -99,6 +104,7 @@ class CudaDevice final : public Device {
   ~CudaDevice() override {
     if (flush_ != 0) cuda_.cuMemFree(flush_);
     if (module_ != nullptr) cuda_.cuModuleUnload(module_);
+    if (flush_module_ != nullptr) cuda_.cuModuleUnload(flush_module_);
     cuda_.cuEventDestroy(start_);
     cuda_.cuEventDestroy(stop_);
   }
@@ -237,10 +243,29 @@ class CudaDevice final : public Device {
       check(cuda_.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device_), "L2 size");
       flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(l2), 64u << 20);
       check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
+      check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
     }
-    // A persisting carve-out would survive the memset.
+    // Persisting lines would survive all of it.
     cuda_.cuCtxResetPersistingL2Cache();
-    check(cuda_.cuMemsetD32Async(flush_, ++flush_value_, flush_bytes_ / 4, nullptr), "flushing");
+    if (flush_kernel_ == nullptr) {
+      check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
+      return;
+    }
+    unsigned long long count = flush_bytes_ / kFlushVector;
+    std::array<void*, 2> arguments{&flush_, &count};
+    CUlaunchConfig config{};
+    config.gridDimX = kFlushBlocks;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = kFlushThreads;
+    config.blockDimY = config.blockDimZ = 1;
+    check(cuda_.cuLaunchKernelEx(&config, flush_kernel_, arguments.data(), nullptr), "flushing");
+  }
+
+  void use_flush_kernel(std::string_view image) override {
+    if (image.empty() || flush_kernel_ != nullptr) return;
+    check(cuda_.cuModuleLoadData(&flush_module_, image.data()), "loading the flush kernel");
+    check(cuda_.cuModuleGetFunction(&flush_kernel_, flush_module_, kFlushKernel),
+          "finding the flush kernel");
   }
 
   double time_ms(const std::function<void()>& call) override {
@@ -309,7 +334,8 @@ class CudaDevice final : public Device {
   CUevent start_ = nullptr, stop_ = nullptr;
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
-  unsigned flush_value_ = 0;
+  CUmodule flush_module_ = nullptr;
+  CUfunction flush_kernel_ = nullptr;
   std::unique_ptr<ClockReader> clock_;
 };
 

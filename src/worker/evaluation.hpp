@@ -131,6 +131,8 @@ class Evaluation {
   void decide_mismatch();
   /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
   bool is_unwritten(std::size_t slot, const TrialResult& result) const;
+  /// What decide_mismatch() wants to know of a wrong result while its outputs are there.
+  void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
   std::vector<double> time_candidate(Block block);
   /// A call of each slot, in milliseconds as its process tells them.
@@ -195,6 +197,7 @@ class Evaluation {
   std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;
   bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
+  double norm_error_ = 0;   ///< the largest norm_error() of an output of a wrong result
   bool called_ = false;     ///< one call has come back
   bool is_ghost_ = false;   ///< its kernels change nothing
   bool ghost_asked_ = false;

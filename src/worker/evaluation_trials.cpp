@@ -57,7 +57,7 @@ void Evaluation::run_trials() {
     // Nearer than that, the other trials tell at which row it is right.
     const bool clearly =
         wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
-    if (wrong && !mismatched) unwritten_ = is_unwritten(slot, result);
+    if (wrong) note_wrong(slot, set, result, !mismatched);
     verdict_.record.correctness.push_back(result);
     if (wrong)
       refuse_old_outputs(slot, result, seen_outputs_);
@@ -141,7 +141,7 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
                                  [&](std::size_t) { return judge_outputs(slot, set); });
   if (results.empty()) return false;
   const bool wrong = results.front().wrong_elements > 0;
-  if (wrong && !mismatched) unwritten_ = is_unwritten(slot, results.front());
+  if (wrong) note_wrong(slot, set, results.front(), !mismatched);
   mismatched = mismatched || wrong;
   verdict_.record.correctness.push_back(results.front());
   // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
@@ -185,6 +185,17 @@ bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) const
   return unwritten == result.wrong_elements;
 }
 
+void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& result,
+                            bool is_first) {
+  if (is_first) unwritten_ = is_unwritten(slot, result);
+  const auto outputs = outputs_in(slot);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const at::Tensor& expected = set.truths().at(i).value;
+    if (!outputs[i].is_floating_point() || !expected.is_floating_point()) continue;
+    norm_error_ = std::max(norm_error_, norm_error(expected, without_ties(slot, i, outputs[i])));
+  }
+}
+
 void Evaluation::decide_mismatch() {
   double worst = 0;
   const TrialResult* first = nullptr;
@@ -192,11 +203,8 @@ void Evaluation::decide_mismatch() {
     worst = std::max(worst, result.max_rel_error.value_or(0));
     if (first == nullptr && result.wrong_elements > 0) first = &result;
   }
-  for (const auto& row : precision_rows()) {
-    if (worst > row.named || by_kernelbench_) continue;
-    verdict_.record.correct_at = std::string(row.name);
-    break;
-  }
+  const PrecisionRow* row = by_kernelbench_ ? nullptr : row_looked_like(worst, norm_error_);
+  if (row != nullptr) verdict_.record.correct_at = std::string(row->name);
   const std::string where = first->family == kDrawnFamily
                                 ? fmt::format("trial {}", first->trial)
                                 : fmt::format("inputs of the family {}", first->family.str());

@@ -17,6 +17,7 @@ class KernelCandidate final : public JudgedCandidate {
  public:
   explicit KernelCandidate(const CandidateJob& job)
       : job_(job), sanitize_(sanitize_from_name(job.sanitize)), device_(open_device(job.device)) {
+    device_->use_flush_kernel(job_.flush_image);
     device_->load(job_.image, job_.plan);
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];

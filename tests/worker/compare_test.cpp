@@ -341,6 +341,40 @@ TEST(PrecisionRows, GoFromStrictToLooseUnderTheirOwnNames) {
   }
 }
 
+std::string_view looks_like(const at::Tensor& expected, const at::Tensor& got) {
+  const auto* row =
+      row_looked_like(compare(expected, got, 1e-4).max_rel_error, norm_error(expected, got));
+  return row == nullptr ? "none" : row->name;
+}
+
+TEST(PrecisionRows, AreToldByTheLargestErrorOrByTheNorm) {
+  const auto expected = signs(10000);
+  const auto off_by = [&](double error) { return expected * (1 + 2 * error); };
+  EXPECT_EQ(looks_like(expected, off_by(5e-5)), "fp32");
+  EXPECT_EQ(looks_like(expected, off_by(2e-3)), "tf32");
+  EXPECT_EQ(looks_like(expected, off_by(8e-3)), "fp16");
+  EXPECT_EQ(looks_like(expected, off_by(3e-2)), "none");
+  // As products in TF32 do that are chained, over millions of elements.
+  auto spread = expected * (1 + 4e-4);
+  spread[16] = 1 + 2.4e-2;
+  EXPECT_EQ(looks_like(expected, spread), "tf32");
+  // One that stands out is no rounding.
+  auto wrong = expected.clone();
+  wrong[16] = 1 + 2.4e-2;
+  EXPECT_EQ(looks_like(expected, wrong), "none");
+}
+
+TEST(NormError, IsOfTheWholeTensorInDoublePrecision) {
+  const auto expected = at::ones({3 << 20});  // more than a chunk
+  EXPECT_EQ(norm_error(expected, expected), 0);
+  EXPECT_NEAR(norm_error(expected, expected * 1.5), 0.5, 1e-12);
+  EXPECT_NEAR(norm_error(expected * 1e30, expected * 1.5e30), 0.5, 1e-6);
+  auto one = expected.clone();
+  one[1] = kNanF;
+  EXPECT_TRUE(std::isinf(norm_error(expected, one)));
+  EXPECT_TRUE(std::isinf(norm_error(at::zeros({4}), at::zeros({4}))));
+}
+
 TEST(SameBits, SeesWhatEqualityDoesNot) {
   const auto zero = at::zeros({3}), minus = -at::zeros({3});
   EXPECT_TRUE(at::equal(zero, minus));

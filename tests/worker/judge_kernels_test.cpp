@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -26,7 +27,8 @@ class Kernels : public testing::Test {
  protected:
   void SetUp() override {
     KBENCH_NEEDS_NVRTC();
-    image_ = ptx::testing::compile(std::string(run::kJudgeKernelsText));
+    image_ = ptx::testing::compile(std::string(run::kFlushKernelText) +
+                                   std::string(run::kJudgeKernelsText));
     at::manual_seed(7);
   }
 
@@ -150,6 +152,38 @@ TEST_F(Kernels, DigestSeesSwappedWords) {
   swapped[90] = 3;
   EXPECT_NE(with_kernels([&] { return content_digest(words); }),
             with_kernels([&] { return content_digest(swapped); }));
+}
+
+TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
+  KBENCH_NEEDS_NVRTC();
+  LaunchPlan plan;
+  LaunchPlan::Launch& launch = plan.launches.emplace_back();
+  launch.kernel = launch.symbol = "kbench_flush_l2";
+  launch.grid[0] = 3;
+  launch.block[0] = 64;
+  std::vector<std::uint64_t> buffer(2 * 1000);
+  const std::uint64_t vectors = buffer.size() / 2;
+  launch.arguments.resize(2);
+  launch.arguments[0].size = sizeof(void*);
+  launch.arguments[0].tensor = 0;
+  launch.arguments[1].size = sizeof vectors;
+  std::memcpy(launch.arguments[1].bytes.data(), &vectors, sizeof vectors);
+  KernelTensor tensor;
+  tensor.name = "buffer";
+  tensor.data = reinterpret_cast<std::byte*>(buffer.data());
+  tensor.size_bytes = buffer.size() * sizeof buffer[0];
+
+  const auto device = open_cpu_device();
+  device->load(ptx::testing::compile(std::string(run::kFlushKernelText)), plan);
+  device->use_tensors(std::span(&tensor, 1));
+  device->watch({.count = true});
+  device->launch(launch);
+  const auto reports = device->take_reports();
+  ASSERT_EQ(reports.size(), 1u);
+  ASSERT_TRUE(reports[0].counters);
+  EXPECT_EQ(reports[0].counters->global_bytes, tensor.size_bytes);
+  EXPECT_EQ(reports[0].counters->unique_read_bytes, tensor.size_bytes);
+  EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
 }
 
 }  // namespace

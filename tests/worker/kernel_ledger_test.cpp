@@ -18,6 +18,12 @@ TEST(KernelLedger, NamesTellLibraries) {
     EXPECT_FALSE(is_library_kernel(name)) << name;
 }
 
+TEST(KernelLedger, WhatFlushesTheL2IsNobodysWork) {
+  EXPECT_TRUE(is_library_kernel("kbench_flush_l2"));
+  EXPECT_TRUE(computes_nothing("kbench_flush_l2"));
+  EXPECT_FALSE(computes_nothing("_Z15kbench_flush_l2PKfPf"));
+}
+
 TEST(KernelLedger, FillsAndCopiesOfTorchComputeNothing) {
   EXPECT_TRUE(computes_nothing(
       "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_"));
