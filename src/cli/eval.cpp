@@ -96,11 +96,6 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
     throw UsageError(
         fmt::format("--profile counts in the CPU executor, and this run is on {}: add --device cpu",
                     device.name));
-  if (options.require_own)
-    throw UsageError(fmt::format(
-        "--require own-kernels needs the CPU executor, which knows whose kernels ran, and this run "
-        "is on {}: add --device cpu",
-        device.name));
   if (options.require_clean)
     throw UsageError(fmt::format(
         "--require clean needs the sanitizers of the CPU executor, and this run is on {}: add "
@@ -292,7 +287,7 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option(
          "--require", a.requirements,
          "clean: reject what raises a flag of the sanitizers or reads a clock; own-kernels: "
-         "reject what torch's operators compute; may be repeated")
+         "reject what torch or another library computes; may be repeated")
       ->check(CLI::IsMember({"clean", "own-kernels"}))
       ->allow_extra_args(false);
   app.add_option("--max-instructions", a.options.max_instructions,

@@ -58,7 +58,7 @@ void Evaluation::check_own() const {
   else if (record.kernel_class == "none")
     what = "nothing was computed in calls that were looked at";
   else if (record.kernel_class != kUnknownClass)
-    what = fmt::format("operators of torch compute {} of it",
+    what = fmt::format("torch or another library computes {} of it",
                        record.kernel_class == "mixed" ? "a part" : "all");
   throw CandidateFailure{Outcome::kRejected, "not_own_kernels", what};
 }

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 
 #include <csignal>
+#include <map>
 #include <thread>
 
 #include "cli/kbench_process.hpp"
@@ -143,6 +144,26 @@ __global__ void k(const float* x, float* y, int n) {
   }
   EXPECT_EQ(expected[0], expected[1]);
   EXPECT_NE(expected[0], expected[2]);
+}
+
+TEST_F(Gpu, OwnKernelsCanBeRequired) {
+  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+  const std::map<std::string, std::string> sources{{"own.py", module_with(kKernel + kLoad, kCall)},
+                                                   {"torch.py", module_with("", kPlainCall)}};
+  for (const auto& [name, source] : sources) {
+    SCOPED_TRACE(name);
+    const auto file = folder_.write(name, source);
+    const auto log = folder_.path() / (name + ".jsonl");
+    const auto result =
+        run_kbench({"eval", "--candidate", file.string(), "--problem", problem.string(), "--device",
+                    "cuda:0", "--out", log.string(), "--require", "own-kernels"});
+    ASSERT_EQ(result.status.code, 0) << result.error;
+    const Record record = read_run(log).records.at(0);
+    const bool own = name == "own.py";
+    EXPECT_EQ(to_string(record.outcome), own ? "correct" : "rejected") << record.message;
+    EXPECT_EQ(record.kernel_class, own ? "own" : "library");
+    EXPECT_EQ(record.cause.str(), own ? "" : "not_own_kernels");
+  }
 }
 
 TEST_F(Gpu, WhatOnlyNvccCompilesRuns) {
