@@ -252,29 +252,39 @@ void Evaluation::call(std::size_t slot) {
   // Nothing orders the other process's work behind ours on what we share: copies of the last
   // outputs must be complete before they are written anew.
   problem_.device().synchronize();
-  const protocol::CallBody body{static_cast<std::uint32_t>(slot), protocol::CallMode::kPlain,
-                                call_limit_s()};
   const auto start = std::chrono::steady_clock::now();
-  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
-                                        problem_.slot_set(slot).random_state());
-  protocol::Message message;
-  wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  const protocol::Message message = send_call(slot, protocol::CallMode::kPlain);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   if (called_)
     quickest_ms_ = quickest_ms_ > 0 ? std::min(quickest_ms_, took.count()) : took.count();
   called_ = true;
-  protocol::CalledBody called{};
-  if (message.body.size() < sizeof called) return;
-  std::memcpy(&called, message.body.data(), sizeof called);
-  if (called.read_clock != 0) flag("read_clock");
-  if (called.weights_by_seed != 0) flag("weights_by_seed");
+  const auto called = called_of(message);
+  if (!called) return;
+  if (called->read_clock != 0) flag("read_clock");
+  if (called->weights_by_seed != 0) flag("weights_by_seed");
   for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
-    if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
+    if ((called->noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
   if (request_.kind != CandidateKind::kKernel) {
-    verdict_.record.launches = called.launches;
-    take_class(called);
+    verdict_.record.launches = called->launches;
+    take_class(*called);
   }
-  take_findings(std::string_view(message.body).substr(sizeof called));
+  take_findings(std::string_view(message.body).substr(sizeof *called));
+}
+
+protocol::Message Evaluation::send_call(std::size_t slot, protocol::CallMode mode) {
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot), mode, call_limit_s()};
+  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
+                                        problem_.slot_set(slot).random_state());
+  protocol::Message message;
+  wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+  return message;
+}
+
+std::optional<protocol::CalledBody> Evaluation::called_of(const protocol::Message& message) {
+  protocol::CalledBody called{};
+  if (message.body.size() < sizeof called) return std::nullopt;
+  std::memcpy(&called, message.body.data(), sizeof called);
+  return called;
 }
 
 void Evaluation::check_red_zones(std::size_t slot) {

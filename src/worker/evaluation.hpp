@@ -80,6 +80,10 @@ class Evaluation {
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype);
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
   void call(std::size_t slot);
+  /// One call on a slot's inputs, as the candidate's process answers it.
+  protocol::Message send_call(std::size_t slot, protocol::CallMode mode);
+  /// What its answer says besides findings; none where it is no such.
+  static std::optional<protocol::CalledBody> called_of(const protocol::Message& message);
   void take_findings(std::string_view bodies);
   void take_class(const protocol::CalledBody& called);
   void take_profile(std::string_view body);

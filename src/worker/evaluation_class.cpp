@@ -71,10 +71,7 @@ bool Evaluation::may_be_ghost() const {
 
 void Evaluation::run_ghost() {
   if (ghost_asked_ || !may_be_ghost()) return;
-  struct Leave {
-    JudgedProblem& problem;
-    ~Leave() { problem.leave_timed(); }
-  } leave{problem_};
+  const JudgedProblem::TimedSpan span(problem_);
   const std::size_t slot = problem_.timed_slots().front();
   problem_.refresh_timed(1);
   share(slot);
@@ -87,22 +84,17 @@ void Evaluation::ask_ghost(std::size_t slot) {
   ghost_asked_ = true;
   freeze(false);
   problem_.device().synchronize();
-  const protocol::CallBody body{static_cast<std::uint32_t>(slot), protocol::CallMode::kGhost,
-                                call_limit_s()};
-  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
-                                        problem_.slot_set(slot).random_state());
   protocol::Message message;
   try {
-    wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
+    message = send_call(slot, protocol::CallMode::kGhost);
   } catch (const CandidateFailure&) {
     return;  // it cannot do without them
   }
-  protocol::CalledBody called{};
-  if (message.body.size() < sizeof called) return;
-  std::memcpy(&called, message.body.data(), sizeof called);
+  const auto called = called_of(message);
+  if (!called) return;
   // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
-  const bool all_held = problem_.options().device == "cpu" || called.launches == 0;
-  if (!all_held || called.unseen != 0) return;
+  const bool all_held = problem_.options().device == "cpu" || called->launches == 0;
+  if (!all_held || called->unseen != 0) return;
   if (judge_outputs(slot, problem_.slot_set(slot)).wrong_elements > 0) return;
   is_ghost_ = true;
   verdict_.record.kernel_class = "library";

@@ -146,10 +146,7 @@ void Evaluation::run_timing() {
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   freeze(true);
   if (tells_its_times()) calibrate_walls();
-  struct Leave {
-    JudgedProblem& problem;
-    ~Leave() { problem.leave_timed(); }
-  } leave{problem_};
+  const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
   for (const auto& baseline : problem_.options().baselines)
     sides.push_back({baseline,

@@ -86,6 +86,17 @@ class JudgedProblem {
   };
   /// Puts back what trials need.
   void leave_timed();
+  /// Does so when it goes.
+  class TimedSpan {
+   public:
+    explicit TimedSpan(JudgedProblem& problem) : problem_(problem) {}
+    ~TimedSpan() { problem_.leave_timed(); }
+    TimedSpan(const TimedSpan&) = delete;
+    TimedSpan& operator=(const TimedSpan&) = delete;
+
+   private:
+    JudgedProblem& problem_;
+  };
   /// The set in a slot; drawn, if need be, as that slot's own trial.
   InputSet& slot_set(std::size_t slot);
   /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
