@@ -178,8 +178,13 @@ void Evaluation::run_timing() {
     auto& summary = timing.sides[side.name] = summarize(measurements);
     const double clock = median(run.clocks_mhz.at(side.name));
     if (clock > 0) summary.clock_mhz = clock;
+    // Of bounds there is one for each block.
+    const auto block = [&](const std::string& name) {
+      return timing.trust == "self_reported" ? 1 : run.block_sizes.at(name);
+    };
     if (side.name != "candidate" && device.timing_method() != "wall")
-      verdict_.record.speedup.push_back(speedup_of(side.name, measurements, candidate));
+      verdict_.record.speedup.push_back(
+          speedup_of(side.name, {measurements, block(side.name)}, {candidate, block("candidate")}));
   }
   verdict_.record.timing = std::move(timing);
 }

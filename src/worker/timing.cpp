@@ -24,6 +24,10 @@ constexpr double kSuspicious_ms = 400;
 /// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
 constexpr int kFewestOfLongCalls = 6;
 
+/// Blocks of each side whose spread says something of the next ones. Where a call is long it would
+/// cost seconds, and a block differs less from others.
+constexpr std::size_t kFewestBlocks = 4;
+
 /// Of times that are no measure of anything, the fewest that are worth telling.
 constexpr Block kRough{.discarded = 0, .counted = 2};
 
@@ -61,26 +65,46 @@ double mean(std::vector<double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Ratio bootstrap_ratio(const std::vector<double>& numerator, const std::vector<double>& denominator,
+std::size_t blocks_of(const Series& series) {
+  return std::max<std::size_t>(series.ms.size() / series.block, 1);
+}
+
+/// As many blocks as there are, each of as many measurements as it has.
+template <typename Random>
+std::vector<double> resampled(const Series& series, Random& random) {
+  const std::size_t blocks = blocks_of(series);
+  const std::size_t size = std::min(series.block, series.ms.size());
+  std::uniform_int_distribution<std::size_t> pick_block(0, blocks - 1), pick(0, size - 1);
+  std::vector<double> sample;
+  sample.reserve(blocks * size);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t start = pick_block(random) * size;
+    for (std::size_t j = 0; j < size; ++j) sample.push_back(series.ms[start + pick(random)]);
+  }
+  return sample;
+}
+
+Ratio bootstrap_ratio(const Series& numerator, const Series& denominator,
                       double (*middle)(std::vector<double>) = median) {
   std::mt19937_64 random(20240229);  // fixed: equal measurements give an equal interval
-  const auto resampled = [&](const std::vector<double>& values) {
-    std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
-    std::vector<double> sample(values.size());
-    for (auto& value : sample) value = values[pick(random)];
-    return middle(std::move(sample));
-  };
   std::vector<double> ratios(kResamples);
-  for (auto& ratio : ratios) ratio = resampled(numerator) / resampled(denominator);
+  for (auto& ratio : ratios)
+    ratio = middle(resampled(numerator, random)) / middle(resampled(denominator, random));
   std::sort(ratios.begin(), ratios.end());
-  return {middle(numerator) / middle(denominator), ratios[kResamples / 40],
-          ratios[kResamples - 1 - kResamples / 40]};
+  const double value = middle(numerator.ms) / middle(denominator.ms);
+  // Few blocks that are drawn from themselves spread less than those that were not seen.
+  const auto blocks = static_cast<double>(std::min(blocks_of(numerator), blocks_of(denominator)));
+  const double wider = blocks > 1 ? std::sqrt(blocks / (blocks - 1)) : 1;
+  const auto end = [&](double ratio) { return value * std::pow(ratio / value, wider); };
+  return {value, end(ratios[kResamples / 40]), end(ratios[kResamples - 1 - kResamples / 40])};
 }
 
 bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, double target) {
-  const auto& last = run.measurements.at(sides.back().name);
+  const auto series = [&](const TimedSide& side) {
+    return Series{run.measurements.at(side.name), run.block_sizes.at(side.name)};
+  };
   return std::all_of(sides.begin(), sides.end() - 1, [&](const TimedSide& side) {
-    const Ratio ratio = bootstrap_ratio(run.measurements.at(side.name), last);
+    const Ratio ratio = bootstrap_ratio(series(side), series(sides.back()));
     return (ratio.hi - ratio.lo) / 2 <= target * ratio.value;
   });
 }
@@ -91,12 +115,16 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
                        const std::function<double()>& clock_mhz) {
   TimedRun run;
   std::map<std::string, Block> blocks;
+  bool all_short = true;
   const auto measure_block = [&](const TimedSide& side) {
     if (!blocks.contains(side.name)) {
-      Block block = limits.rough ? kRough : block_of(call_length_ms(side));
+      const double call_ms = limits.rough ? 0 : call_length_ms(side);
+      all_short = all_short && call_ms <= kLong_ms;
+      Block block = limits.rough ? kRough : block_of(call_ms);
       block.counted = std::min(block.counted, side.max_counted);
       if (!limits.discard) block.discarded = 0;
       blocks[side.name] = block;
+      run.block_sizes[side.name] = static_cast<std::size_t>(block.counted);
     }
     const Block block = blocks[side.name];
     const auto times = side.measure(block);
@@ -115,7 +143,9 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
     const auto count = static_cast<int>(smallest->second.size());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (!std::ranges::all_of(run.measurements, [&](const auto& side) {
-          return often_enough(blocks.at(side.first), side.second.size(), limits);
+          const auto& [name, times] = side;
+          return often_enough(blocks.at(name), times.size(), limits) &&
+                 (!all_short || times.size() >= kFewestBlocks * run.block_sizes.at(name));
         }))
       continue;
     if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
@@ -145,15 +175,15 @@ SideTiming summarize(const std::vector<double>& measurements_ms) {
   return timing;
 }
 
-Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
-                   const std::vector<double>& candidate_ms) {
+Speedup speedup_of(const std::string& baseline, const Series& baseline_ms,
+                   const Series& candidate_ms) {
   const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms);
   return {baseline, ratio.value, ratio.lo, ratio.hi};
 }
 
 Speedup speedup_of_means(const std::string& baseline, const std::vector<double>& baseline_ms,
                          const std::vector<double>& candidate_ms) {
-  const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms, mean);
+  const Ratio ratio = bootstrap_ratio({baseline_ms}, {candidate_ms}, mean);
   return {baseline, ratio.value, ratio.lo, ratio.hi};
 }
 

@@ -6,7 +6,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <sstream>
 #include <thread>
 
 namespace kbench::worker {
@@ -23,6 +26,7 @@ struct FakeSide {
   double true_ms = 1;
   double noise = 0;           ///< standard deviation, relative
   double outliers = 0;        ///< share of calls that take ten times as long
+  double block_noise = 0;     ///< as noise, but one for all calls of a block
   double switch_penalty = 1;  ///< factor on the first calls of a block
   int slow_calls = 0;         ///< how many of them
   std::vector<std::string>* order = nullptr;
@@ -35,8 +39,9 @@ struct FakeSide {
     std::normal_distribution<double> spread(1, noise);
     std::bernoulli_distribution outlier(outliers);
     std::vector<double> times;
+    const double of_block = block_noise > 0 ? 1 + block_noise * (spread(random) - 1) / noise : 1;
     for (int i = 0; i < calls; ++i) {
-      double ms = true_ms;
+      double ms = true_ms * of_block;
       if (noise > 0) ms *= std::max(0.01, spread(random));
       if (outliers > 0 && outlier(random)) ms *= 10;
       if (i < slow_calls) ms *= switch_penalty;
@@ -57,7 +62,8 @@ TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits
 }
 
 Speedup speedup(const TimedRun& run) {
-  return speedup_of("eager", run.measurements.at("eager"), run.measurements.at("candidate"));
+  return speedup_of("eager", {run.measurements.at("eager"), run.block_sizes.at("eager")},
+                    {run.measurements.at("candidate"), run.block_sizes.at("candidate")});
 }
 
 TEST(MeasureSides, FindsTheRatioOfNoisySides) {
@@ -131,10 +137,14 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
     TimingLimits limits;
     limits.min_measurements = 1;
     const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
-    EXPECT_THAT(candidate.blocks, ElementsAre(1, c.calls, c.calls)) << c.ms;
-    EXPECT_EQ(run.measurements.at("candidate").size(), 2u * static_cast<unsigned>(c.counted));
+    // At least four of each, but for calls that are long.
+    const std::size_t least = c.ms <= 4 ? 4 : 2;
+    std::vector<int> candidate_blocks(1 + least, c.calls), eager_blocks(1 + least, 10);
+    candidate_blocks[0] = eager_blocks[0] = 1;
+    EXPECT_EQ(candidate.blocks, candidate_blocks) << c.ms;
+    EXPECT_EQ(run.measurements.at("candidate").size(), least * static_cast<unsigned>(c.counted));
     // A slow side's short blocks leave the other's as they are.
-    EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10));
+    EXPECT_EQ(eager.blocks, eager_blocks) << c.ms;
   }
 }
 
@@ -168,7 +178,7 @@ TEST(MeasureSides, StopsAsSoonAsTheRatioIsKnown) {
   limits.budget_s = 1000;
   FakeSide steady{.true_ms = 1, .noise = 0.002}, other{.true_ms = 2, .noise = 0.002};
   const auto early = measure({side("eager", steady), side("candidate", other)}, limits);
-  EXPECT_EQ(early.measurements.at("eager").size(), 16u);
+  EXPECT_EQ(early.measurements.at("eager").size(), 32u);  // four blocks
   FakeSide noisy{.true_ms = 1, .noise = 0.1}, also{.true_ms = 2, .noise = 0.1};
   const auto late = measure({side("eager", noisy), side("candidate", also)}, limits);
   EXPECT_GT(late.measurements.at("eager").size(), 100u);
@@ -251,8 +261,8 @@ TEST(MeasureSides, ReadsTheClockOncePerBlock) {
   limits.min_measurements = 1;
   const auto run = measure_sides({side("eager", eager), side("candidate", candidate)}, limits,
                                  [&] { return 1000.0 + ++reads; });
-  EXPECT_THAT(run.clocks_mhz.at("eager"), ElementsAre(1001, 1004));
-  EXPECT_THAT(run.clocks_mhz.at("candidate"), ElementsAre(1002, 1003));
+  EXPECT_THAT(run.clocks_mhz.at("eager"), ElementsAre(1001, 1004, 1005, 1008));
+  EXPECT_THAT(run.clocks_mhz.at("candidate"), ElementsAre(1002, 1003, 1006, 1007));
 }
 
 TEST(Median, OfOddAndEvenCounts) {
@@ -275,14 +285,78 @@ TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
 }
 
 TEST(SpeedupOf, IsTheRatioOfMediansWithItsInterval) {
-  const auto found = speedup_of("eager", {4, 4, 40, 4}, {2, 2, 2});
+  const auto found = speedup_of("eager", {{4, 4, 40, 4}}, {{2, 2, 2}});
   EXPECT_EQ(found.baseline, "eager");
   EXPECT_DOUBLE_EQ(found.value, 2);
   EXPECT_LE(found.lo, 2);
   EXPECT_GE(found.hi, 2);
-  const auto certain = speedup_of("eager", {3, 3, 3}, {2, 2});
+  const auto certain = speedup_of("eager", {{3, 3, 3}}, {{2, 2}});
   EXPECT_DOUBLE_EQ(certain.lo, 1.5);
   EXPECT_DOUBLE_EQ(certain.hi, 1.5);
+}
+
+/// Whether the interval of a side against itself leaves 1 out, or that of one that is so much
+/// faster.
+bool tells_apart(unsigned seed, double ratio) {
+  // What blocks share is more than what single calls have of their own.
+  FakeSide eager{.true_ms = ratio, .noise = 0.004, .block_noise = 0.003};
+  FakeSide candidate{.true_ms = 1, .noise = 0.004, .block_noise = 0.003};
+  eager.random.seed(seed);
+  candidate.random.seed(seed + 5000);
+  TimingLimits limits;
+  limits.budget_s = 1000;
+  const auto found = speedup(measure({side("eager", eager), side("candidate", candidate)}, limits));
+  return found.lo > 1 || found.hi < 1;
+}
+
+TEST(SpeedupOf, ASideIsNoFasterThanItselfAndTwoPercentAreFound) {
+  constexpr unsigned kRuns = 300;
+  unsigned false_alarms = 0, found = 0;
+  for (unsigned i = 0; i < kRuns; ++i) {
+    false_alarms += tells_apart(i, 1) ? 1 : 0;
+    found += tells_apart(i, 1.02) ? 1 : 0;
+  }
+  EXPECT_LE(false_alarms, kRuns * 5 / 100);
+  EXPECT_GE(found, kRuns * 90 / 100);
+}
+
+/// Measurements of an H200: sides with what was timed, 16 blocks of 8 calls each.
+std::vector<std::vector<double>> recorded_sides() {
+  std::vector<std::vector<double>> sides;
+  std::ifstream file(KBENCH_GOLDEN_BLOCKS);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream text(line.substr(line.find('\t')));
+    sides.emplace_back(std::istream_iterator<double>(text), std::istream_iterator<double>());
+  }
+  return sides;
+}
+
+TEST(SpeedupOf, WhatAGpuDidIsNoFasterThanItself) {
+  constexpr std::size_t kBlock = 8, kHalf = 4;
+  int comparisons = 0, by_blocks = 0, by_calls = 0;
+  for (const auto& times : recorded_sides()) {
+    ASSERT_EQ(times.size() % (2 * kHalf * kBlock), 0u);
+    for (std::size_t start = 0; start < times.size(); start += 2 * kHalf * kBlock) {
+      // A B B A, as if the side had been timed against itself.
+      std::vector<double> a, b;
+      for (std::size_t i = 0; i < 2 * kHalf * kBlock; ++i) {
+        const std::size_t turn = i / kBlock % 4;
+        (turn == 0 || turn == 3 ? a : b).push_back(times[start + i]);
+      }
+      const auto tells = [&](std::size_t block) {
+        const auto found = speedup_of("itself", {a, block}, {b, block});
+        return found.lo > 1 || found.hi < 1 ? 1 : 0;
+      };
+      ++comparisons;
+      by_blocks += tells(kBlock);
+      by_calls += tells(1);
+    }
+  }
+  ASSERT_GE(comparisons, 50);
+  EXPECT_LE(by_blocks, comparisons / 10);
+  // Why blocks are what is resampled.
+  EXPECT_GE(by_calls, 2 * by_blocks);
 }
 
 TEST(SpeedupOf, EqualMeasurementsGiveAnEqualInterval) {
@@ -291,7 +365,7 @@ TEST(SpeedupOf, EqualMeasurementsGiveAnEqualInterval) {
   std::vector<double> a(50), b(50);
   for (auto& ms : a) ms = spread(random);
   for (auto& ms : b) ms = 2 * spread(random);
-  const auto first = speedup_of("eager", a, b), second = speedup_of("eager", a, b);
+  const auto first = speedup_of("eager", {a}, {b}), second = speedup_of("eager", {a}, {b});
   EXPECT_EQ(first.lo, second.lo);
   EXPECT_EQ(first.hi, second.hi);
   EXPECT_LT(first.lo, first.hi);

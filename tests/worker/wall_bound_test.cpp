@@ -142,7 +142,8 @@ TEST(WallBound, BothSidesByTheSameMethodHaveACompressedRatio) {
     candidate.blocks.push_back({0, 8, 0, 8 * (0.1 + kHost_ms + kOverhead_ms)});
   }
   candidate.overhead_ms = eager.overhead_ms = 0.1;  // calibrated too small on both
-  const auto found = speedup_of("eager", bounds_ms(eager), bounds_ms(candidate));
+  const auto eager_ms = bounds_ms(eager), candidate_ms = bounds_ms(candidate);
+  const auto found = speedup_of("eager", {eager_ms}, {candidate_ms});
   EXPECT_GT(found.value, 1);
   EXPECT_LT(found.value, 2);
 }
