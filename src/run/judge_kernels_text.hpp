@@ -5,9 +5,9 @@
 
 namespace kbench::run {
 
-/// What makes the L2 cold for a timed call: it reads so much that nothing else is left there. After a
-/// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
-/// an H200. Called by src/worker/device_cuda.cpp.
+/// What makes the L2 cold for a timed call: it reads so much that nothing else is left there. After
+/// a memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs
+/// on an H200. Called by src/worker/device_cuda.cpp.
 inline constexpr std::string_view kFlushKernelText = R"cuda(
 extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count) {
   const unsigned long long step = 1ull * gridDim.x * blockDim.x;
