@@ -48,7 +48,8 @@ struct TrialResult {
 struct SideTiming {
   double median_ms = 0, mean_ms = 0, std_ms = 0, min_ms = 0, max_ms = 0;
   std::int64_t count = 0;
-  std::optional<double> clock_mhz;  ///< median SM clock while it was measured
+  std::optional<double> clock_mhz;     ///< median SM clock while it was measured
+  std::optional<double> q1_ms, q3_ms;  ///< quartiles; none in files of older versions
 };
 
 /// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.
@@ -78,6 +79,11 @@ struct Speedup {
   Interned baseline;
   double value = 0, lo = 0, hi = 0;
 };
+
+/// What a speedup's interval says: "faster" or "slower" where all of it is beyond a ratio of 1.005
+/// (less than that may be where in memory things lie), "same" where all of it is within one
+/// of 1.02, else "ambiguous"; empty where there is no interval.
+std::string_view relation_of(const Speedup& speedup);
 
 struct CompileInfo {
   double seconds = 0;

@@ -51,7 +51,8 @@ json to_json(const Timing& timing) {
         {"median_ms", number_or_null(side.median_ms)}, {"mean_ms", number_or_null(side.mean_ms)},
         {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
-        {"clock_mhz", number_or_null(side.clock_mhz)}};
+        {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
+        {"q3_ms", number_or_null(side.q3_ms)}};
   }
   json bounds;
   for (const auto& [name, bound] : timing.bounds)
@@ -66,10 +67,12 @@ json to_json(const Timing& timing) {
 }
 
 json to_json(const Speedup& speedup) {
+  const std::string_view relation = relation_of(speedup);
   return {{"baseline", speedup.baseline},
           {"value", number_or_null(speedup.value)},
           {"lo", number_or_null(speedup.lo)},
-          {"hi", number_or_null(speedup.hi)}};
+          {"hi", number_or_null(speedup.hi)},
+          {"relation", relation.empty() ? json() : json(relation)}};
 }
 
 template <typename T, typename FromName>
@@ -121,7 +124,9 @@ Timing timing_from(const Fields& fields) {
                           .min_ms = side.number("min_ms"),
                           .max_ms = side.number("max_ms"),
                           .count = side.integer<std::int64_t>("count"),
-                          .clock_mhz = side.maybe_number("clock_mhz")};
+                          .clock_mhz = side.maybe_number("clock_mhz"),
+                          .q1_ms = side.maybe_number("q1_ms"),
+                          .q3_ms = side.maybe_number("q3_ms")};
   }
   const json* bounds = fields.maybe("bounds");
   if (bounds == nullptr) return timing;
@@ -304,6 +309,15 @@ json to_json(const Record& record) {
     line["details"] = {{"offset", record.details->offset}, {"length", record.details->length}};
   }
   return line;
+}
+
+std::string_view relation_of(const Speedup& speedup) {
+  constexpr double kDifferent = 1.005;
+  constexpr double kAlike = 1.02;
+  if (!std::isfinite(speedup.lo) || !std::isfinite(speedup.hi)) return "";
+  if (speedup.lo > kDifferent) return "faster";
+  if (speedup.hi < 1 / kDifferent) return "slower";
+  return speedup.lo >= 1 / kAlike && speedup.hi <= kAlike ? "same" : "ambiguous";
 }
 
 Record record_from_json(const json& line) {

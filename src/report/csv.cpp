@@ -116,6 +116,11 @@ constexpr std::array kColumns = {
     Column{"speedup", speedup_of<&Speedup::value>},
     Column{"speedup_lo", speedup_of<&Speedup::lo>},
     Column{"speedup_hi", speedup_of<&Speedup::hi>},
+    Column{"relation",
+           [](Buffer& row, const Report& report, const Record& record) {
+             if (const Speedup* over = speedup_over(record, report.baseline))
+               append_text(row, relation_of(*over));
+           }},
     Column{"timing_method",
            [](Buffer& row, const Report&, const Record& record) {
              if (record.timing) append_text(row, record.timing->method);

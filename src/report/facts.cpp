@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -181,6 +182,22 @@ std::string timing(const Report& report) {
   return trusted.empty() ? text : text + "; trust: " + trusted;
 }
 
+std::string speedups(const Report& report) {
+  if (report.on_cpu) return "";
+  constexpr std::array<std::string_view, 4> kRelations{"faster", "slower", "same", "ambiguous"};
+  std::array<std::int64_t, kRelations.size()> counts{};
+  for (const std::size_t index : report.candidates) {
+    const Speedup* over = speedup_over(report.run.records[index], report.baseline);
+    if (over == nullptr) continue;
+    for (std::size_t i = 0; i < kRelations.size(); ++i)
+      counts[i] += relation_of(*over) == kRelations[i] ? 1 : 0;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < kRelations.size(); ++i)
+    if (counts[i] > 0) add_part(text, "", fmt::format("{} {}", counts[i], kRelations[i]));
+  return text;
+}
+
 std::string inputs(const Report& report) {
   std::string text;
   if (const std::string trials = option(report.run, "trials"); !trials.empty()) {
@@ -207,6 +224,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"precision", precision(report)},
       {"baseline", baseline(report)},
       {"timing", timing(report)},
+      {"speedups", speedups(report)},
       {"inputs", inputs(report)},
       {"kbench", versions},
       {"run", of_headers(report.run, [](const RunHeader& header) {

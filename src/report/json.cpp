@@ -56,7 +56,11 @@ json candidate_json(const Report& report, const Record& record) {
   }
   json speedup;
   if (const Speedup* over = speedup_over(record, report.baseline)) {
-    speedup = {{"value", number(over->value)}, {"lo", number(over->lo)}, {"hi", number(over->hi)}};
+    const std::string_view relation = relation_of(*over);
+    speedup = {{"value", number(over->value)},
+               {"lo", number(over->lo)},
+               {"hi", number(over->hi)},
+               {"relation", relation.empty() ? json() : json(relation)}};
   }
   json findings = json::array();
   for (const Finding& finding : record.findings) findings.emplace_back(to_json(finding));

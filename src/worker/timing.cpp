@@ -169,6 +169,13 @@ SideTiming summarize(const std::vector<double>& measurements_ms) {
   double squares = 0;
   for (const double ms : measurements_ms) squares += (ms - timing.mean_ms) * (ms - timing.mean_ms);
   timing.std_ms = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  std::vector<double> sorted = measurements_ms;
+  std::ranges::sort(sorted);
+  const auto quartile = [&](double share) {
+    return sorted[static_cast<std::size_t>(std::lround(share * (count - 1)))];
+  };
+  timing.q1_ms = quartile(0.25);
+  timing.q3_ms = quartile(0.75);
   const auto [low, high] = std::minmax_element(measurements_ms.begin(), measurements_ms.end());
   timing.min_ms = *low;
   timing.max_ms = *high;

@@ -49,7 +49,7 @@ struct TimedRun {
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<double()>& clock_mhz);
 
-/// Median, mean, standard deviation and extremes of measurements.
+/// Median, mean, standard deviation, quartiles and extremes of measurements.
 SideTiming summarize(const std::vector<double>& measurements_ms);
 double median(std::vector<double> values);
 /// Measurements of one side in the order in which they were made.

@@ -204,6 +204,33 @@ TEST(Record, WhatIsNotFiniteIsWrittenAsNull) {
   EXPECT_FALSE(read.correctness.at(0).max_abs_error);
 }
 
+TEST(Record, SaysWhatASpeedupsIntervalMeans) {
+  const auto relation = [](double value, double lo, double hi) {
+    return relation_of({.baseline = "eager", .value = value, .lo = lo, .hi = hi});
+  };
+  EXPECT_EQ(relation(1.3, 1.2, 1.4), "faster");
+  EXPECT_EQ(relation(1.01, 1.0051, 1.02), "faster");
+  EXPECT_EQ(relation(1.01, 1.0049, 1.02), "same");
+  EXPECT_EQ(relation(1.01, 1.0049, 1.0201), "ambiguous");
+  EXPECT_EQ(relation(0.9, 0.8, 0.99), "slower");
+  EXPECT_EQ(relation(1, 0.999, 1.001), "same");
+  EXPECT_EQ(relation(1, 0.9, 1.1), "ambiguous");
+  EXPECT_EQ(relation(1.1, 0.9, 1.4), "ambiguous");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(relation(1.3, nan, nan), "");
+  EXPECT_EQ(to_json(samples::correct()).at("speedup").at(0).at("relation"), "faster");
+}
+
+TEST(Record, QuartilesOfOlderFilesAreNone) {
+  Record record = samples::correct();
+  record.timing->sides["candidate"].q1_ms = 0.5;
+  record.timing->sides["candidate"].q3_ms = 0.75;
+  json line = to_json(record);
+  EXPECT_EQ(record_from_json(line).timing->sides["candidate"].q3_ms, 0.75);
+  for (const char* name : {"q1_ms", "q3_ms"}) line["timing"]["sides"]["candidate"].erase(name);
+  EXPECT_FALSE(record_from_json(line).timing->sides["candidate"].q1_ms);
+}
+
 TEST(Record, OnlyCorrectCarriesTimes) {
   Record record = samples::correct();
   record.outcome = Outcome::kMismatch;
