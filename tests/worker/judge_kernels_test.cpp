@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -161,7 +162,8 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   launch.kernel = launch.symbol = "kbench_flush_l2";
   launch.grid[0] = 3;
   launch.block[0] = 64;
-  std::vector<std::uint64_t> buffer(2 * 1000);
+  // Bytes are counted in sectors of 32: an unaligned buffer would touch one more.
+  alignas(32) std::array<std::uint64_t, 2 * 1000> buffer{};
   const std::uint64_t vectors = buffer.size() / 2;
   launch.arguments.resize(2);
   launch.arguments[0].size = sizeof(void*);
