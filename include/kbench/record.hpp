@@ -50,6 +50,8 @@ struct SideTiming {
   std::int64_t count = 0;
   std::optional<double> clock_mhz;     ///< median SM clock while it was measured
   std::optional<double> q1_ms, q3_ms;  ///< quartiles; none in files of older versions
+  /// 95 % interval of the median by a bootstrap over blocks; none where nothing tells it.
+  std::optional<double> lo_ms = {}, hi_ms = {};
 };
 
 /// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -21,6 +18,7 @@
 #include "cli/out_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/stream.hpp"
+#include "cli/terminal.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
@@ -66,9 +64,7 @@ int report_on(const EvalArguments& arguments, const std::filesystem::path& out) 
   if (!arguments.p.empty()) options.p = arguments.p;
   if (!arguments.k.empty()) options.k = arguments.k;
   options.verbose = arguments.verbose;
-  options.color = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
+  fit_terminal(options.color, options.width);
   Report report = build_report(read_run(out), options);
   std::vector<ReportTarget> targets;
   for (const auto& argument : arguments.reports) targets.push_back(report_target(argument));

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "kbench/report.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 #include "commands.hpp"
 #include "kbench/run_log.hpp"
+#include "terminal.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -21,19 +18,12 @@ struct ReportArguments {
   ReportOptions options;
 };
 
-/// Colour and width as the terminal has them; neither where standard output is none.
-void fit_terminal(ReportOptions& options) {
-  options.color = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
-}
-
 int report(const ReportArguments& arguments) {
   // A misspelled format is told before a long file is read.
   std::vector<ReportTarget> targets;
   for (const std::string& format : arguments.formats) targets.push_back(report_target(format));
   ReportOptions options = arguments.options;
-  fit_terminal(options);
+  fit_terminal(options.color, options.width);
   std::optional<AuditFile> audits;
   if (!arguments.audits.empty()) audits = read_audits(arguments.audits);
   write_reports(build_report(read_runs(arguments.runs), options, audits), targets, std::cout);

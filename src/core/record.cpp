@@ -52,7 +52,8 @@ json to_json(const Timing& timing) {
         {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
         {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
-        {"q3_ms", number_or_null(side.q3_ms)}};
+        {"q3_ms", number_or_null(side.q3_ms)},         {"lo_ms", number_or_null(side.lo_ms)},
+        {"hi_ms", number_or_null(side.hi_ms)}};
   }
   json bounds;
   for (const auto& [name, bound] : timing.bounds)
@@ -126,7 +127,9 @@ Timing timing_from(const Fields& fields) {
                           .count = side.integer<std::int64_t>("count"),
                           .clock_mhz = side.maybe_number("clock_mhz"),
                           .q1_ms = side.maybe_number("q1_ms"),
-                          .q3_ms = side.maybe_number("q3_ms")};
+                          .q3_ms = side.maybe_number("q3_ms"),
+                          .lo_ms = side.maybe_number("lo_ms"),
+                          .hi_ms = side.maybe_number("hi_ms")};
   }
   const json* bounds = fields.maybe("bounds");
   if (bounds == nullptr) return timing;

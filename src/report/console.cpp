@@ -7,6 +7,7 @@
 #include "audited.hpp"
 #include "formats.hpp"
 #include "observed.hpp"
+#include "paint.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
@@ -17,8 +18,6 @@ namespace {
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
-
-enum class Tone { kPlain, kBold, kGood, kBad, kWarning, kFaint };
 
 /// Writes the parts of a report line by line.
 class Console {
@@ -41,13 +40,7 @@ class Console {
 
  private:
   std::string painted(Tone tone, std::string_view text) const {
-    if (!report_.options.color || tone == Tone::kPlain) return std::string(text);
-    const char* code = tone == Tone::kBold      ? "1"
-                       : tone == Tone::kGood    ? "32"
-                       : tone == Tone::kBad     ? "31"
-                       : tone == Tone::kWarning ? "1;33"
-                                                : "2";
-    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+    return report::painted(report_.options.color, tone, text);
   }
 
   /// A line without spaces at its end.

@@ -10,35 +10,12 @@
 #include <string_view>
 
 #include "audited.hpp"
+#include "csv_row.hpp"
 #include "formats.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
 namespace {
-
-using Buffer = fmt::memory_buffer;
-
-void append_text(Buffer& row, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    row.append(text);
-    return;
-  }
-  row.push_back('"');
-  for (const char c : text) {
-    if (c == '"') row.push_back('"');
-    row.push_back(c);
-  }
-  row.push_back('"');
-}
-
-template <typename Number>
-void append_number(Buffer& row, const Number& number) {
-  fmt::format_to(std::back_inserter(row), "{}", number);
-}
-
-void append_number(Buffer& row, const std::optional<double>& number) {
-  if (number && std::isfinite(*number)) append_number(row, *number);
-}
 
 const TrialResult* shown_trial(const Record& record) {
   return record.correctness.empty() ? nullptr : &record.correctness[0];

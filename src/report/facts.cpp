@@ -40,20 +40,6 @@ std::string of_headers(const RunFile& run, Text text) {
   return fmt::format("{}", fmt::join(different, "; "));
 }
 
-std::string option(const RunFile& run, const char* key) {
-  return of_headers(run, [&](const RunHeader& header) { return plain(header.options, key); });
-}
-
-std::string environment(const RunFile& run, const char* key) {
-  return of_headers(run, [&](const RunHeader& header) { return plain(header.environment, key); });
-}
-
-/// Adds "`before``text`" to a comma-separated list, where there is a text.
-void add_part(std::string& list, std::string_view before, std::string_view text) {
-  if (text.empty()) return;
-  list += fmt::format("{}{}{}", list.empty() ? "" : ", ", before, text);
-}
-
 std::string device(const Report& report) {
   std::set<Interned> names;
   for (const Record& record : report.run.records) names.insert(record.device);
@@ -210,35 +196,55 @@ std::string inputs(const Report& report) {
 
 }  // namespace
 
+std::string option(const RunFile& run, const char* key) {
+  return of_headers(run, [&](const RunHeader& header) { return plain(header.options, key); });
+}
+
+std::string environment(const RunFile& run, const char* key) {
+  return of_headers(run, [&](const RunHeader& header) { return plain(header.environment, key); });
+}
+
+std::string run_text(const RunFile& run) {
+  return of_headers(run, [](const RunHeader& header) {
+    return printable(header.run_id + (header.started.empty() ? "" : " of " + header.started));
+  });
+}
+
+std::string version_text(const RunFile& run) {
+  std::string versions =
+      of_headers(run, [](const RunHeader& header) { return printable(header.kbench_version); });
+  add_part(versions, "torch ", environment(run, "torch"));
+  add_part(versions, "", environment(run, "nvrtc"));
+  return versions;
+}
+
+void add_part(std::string& list, std::string_view before, std::string_view text) {
+  if (text.empty()) return;
+  list += fmt::format("{}{}{}", list.empty() ? "" : ", ", before, text);
+}
+
 std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
-  std::string versions = of_headers(
-      report.run, [](const RunHeader& header) { return printable(header.kbench_version); });
-  add_part(versions, "torch ", environment(report.run, "torch"));
-  add_part(versions, "", environment(report.run, "nvrtc"));
-  std::vector<std::pair<std::string, std::string>> all = {
-      {"device", device(report)},
-      {"problems", problems(report)},
-      {"sizes", sizes(report)},
-      {"excluded", excluded(report)},
-      {"judge", judges(report)},
-      {"precision", precision(report)},
-      {"baseline", baseline(report)},
-      {"timing", timing(report)},
-      {"speedups", speedups(report)},
-      {"inputs", inputs(report)},
-      {"kbench", versions},
-      {"run", of_headers(report.run, [](const RunHeader& header) {
-         return printable(header.run_id + (header.started.empty() ? "" : " of " + header.started));
-       })}};
+  std::vector<std::pair<std::string, std::string>> all = {{"device", device(report)},
+                                                          {"problems", problems(report)},
+                                                          {"sizes", sizes(report)},
+                                                          {"excluded", excluded(report)},
+                                                          {"judge", judges(report)},
+                                                          {"precision", precision(report)},
+                                                          {"baseline", baseline(report)},
+                                                          {"timing", timing(report)},
+                                                          {"speedups", speedups(report)},
+                                                          {"inputs", inputs(report)},
+                                                          {"kbench", version_text(report.run)},
+                                                          {"run", run_text(report.run)}};
   std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
   return all;
 }
 
-std::vector<std::string> warnings(const Report& report, std::size_t off_roster) {
+std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
   std::vector<std::string> all;
   std::int64_t faults = 0;
   const Record* first_fault = nullptr;
-  for (const Record& record : report.run.records) {
+  for (const Record& record : run.records) {
     if (record.outcome != Outcome::kHarnessFault) continue;
     ++faults;
     if (first_fault == nullptr) first_fault = &record;
@@ -249,12 +255,12 @@ std::vector<std::string> warnings(const Report& report, std::size_t off_roster) 
         counted(faults, "fault"), printable(first_fault->problem.str()),
         printable(first_fault->model.str()), first_fault->sample, printable(first_fault->message)));
   }
-  if (!report.run.ended) {
+  if (!run.ended) {
     all.emplace_back(
         "the run has not ended: it is going on, or was interrupted (--resume goes on)");
   }
-  if (report.run.torn) all.emplace_back("the last line is cut off and was skipped");
-  if (const auto& bad = report.run.bad_lines; !bad.empty()) {
+  if (run.torn) all.emplace_back("the last line is cut off and was skipped");
+  if (const auto& bad = run.bad_lines; !bad.empty()) {
     all.push_back(fmt::format("{} could not be read: {}{}",
                               counted(static_cast<std::int64_t>(bad.size()), "line"),
                               printable(bad.front()), bad.size() > 1 ? ", …" : ""));

@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <ostream>
-#include <sstream>
-#include <system_error>
 
 #include "kbench/error.hpp"
 #include "standings.hpp"
+#include "targets.hpp"
 #include "text.hpp"
 
 namespace kbench {
@@ -26,79 +22,20 @@ constexpr std::array kFormats = {
     ReportFormat{"markdown", "md", report::write_markdown},
 };
 
-/// `text` without the sequences that colour it; there are no others, because what comes from
-/// outside is made printable.
-std::string without_color(std::string_view text) {
-  std::string plain;
-  for (std::size_t escape; (escape = text.find('\x1b')) != std::string_view::npos;) {
-    plain += text.substr(0, escape);
-    text.remove_prefix(std::min(text.size(), text.find('m', escape) + 1));
-  }
-  return plain.append(text);
-}
-
-/// Writes beside the file and renames, so that nobody ever reads half a report.
-void write_file(const Report& report, const ReportTarget& target) {
-  const std::filesystem::path unfinished = target.file.string() + ".part";
-  std::error_code failure;
-  {
-    std::ofstream out(unfinished, std::ios::binary);
-    if (report.options.color) {
-      std::ostringstream colored;
-      target.format->write(report, colored);
-      out << without_color(colored.str());
-    } else {
-      target.format->write(report, out);
-    }
-    out.close();
-    if (!out) failure = std::make_error_code(std::errc::io_error);
-  }
-  if (!failure) std::filesystem::rename(unfinished, target.file, failure);
-  if (!failure) return;
-  std::error_code ignored;
-  std::filesystem::remove(unfinished, ignored);
-  throw Error(
-      fmt::format("cannot write the report {}: name a file in a folder that is there, may "
-                  "be written and has room",
-                  target.file.string()));
-}
-
 }  // namespace
 
 std::span<const ReportFormat> report_formats() { return kFormats; }
 
 const ReportFormat& report_format(std::string_view name) {
-  std::string known;
-  for (const ReportFormat& format : kFormats) {
-    if (format.name == name) return format;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
-  }
-  throw UsageError(fmt::format("there is no report format \"{}\"; there are {}", name, known));
+  return report::format_of_name(report_formats(), name);
 }
 
 ReportTarget report_target(std::string_view argument) {
-  const std::size_t equals = argument.find('=');
-  ReportTarget target{.format = &report_format(argument.substr(0, equals)), .file = {}};
-  if (equals != std::string_view::npos) {
-    target.file = argument.substr(equals + 1);
-    if (target.file.empty()) {
-      throw UsageError(fmt::format("\"{}\" names no file after \"=\"", argument));
-    }
-  }
-  return target;
+  return report::parse_target<ReportTarget>(report_formats(), argument);
 }
 
 void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out) {
-  if (targets.empty()) report::write_console(report, out);
-  for (const ReportTarget& target : targets) {
-    if (target.file.empty()) {
-      target.format->write(report, out);
-    } else {
-      write_file(report, target);
-    }
-  }
-  out.flush();
-  if (!out) throw Error("cannot write the report to standard output");
+  report::write_targets(report, targets, report_formats().front(), out);
 }
 
 Gate parse_gate(std::string_view argument) {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <unordered_map>
 
 #include "formats.hpp"
+#include "json_rows.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? json(*value) : json();
-}
 
 json estimate_json(const Estimate& estimate) {
   json result = {
@@ -114,18 +108,6 @@ json degenerate_json(const DegenerateProblem& problem) {
           {"answers", std::move(answers)}};
 }
 
-/// Writes "name": [ … ] with one row a line, never holding more than one row.
-template <typename Rows, typename ToJson>
-void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
-  out << ",\n\"" << name << "\": [";
-  const char* separator = "\n";
-  for (const auto& row : rows) {
-    out << separator << to_row(row).dump(-1, ' ', false, json::error_handler_t::replace);
-    separator = ",\n";
-  }
-  out << "]";
-}
-
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
@@ -142,8 +124,7 @@ void write_json(const Report& report, std::ostream& out) {
                      {"warnings", report.warnings},
                      {"facts", std::move(facts)},
                      {"metrics", std::move(names)}};
-  const std::string text = head.dump(1, ' ', false, json::error_handler_t::replace);
-  out << text.substr(0, text.rfind('\n'));
+  write_head(out, head);
 
   std::unordered_map<std::size_t, std::size_t> places;
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());

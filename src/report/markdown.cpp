@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
 
-/// Text that stays what it is on a page: no markup, no table cell of its own.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    if (std::string_view("\\`*_{}[]<>()#|!~").find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 void write_candidates(const Report& report, std::ostream& out) {
   out << "\n## Candidates\n\n";
   if (!lists_candidates(report)) {

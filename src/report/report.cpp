@@ -141,7 +141,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   }
   report.failures = failure_groups(report);
   report.facts = report::facts(report);
-  report.warnings = report::warnings(report, records_off_roster(report.run));
+  report.warnings = report::warnings(report.run, records_off_roster(report.run));
   std::ranges::move(of_audits, std::back_inserter(report.warnings));
   return report;
 }

@@ -42,6 +42,15 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    if (std::string_view("\\`*_{}[]<>()#|!~").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return !continues_code_point(c); }));

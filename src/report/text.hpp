@@ -18,6 +18,8 @@ inline constexpr std::string_view kNoValue = "–";
 /// `text` on one line and without control characters: what candidates print or are named must not
 /// steer a terminal.
 std::string printable(std::string_view text);
+/// `text` as it stays what it is on a page of markdown: no markup, no table cell of its own.
+std::string escaped(std::string_view text);
 /// Columns that `text` takes: its code points.
 std::size_t columns(std::string_view text);
 /// `text` cut to `width` columns, with "…" where something is missing.

@@ -116,7 +116,7 @@ void Evaluation::run_kernelbench_timing() {
       flag("excessive_speedup");
   }
   freeze(false);
-  for (const auto& [side, times] : measurements) timing.sides[side] = summarize(times);
+  for (const auto& [side, times] : measurements) timing.sides[side] = summarize({times});
   verdict_.record.timing = std::move(timing);
   verdict_.raw_ms = std::move(measurements);
 }

@@ -175,13 +175,13 @@ void Evaluation::run_timing() {
   const auto& candidate = times.at("candidate");
   for (const auto& side : sides) {
     const auto& measurements = times.at(side.name);
-    auto& summary = timing.sides[side.name] = summarize(measurements);
-    const double clock = median(run.clocks_mhz.at(side.name));
-    if (clock > 0) summary.clock_mhz = clock;
     // Of bounds there is one for each block.
     const auto block = [&](const std::string& name) {
       return timing.trust == "self_reported" ? 1 : run.block_sizes.at(name);
     };
+    auto& summary = timing.sides[side.name] = summarize({measurements, block(side.name)});
+    const double clock = median(run.clocks_mhz.at(side.name));
+    if (clock > 0) summary.clock_mhz = clock;
     if (side.name != "candidate" && device.timing_method() != "wall")
       verdict_.record.speedup.push_back(
           speedup_of(side.name, {measurements, block(side.name)}, {candidate, block("candidate")}));

@@ -57,13 +57,9 @@ bool often_enough(const Block& block, std::size_t count, const TimingLimits& lim
   return count >= static_cast<std::size_t>(least);
 }
 
-struct Ratio {
+struct Interval {
   double value, lo, hi;
 };
-
-double mean(std::vector<double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::size_t blocks_of(const Series& series) {
   return std::max<std::size_t>(series.ms.size() / series.block, 1);
@@ -84,19 +80,28 @@ std::vector<double> resampled(const Series& series, Random& random) {
   return sample;
 }
 
-Ratio bootstrap_ratio(const Series& numerator, const Series& denominator,
-                      double (*middle)(std::vector<double>) = median) {
+/// The 95 % interval of `value`, of which `draw` gives one after another from resampled data;
+/// `blocks` is how many those are drawn from.
+Interval bootstrap(double value, std::size_t blocks,
+                   const std::function<double(std::mt19937_64&)>& draw) {
   std::mt19937_64 random(20240229);  // fixed: equal measurements give an equal interval
-  std::vector<double> ratios(kResamples);
-  for (auto& ratio : ratios)
-    ratio = middle(resampled(numerator, random)) / middle(resampled(denominator, random));
-  std::sort(ratios.begin(), ratios.end());
-  const double value = middle(numerator.ms) / middle(denominator.ms);
+  std::vector<double> values(kResamples);
+  for (auto& drawn : values) drawn = draw(random);
+  std::sort(values.begin(), values.end());
   // Few blocks that are drawn from themselves spread less than those that were not seen.
-  const auto blocks = static_cast<double>(std::min(blocks_of(numerator), blocks_of(denominator)));
-  const double wider = blocks > 1 ? std::sqrt(blocks / (blocks - 1)) : 1;
-  const auto end = [&](double ratio) { return value * std::pow(ratio / value, wider); };
-  return {value, end(ratios[kResamples / 40]), end(ratios[kResamples - 1 - kResamples / 40])};
+  const auto count = static_cast<double>(blocks);
+  const double wider = count > 1 ? std::sqrt(count / (count - 1)) : 1;
+  const auto end = [&](double drawn) { return value * std::pow(drawn / value, wider); };
+  return {value, end(values[kResamples / 40]), end(values[kResamples - 1 - kResamples / 40])};
+}
+
+Interval bootstrap_ratio(const Series& numerator, const Series& denominator,
+                         double (*middle)(std::vector<double>) = median) {
+  return bootstrap(middle(numerator.ms) / middle(denominator.ms),
+                   std::min(blocks_of(numerator), blocks_of(denominator)), [&](auto& random) {
+                     const double above = middle(resampled(numerator, random));
+                     return above / middle(resampled(denominator, random));
+                   });
 }
 
 bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, double target) {
@@ -104,7 +109,7 @@ bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, do
     return Series{run.measurements.at(side.name), run.block_sizes.at(side.name)};
   };
   return std::all_of(sides.begin(), sides.end() - 1, [&](const TimedSide& side) {
-    const Ratio ratio = bootstrap_ratio(series(side), series(sides.back()));
+    const Interval ratio = bootstrap_ratio(series(side), series(sides.back()));
     return (ratio.hi - ratio.lo) / 2 <= target * ratio.value;
   });
 }
@@ -160,7 +165,12 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-SideTiming summarize(const std::vector<double>& measurements_ms) {
+double mean(std::vector<double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+SideTiming summarize(const Series& series) {
+  const std::vector<double>& measurements_ms = series.ms;
   SideTiming timing;
   const auto count = static_cast<double>(measurements_ms.size());
   timing.count = static_cast<std::int64_t>(measurements_ms.size());
@@ -179,18 +189,24 @@ SideTiming summarize(const std::vector<double>& measurements_ms) {
   const auto [low, high] = std::minmax_element(measurements_ms.begin(), measurements_ms.end());
   timing.min_ms = *low;
   timing.max_ms = *high;
+  if (blocks_of(series) < 2) return timing;
+  const Interval interval = bootstrap(timing.median_ms, blocks_of(series), [&](auto& random) {
+    return median(resampled(series, random));
+  });
+  timing.lo_ms = interval.lo;
+  timing.hi_ms = interval.hi;
   return timing;
 }
 
 Speedup speedup_of(const std::string& baseline, const Series& baseline_ms,
                    const Series& candidate_ms) {
-  const Ratio ratio = bootstrap_ratio(baseline_ms, candidate_ms);
+  const Interval ratio = bootstrap_ratio(baseline_ms, candidate_ms);
   return {baseline, ratio.value, ratio.lo, ratio.hi};
 }
 
 Speedup speedup_of_means(const std::string& baseline, const std::vector<double>& baseline_ms,
                          const std::vector<double>& candidate_ms) {
-  const Ratio ratio = bootstrap_ratio({baseline_ms}, {candidate_ms}, mean);
+  const Interval ratio = bootstrap_ratio({baseline_ms}, {candidate_ms}, mean);
   return {baseline, ratio.value, ratio.lo, ratio.hi};
 }
 

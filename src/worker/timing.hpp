@@ -49,14 +49,18 @@ struct TimedRun {
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<double()>& clock_mhz);
 
-/// Median, mean, standard deviation, quartiles and extremes of measurements.
-SideTiming summarize(const std::vector<double>& measurements_ms);
-double median(std::vector<double> values);
 /// Measurements of one side in the order in which they were made.
 struct Series {
   const std::vector<double>& ms;
   std::size_t block = 1;  ///< how many were made without a switch to another side
 };
+
+/// Median, mean, standard deviation, quartiles and extremes of measurements, and the 95 % interval
+/// of the median by the bootstrap of speedup_of(); none of a single block, which tells nothing of
+/// others.
+SideTiming summarize(const Series& series);
+double median(std::vector<double> values);
+double mean(std::vector<double> values);
 
 /// baseline over candidate, ratio of medians, with a 95 % interval by a bootstrap in two stages:
 /// blocks, and measurements in each. Those of a block are alike (clocks, caches, what the machine

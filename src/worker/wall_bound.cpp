@@ -49,9 +49,8 @@ bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& t
   // candidate does nothing would buy it the smallest, and of few blocks an output is compared. To
   // move the median it has to risk that in half of them. And a claim that is itself a median would
   // be held against what only luck attains.
-  const SideTiming told = summarize(told_ms);
   // The mean is told as well: half of the claims could be next to nothing under the same median.
-  return std::min(told.median_ms, told.mean_ms) >= kConfirming * median(bounds_ms);
+  return std::min(median(told_ms), mean(told_ms)) >= kConfirming * median(bounds_ms);
 }
 
 double echo_ms() {

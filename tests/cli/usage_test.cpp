@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(Help, IsThereForEveryCommand) {
-  for (const std::string command : {"eval", "list", "report", "import", "export", "doctor"}) {
+  for (const std::string command :
+       {"eval", "list", "report", "compare", "import", "export", "doctor"}) {
     const auto result = run_kbench({command, "--help"});
     EXPECT_EQ(result.status.code, 0);
     EXPECT_THAT(result.output, HasSubstr("--help")) << command;

@@ -225,9 +225,14 @@ TEST(Record, QuartilesOfOlderFilesAreNone) {
   Record record = samples::correct();
   record.timing->sides["candidate"].q1_ms = 0.5;
   record.timing->sides["candidate"].q3_ms = 0.75;
+  record.timing->sides["candidate"].lo_ms = 0.625;
+  record.timing->sides["candidate"].hi_ms = 0.6875;
   json line = to_json(record);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].q3_ms, 0.75);
-  for (const char* name : {"q1_ms", "q3_ms"}) line["timing"]["sides"]["candidate"].erase(name);
+  EXPECT_EQ(record_from_json(line).timing->sides["candidate"].lo_ms, 0.625);
+  EXPECT_EQ(record_from_json(line).timing->sides["candidate"].hi_ms, 0.6875);
+  for (const char* name : {"q1_ms", "q3_ms", "lo_ms", "hi_ms"})
+    line["timing"]["sides"]["candidate"].erase(name);
   EXPECT_FALSE(record_from_json(line).timing->sides["candidate"].q1_ms);
 }
 

@@ -274,7 +274,7 @@ TEST(Median, OfOddAndEvenCounts) {
 }
 
 TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
-  const auto timing = summarize({2, 4, 4, 4, 5, 5, 7, 9});
+  const auto timing = summarize({{2, 4, 4, 4, 5, 5, 7, 9}});
   EXPECT_EQ(timing.count, 8);
   EXPECT_DOUBLE_EQ(timing.median_ms, 4.5);
   EXPECT_DOUBLE_EQ(timing.mean_ms, 5);
@@ -285,9 +285,26 @@ TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
   EXPECT_LE(timing.q1_ms, timing.median_ms);
   EXPECT_LE(timing.median_ms, timing.q3_ms);
   EXPECT_LE(timing.q3_ms, timing.max_ms);
-  EXPECT_EQ(summarize({1, 2, 3, 4, 5}).q1_ms, 2);
-  EXPECT_EQ(summarize({1, 2, 3, 4, 5}).q3_ms, 4);
-  EXPECT_EQ(summarize({3}).std_ms, 0);
+  EXPECT_EQ(summarize({{1, 2, 3, 4, 5}}).q1_ms, 2);
+  EXPECT_EQ(summarize({{1, 2, 3, 4, 5}}).q3_ms, 4);
+  EXPECT_EQ(summarize({{3}}).std_ms, 0);
+}
+
+TEST(Summarize, TellsHowSureTheMedianIs) {
+  const auto equal = summarize({{3, 3, 3, 3}, 2});
+  EXPECT_EQ(equal.lo_ms, 3);
+  EXPECT_EQ(equal.hi_ms, 3);
+  // Four blocks whose calls are alike know less than sixteen single calls would.
+  const std::vector<double> times = {1, 1, 1, 1, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2};
+  const auto alike = summarize({times, 4}), single = summarize({times, 1});
+  ASSERT_TRUE(alike.lo_ms && alike.hi_ms && single.lo_ms && single.hi_ms);
+  EXPECT_LT(*alike.lo_ms, *single.lo_ms);
+  EXPECT_GT(*alike.hi_ms, *single.hi_ms);
+  EXPECT_LE(*alike.lo_ms, alike.median_ms);
+  EXPECT_GE(*alike.hi_ms, alike.median_ms);
+  // One block says nothing of the next.
+  EXPECT_FALSE(summarize({{1, 2, 3}, 3}).lo_ms);
+  EXPECT_FALSE(summarize({{1}, 1}).hi_ms);
 }
 
 TEST(SpeedupOf, IsTheRatioOfMediansWithItsInterval) {
@@ -382,7 +399,7 @@ TEST(SpeedupOfMeans, HasNoMediansAndAnInterval) {
   const auto found = speedup_of_means("eager", eager, candidate);
   EXPECT_EQ(found.baseline, "eager");
   EXPECT_DOUBLE_EQ(found.value, 6.5);  // of medians it would be 2
-  EXPECT_DOUBLE_EQ(found.value, summarize(eager).mean_ms / summarize(candidate).mean_ms);
+  EXPECT_DOUBLE_EQ(found.value, summarize({eager}).mean_ms / summarize({candidate}).mean_ms);
   EXPECT_LE(found.lo, found.value);
   EXPECT_GE(found.hi, found.value);
 }

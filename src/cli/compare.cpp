@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "kbench/comparison.hpp"
+#include "kbench/error.hpp"
+#include "terminal.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr int kGate = 3;
+
+struct CompareArguments {
+  std::vector<std::filesystem::path> runs;
+  std::vector<std::string> formats;
+  std::string gate;
+  ComparisonOptions options;
+};
+
+int compare(const CompareArguments& arguments, bool is_gated) {
+  // What is misspelt is told before long files are read.
+  std::vector<ComparisonTarget> targets;
+  for (const std::string& format : arguments.formats) targets.push_back(comparison_target(format));
+  ComparisonOptions options = arguments.options;
+  if (is_gated) options.regression = parse_regression_gate(arguments.gate);
+  if (arguments.runs.size() < 2)
+    throw UsageError(fmt::format("there is nothing to compare {} with: name two run files or more",
+                                 arguments.runs.front().string()));
+  fit_terminal(options.color, options.width);
+  std::vector<ComparedRun> runs;
+  for (const std::filesystem::path& path : arguments.runs)
+    runs.push_back({.name = path.string(), .run = read_run(path)});
+  const Comparison comparison = build_comparison(std::move(runs), options);
+  write_comparison(comparison, targets, std::cout);
+  if (!is_gated) return 0;
+  const std::vector<std::string> sentences = regressions(comparison);
+  for (const std::string& sentence : sentences) fmt::print(stderr, "kbench: {}\n", sentence);
+  return sentences.empty() ? 0 : kGate;
+}
+
+}  // namespace
+
+Subcommand add_compare(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare run files with the first: outcomes, times and speedups, regressions");
+  auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("run", arguments->runs, "run files; the others are compared with the first")
+      ->required();
+  command
+      ->add_option("--format", arguments->formats,
+                   "console (default), json, csv or markdown, or FORMAT=FILE; may be repeated")
+      ->allow_extra_args(false);
+  const CLI::Option* gate = command->add_option(
+      "--fail-on", arguments->gate,
+      "regression, or regression=SHARE (5%, the default, or 0.05): exit 3 where a sample is no "
+      "longer correct, or is slower by more than that and its interval is beyond 1");
+  command->add_flag("--verbose", arguments->options.verbose, "every sample, however many");
+  return {command, [arguments, gate] { return compare(*arguments, gate->count() > 0); }};
+}
+
+}  // namespace kbench::cli

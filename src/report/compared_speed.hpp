@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/comparison.hpp"
+
+namespace kbench::report {
+
+/// The candidate's time in milliseconds of a call, as time_ms() gives it, with the interval that
+/// follows from the record's spread and count (build_comparison() says how). None where it has no
+/// positive time.
+std::optional<Measured> candidate_time(const Record& record);
+
+/// a / b, with its interval where both have one; kRunToRunShare is added to it at both ends.
+Measured ratio_between_runs(const Measured& a, const Measured& b);
+
+/// The baselines that both records have a positive speedup over, in the order of `base`.
+std::vector<ComparedBaseline> shared_baselines(const Record& base, const Record& other);
+
+/// Faster, slower, same or ambiguous, as `ratio` says.
+Change change_of(const Measured& ratio);
+
+/// Fills in what two correct and comparable records say of speed, and the change that follows.
+/// `untimed` says why their runs' times may not be compared; empty where they may.
+void compare_speed(ComparedSample& sample, const Record& base, const Record& other,
+                   const std::string& untimed);
+
+}  // namespace kbench::report

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "comparison_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "compared_text.hpp"
+#include "kbench/error.hpp"
+#include "targets.hpp"
+#include "text.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::array kFormats = {
+    ComparisonFormat{"console", "txt", report::write_comparison_console},
+    ComparisonFormat{"json", "json", report::write_comparison_json},
+    ComparisonFormat{"csv", "csv", report::write_comparison_csv},
+    ComparisonFormat{"markdown", "md", report::write_comparison_markdown},
+};
+
+constexpr std::size_t kNamedRegressions = 3;
+
+}  // namespace
+
+std::span<const ComparisonFormat> comparison_formats() { return kFormats; }
+
+ComparisonTarget comparison_target(std::string_view argument) {
+  return report::parse_target<ComparisonTarget>(comparison_formats(), argument);
+}
+
+void write_comparison(const Comparison& comparison, std::span<const ComparisonTarget> targets,
+                      std::ostream& out) {
+  report::write_targets(comparison, targets, comparison_formats().front(), out);
+}
+
+double parse_regression_gate(std::string_view argument) {
+  constexpr std::string_view kName = "regression";
+  const std::size_t equals = argument.find('=');
+  if (argument.substr(0, equals) != kName)
+    throw UsageError(
+        fmt::format("there is no gate \"{}\"; there is {}, as in {}=5%", argument, kName, kName));
+  if (equals == std::string_view::npos) return ComparisonOptions().regression;
+  std::string_view number = argument.substr(equals + 1);
+  const bool is_percent = number.ends_with('%');
+  if (is_percent) number.remove_suffix(1);
+  double share = -1;
+  const char* end = number.data() + number.size();
+  const auto parsed = std::from_chars(number.data(), end, share);
+  if (is_percent) share /= 100;
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(share >= 0 && share < 1))
+    throw UsageError(
+        fmt::format("\"{}\" names no share from 0 to below 1 after \"=\": write {}=5% or {}=0.05",
+                    argument, kName, kName));
+  return share;
+}
+
+std::vector<std::string> regressions(const Comparison& comparison) {
+  std::vector<std::string> sentences;
+  for (const RunComparison& pair : comparison.comparisons) {
+    if (pair.regressions == 0) continue;
+    const report::ComparedView view{comparison, pair};
+    std::string names;
+    std::size_t named = 0;
+    for (const ComparedSample& sample : pair.samples) {
+      if (!sample.regression || named == kNamedRegressions) continue;
+      ++named;
+      names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", report::sample_name(sample),
+                           sample.change == Change::kBroken
+                               ? report::outcome_change(view, sample)
+                               : "slower by " + report::percent(1 / sample.decisive()->value - 1));
+    }
+    const auto more = pair.regressions - static_cast<std::int64_t>(named);
+    sentences.push_back(fmt::format(
+        "{} has {} against {} (broken, or slower by over {}): {}{}",
+        report::printable(view.other().name), report::counted(pair.regressions, "regression"),
+        report::printable(view.base().name), report::percent(comparison.options.regression), names,
+        more > 0 ? fmt::format("; and {} more", more) : ""));
+  }
+  return sentences;
+}
+
+}  // namespace kbench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "targets.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace kbench::report {
+namespace {
+
+/// `text` without the sequences that colour it; there are no others, because what comes from
+/// outside is made printable.
+std::string without_color(std::string_view text) {
+  std::string plain;
+  for (std::size_t escape; (escape = text.find('\x1b')) != std::string_view::npos;) {
+    plain += text.substr(0, escape);
+    text.remove_prefix(std::min(text.size(), text.find('m', escape) + 1));
+  }
+  return plain.append(text);
+}
+
+}  // namespace
+
+void write_file(const std::filesystem::path& file, bool is_colored,
+                const std::function<void(std::ostream&)>& write) {
+  const std::filesystem::path unfinished = file.string() + ".part";
+  std::error_code failure;
+  {
+    std::ofstream out(unfinished, std::ios::binary);
+    if (is_colored) {
+      std::ostringstream colored;
+      write(colored);
+      out << without_color(colored.str());
+    } else {
+      write(out);
+    }
+    out.close();
+    if (!out) failure = std::make_error_code(std::errc::io_error);
+  }
+  if (!failure) std::filesystem::rename(unfinished, file, failure);
+  if (!failure) return;
+  std::error_code ignored;
+  std::filesystem::remove(unfinished, ignored);
+  throw Error(
+      fmt::format("cannot write the report {}: name a file in a folder that is there, may "
+                  "be written and has room",
+                  file.string()));
+}
+
+void flush_output(std::ostream& out) {
+  out.flush();
+  if (!out) throw Error("cannot write the report to standard output");
+}
+
+}  // namespace kbench::report
