@@ -100,7 +100,7 @@ void compare_speed(ComparedSample& sample, const Record& base, const Record& oth
                    const std::string& untimed) {
   sample.change = Change::kBothCorrect;
   if (base.device == "cpu" || other.device == "cpu") {
-    sample.reason = "times of a CPU are no measure of speed";
+    sample.reason = kCpuReason;
     return;
   }
   if (!sample.base_ms || !sample.other_ms) {

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/comparison.hpp"
 
 namespace kbench::report {
+
+/// ComparedSample::reason where a run was on a CPU.
+inline constexpr std::string_view kCpuReason = "times of a CPU are no measure of speed";
 
 /// The candidate's time in milliseconds of a call, as time_ms() gives it, with the interval that
 /// follows from the record's spread and count (build_comparison() says how). None where it has no

@@ -8,6 +8,7 @@
 #include <array>
 #include <iterator>
 
+#include "compared_speed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 
@@ -50,7 +51,8 @@ std::string remark(const ComparedView& view, const ComparedSample& sample) {
       view.other_record(sample).outcome != Outcome::kCorrect)
     add(outcome_change(view, sample));
   if (sample.basis == Basis::kSpeedup) add("over " + printable(sample.baselines[0].baseline.str()));
-  add(sample.reason);
+  // What a note above the table says of all need not stand beside each.
+  if (sample.reason != kCpuReason) add(sample.reason);
   return text;
 }
 
@@ -212,6 +214,8 @@ std::string pair_heading(const ComparedView& view) {
 }
 
 std::string comparison_note(const Comparison& comparison) {
+  const auto has_ratio = [](const RunComparison& pair) { return pair.mean.count > 0; };
+  if (std::ranges::none_of(comparison.comparisons, has_ratio)) return {};
   return fmt::format(
       "Ratios are above 1 where the other run is faster than {}. Intervals are 95 %, from each "
       "run's own spread and {} at either end for what differs from run to run. Faster and slower: "

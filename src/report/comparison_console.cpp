@@ -39,7 +39,7 @@ class Console {
     for (const std::string& warning : comparison_.warnings) labelled("!", 2, warning);
     for (const RunComparison& pair : comparison_.comparisons) compared({comparison_, pair});
     summary();
-    labelled("", 2, comparison_note(comparison_));
+    if (const std::string note = comparison_note(comparison_); !note.empty()) labelled("", 2, note);
   }
 
  private:

@@ -63,7 +63,8 @@ void write_comparison_markdown(const Comparison& comparison, std::ostream& out) 
   std::vector<bool> right(summary[0].size(), true);
   right[0] = false;
   write_table(out, summary, right);
-  out << '\n' << escaped(comparison_note(comparison)) << '\n';
+  if (const std::string note = comparison_note(comparison); !note.empty())
+    out << '\n' << escaped(note) << '\n';
 }
 
 }  // namespace kbench::report
