@@ -75,7 +75,7 @@ struct ComparedSample {
   /// Broken, or on the same device slower by more than ComparisonOptions::regression: on another
   /// one it may be the device.
   bool regression = false;
-  std::string reason;       ///< one clause: why not comparable, or why nothing decides on speed
+  std::string reason;  ///< one clause: why not comparable, or why nothing decides on speed
   std::optional<Measured> base_ms, other_ms;  ///< the candidate's times in milliseconds of a call
   /// Base time over other time, so above 1 the other run is faster; none on a CPU, and where the
   /// two were timed in different ways.
@@ -111,7 +111,10 @@ struct RunComparison {
   std::vector<UnmatchedSample> unmatched;       ///< in no order of runs
   std::array<std::int64_t, kChanges> counts{};  ///< of samples, by Change
   std::int64_t regressions = 0;
-  RatioMean mean;                         ///< of the decisive ratios
+  RatioMean mean;  ///< of the decisive ratios
+  /// Geometric means of the shares of each device's own limit (Record::sol), over the samples of
+  /// which both runs have one: how well different devices are used.
+  RatioMean base_limit, other_limit;
   std::vector<Interned> baselines;        ///< shared in at least one sample
   std::vector<RatioMean> baseline_means;  ///< of the ratios of speedups, for each of `baselines`
 

@@ -16,6 +16,9 @@ struct GpuInfo {
   std::int64_t sms = 0;
   std::int64_t shared_bytes_per_block = 0;  ///< dynamic shared memory a block may ask for
   std::uint64_t memory_bytes = 0;
+  // Of what they are, the largest; 0 where the driver does not tell.
+  int clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
+  std::uint64_t l2_bytes = 0;
 };
 
 /// The GPUs of this machine; none where there is no driver. The driver is asked in a child process

@@ -16,6 +16,7 @@
 #include "kbench/outcome.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/shrink.hpp"
+#include "kbench/speed_of_light.hpp"
 
 namespace kbench {
 
@@ -158,10 +159,11 @@ struct Record {
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
   std::vector<Speedup> speedup;
-  std::int64_t launches = 0;       ///< kernel launches per call
-  std::vector<std::string> flags;  ///< "nondeterministic_bits", "public_seed", …
-  Interned kernel_class = "none";  ///< whose kernels ran: own, mixed, library, none, unknown
-  double seconds = 0;              ///< this candidate's whole way through kbench, queueing excluded
+  std::optional<SpeedOfLight> sol;  ///< of what is right and timed, where the least work is known
+  std::int64_t launches = 0;        ///< kernel launches per call
+  std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
+  Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
+  double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
   std::optional<DetailsRef> details;
   /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
   std::string reused_from;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kbench/audit.hpp"
+#include "kbench/baseline.hpp"
 #include "kbench/candidate.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/installation.hpp"
@@ -27,19 +28,15 @@ namespace run {
 class WorkerHost;
 }
 
-/// One way to run the reference, against which candidates are timed.
-struct Baseline {
-  std::string_view name;
-  std::string_view meaning;
-};
-/// The table of baselines: `--baseline` takes their names.
-std::span<const Baseline> baselines();
 /// One row per precision: `--precision` takes their names.
 struct Precision {
   std::string_view name;
   std::string_view meaning;
 };
 std::span<const Precision> precisions();
+
+/// `--timing`: correctness alone.
+inline constexpr const char* kNoTiming = "none";
 
 /// What `kbench eval` was asked for, beyond problems and candidates.
 struct EvalOptions {
@@ -58,6 +55,7 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
+  std::string timing = "auto";         ///< or kNoTiming
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
   unsigned lanes = 1;                  ///< candidates at once on a GPU

@@ -3,11 +3,13 @@
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "kbench/dtype.hpp"
+#include "kbench/speed_of_light.hpp"
 
 namespace kbench {
 
@@ -48,6 +50,7 @@ struct Signature {
   std::map<std::string, Value> attributes;  ///< plain attributes of all modules: "bn.eps"
   std::string precision = "native";
   bool returns_sequence = false;  ///< a tuple or list of the outputs, though it were of one
+  std::optional<LeastWork> work;  ///< none where the call could not be followed
 
   std::int64_t parameter_count() const;  ///< elements of all parameters, buffers not counted
   std::size_t input_bytes() const;       ///< bytes of all input tensors

@@ -116,16 +116,26 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
   }
 }
 
+void check_baselines(const EvalOptions& options, const EvalRun& run) {
+  const std::vector<std::string>& names = options.baselines;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name)
+      throw UsageError(fmt::format("--baseline names {} twice", *name));
+    if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
+      throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
+  }
+}
+
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
-  if (run.devices().front().gpu) return;
+  const bool is_timed = arguments.options.timing != kNoTiming;
+  if (run.devices().front().gpu && is_timed) return;
   for (const auto& argument : arguments.gates) {
     const Metric metric = parse_gate(argument).metric;
     if (metric.needs_speedup())
       throw UsageError(fmt::format(
-          "--fail-under {}: {} needs the times of a GPU, and this run is on the CPU: gate on "
-          "fast_0 or pass@1",
-          argument, metric.name()));
+          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on fast_0 or pass@1",
+          argument, metric.name(), is_timed ? "is on the CPU" : "takes none (--timing none)"));
   }
 }
 
@@ -140,6 +150,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
+  check_baselines(arguments.options, run);
   check_gates(arguments, run);
   std::unordered_set<std::string> known;
   if (arguments.resume && std::filesystem::exists(out)) {
@@ -230,10 +241,14 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
   app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
-  app.add_option("--baseline", a.options.baselines, "ways to run the reference: eager, compile")
+  app.add_option("--baseline", a.options.baselines,
+                 "ways to run the reference; speedups are over the first (default: eager)")
       ->delimiter(',')
       ->check(CLI::IsMember(names_of(baselines())))
       ->allow_extra_args(false);
+  app.add_option("--timing", a.options.timing, "auto, or none: correctness alone")
+      ->check(CLI::IsMember({"auto", kNoTiming}))
+      ->capture_default_str();
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))
       ->capture_default_str();

@@ -20,12 +20,6 @@ constexpr std::array<std::string_view, 4> kOutcomes = {"healthy", "degenerate", 
                                                        "harness_fault"};
 
 /// As records have numbers: six significant digits.
-json number_or_null(const std::optional<double>& value) {
-  if (!value || !std::isfinite(*value)) return {};
-  return std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
-}
-json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
-
 std::string maybe_text(const Fields& fields, const char* field) {
   const json* value = fields.maybe(field);
   return value == nullptr ? std::string() : Fields::text_of(*value, field);

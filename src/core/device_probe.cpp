@@ -22,7 +22,11 @@ using nlohmann::json;
 constexpr int kLimit_ms = 20'000;
 
 // Attributes of CUdevice_attribute, by their stable numbers.
+constexpr int kClockRate = 13;
 constexpr int kMultiprocessorCount = 16;
+constexpr int kMemoryClockRate = 36;
+constexpr int kMemoryBusWidth = 37;
+constexpr int kL2CacheSize = 38;
 constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
 constexpr int kSharedPerBlockOptin = 97;
@@ -77,7 +81,11 @@ json ask_driver() {
                     {"driver", driver},
                     {"sms", ask(kMultiprocessorCount)},
                     {"shared", ask(kSharedPerBlockOptin)},
-                    {"memory", memory}});
+                    {"memory", memory},
+                    {"clock", ask(kClockRate)},
+                    {"memory_clock", ask(kMemoryClockRate)},
+                    {"memory_bus", ask(kMemoryBusWidth)},
+                    {"l2", ask(kL2CacheSize)}});
   }
   return gpus;
 }
@@ -115,7 +123,8 @@ std::vector<GpuInfo> probe_gpus() {
   for (const auto& gpu : answer)
     gpus.push_back({gpu.at("index"), gpu.at("name"), gpu.at("uuid"), gpu.at("major"),
                     gpu.at("minor"), gpu.at("driver"), gpu.at("sms"), gpu.at("shared"),
-                    gpu.at("memory")});
+                    gpu.at("memory"), gpu.at("clock"), gpu.at("memory_clock"), gpu.at("memory_bus"),
+                    gpu.at("l2")});
   return gpus;
 }
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -108,5 +110,15 @@ class Fields {
 
   const nlohmann::json& object_;
 };
+
+/// To six significant digits; null where there is no finite number.
+inline nlohmann::json number_or_null(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  return std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
+}
+/// null where the text is empty.
+inline nlohmann::json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
 
 }  // namespace kbench

@@ -15,16 +15,6 @@ namespace {
 using nlohmann::json;
 
 /// Six significant digits are beyond what any of these measurements resolves, and keep lines short.
-json number_or_null(double value) {
-  if (!std::isfinite(value)) return {};
-  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
-}
-json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
-
-json number_or_null(const std::optional<double>& value) {
-  return value ? number_or_null(*value) : json();
-}
-
 json to_json(const TrialResult& trial) {
   json first_wrong;
   if (trial.first_wrong) {
@@ -165,6 +155,7 @@ void read_sizes(const Fields& fields, Record& record) {
     if (!sizes.empty()) record.sizes = sizes.dump();
   }
   if (const json* shrunk = fields.maybe("shrunk")) record.shrunk = shrunk_from_json(*shrunk);
+  if (const json* sol = fields.maybe("sol")) record.sol = speed_of_light_from_json(*sol);
 }
 
 /// What newer minor versions of the schema have added.
@@ -285,6 +276,7 @@ json to_json(const Record& record) {
                {"seconds", number_or_null(record.seconds)},
                {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
                {"shrunk", nullptr},
+               {"sol", nullptr},
                {"correct_at", nullptr},
                {"compile", nullptr},
                {"timing", nullptr},
@@ -305,6 +297,7 @@ json to_json(const Record& record) {
   for (const TrialResult& trial : record.correctness) line["correctness"].push_back(to_json(trial));
   if (record.outcome == Outcome::kCorrect) {
     if (record.timing) line["timing"] = to_json(*record.timing);
+    if (record.sol) line["sol"] = to_json(*record.sol);
     for (const Speedup& speedup : record.speedup) line["speedup"].push_back(to_json(speedup));
   }
   write_observations(record, line);

@@ -193,7 +193,8 @@ nlohmann::json to_json(const Signature& signature) {
           {"init", values_to_json(signature.init)},
           {"attributes", values_to_json(signature.attributes)},
           {"precision", signature.precision},
-          {"returns_sequence", signature.returns_sequence}};
+          {"returns_sequence", signature.returns_sequence},
+          {"work", signature.work ? to_json(*signature.work) : json()}};
 }
 
 Signature signature_from_json(const nlohmann::json& json) {
@@ -217,6 +218,8 @@ Signature signature_from_json(const nlohmann::json& json) {
   signature.attributes = values_from_json(json, "attributes");
   signature.precision = field_as<std::string>(json, "precision");
   signature.returns_sequence = field_as<bool>(json, "returns_sequence");
+  if (const auto& work = field(json, "work"); !work.is_null())
+    signature.work = least_work_from_json(work);
   return signature;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/signature_codec.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -64,8 +65,8 @@ class Encoder {
   }
 
   void put(const Signature& signature) {
-    const auto& [problem, inputs, outputs, state, init, attributes, precision, returns_sequence] =
-        signature;
+    const auto& [problem, inputs, outputs, state, init, attributes, precision, returns_sequence,
+                 work] = signature;
     put(problem);
     put(inputs);
     put(outputs);
@@ -74,6 +75,15 @@ class Encoder {
     put(attributes);
     put(precision);
     put(returns_sequence);
+    put(work.has_value());
+    if (work) put(*work);
+  }
+
+  void put(const LeastWork& work) {
+    const auto& [read_bytes, written_bytes, flops] = work;
+    put(read_bytes);
+    put(written_bytes);
+    for (const std::uint64_t count : flops) put(count);
   }
 
  private:
@@ -151,7 +161,18 @@ class Decoder {
   bool take(Signature& signature) {
     return take(signature.problem) && take(signature.inputs) && take(signature.outputs) &&
            take(signature.state) && take(signature.init) && take(signature.attributes) &&
-           take(signature.precision) && take(signature.returns_sequence);
+           take(signature.precision) && take(signature.returns_sequence) && take(signature.work);
+  }
+
+  bool take(std::optional<LeastWork>& work) {
+    bool there = false;
+    if (!take(there)) return false;
+    return !there || take(work.emplace());
+  }
+
+  bool take(LeastWork& work) {
+    return take(work.read_bytes) && take(work.written_bytes) &&
+           std::ranges::all_of(work.flops, [this](std::uint64_t& count) { return take(count); });
   }
 
  private:

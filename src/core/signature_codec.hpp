@@ -10,7 +10,7 @@
 namespace kbench {
 
 /// The number to raise whenever the bytes of an entry change.
-inline constexpr int kSignatureSchema = 2;
+inline constexpr int kSignatureSchema = 3;
 
 /// `result` as bytes of this machine: a model with thousands of attributes decodes in well under a
 /// millisecond, where JSON takes tens of them.

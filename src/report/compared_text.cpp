@@ -104,6 +104,11 @@ std::string mean_text(const RatioMean& mean) {
                     : std::string(kNoValue);
 }
 
+std::string share_text(const RatioMean& mean) {
+  return mean.value ? fmt::format("{:.3g} % ({})", *mean.value * 100, mean.count)
+                    : std::string(kNoValue);
+}
+
 /// The pair's mean over that baseline; none where it is not shared there.
 RatioMean mean_over(const RunComparison& pair, const Interned& baseline) {
   for (std::size_t i = 0; i < pair.baselines.size(); ++i)
@@ -162,6 +167,13 @@ std::vector<std::vector<std::string>> summary_table(const Comparison& comparison
   add(fmt::format("regressions (broken, slower by over {})",
                   percent(comparison.options.regression)),
       [](const RunComparison& pair) { return std::to_string(pair.regressions); });
+  if (std::ranges::any_of(comparison.comparisons,
+                          [](const RunComparison& pair) { return pair.base_limit.count > 0; })) {
+    add(fmt::format("share of the device's limit, {} (n)", base),
+        [](const RunComparison& pair) { return share_text(pair.base_limit); });
+    add("  of the other run",
+        [](const RunComparison& pair) { return share_text(pair.other_limit); });
+  }
   add("geometric mean (n)", [](const RunComparison& pair) { return mean_text(pair.mean); });
   for (const Interned& baseline : shared_baselines(comparison))
     add(fmt::format("  of speedups over {} (n)", printable(baseline.str())),

@@ -211,10 +211,18 @@ class Join {
   void summarize() {
     std::vector<double> decisive;
     std::map<Interned, std::vector<double>> by_baseline;
+    std::vector<double> base_limit, other_limit;
     for (const ComparedSample& sample : result_.samples) {
       ++result_.counts[static_cast<std::size_t>(sample.change)];
       result_.regressions += sample.regression ? 1 : 0;
       if (const Measured* ratio = sample.decisive()) decisive.push_back(ratio->value);
+      const auto& base = base_.records[sample.base_record].sol;
+      const auto& other = other_.records[sample.other_record].sol;
+      if (sample.change != Change::kNotComparable && base && other && base->share.value_or(0) > 0 &&
+          other->share.value_or(0) > 0) {
+        base_limit.push_back(*base->share);
+        other_limit.push_back(*other->share);
+      }
       for (const ComparedBaseline& shared : sample.baselines) {
         auto& ratios = by_baseline[shared.baseline];
         if (ratios.empty()) result_.baselines.push_back(shared.baseline);
@@ -222,6 +230,8 @@ class Join {
       }
     }
     result_.mean = mean_of(decisive);
+    result_.base_limit = mean_of(base_limit);
+    result_.other_limit = mean_of(other_limit);
     for (const Interned& baseline : result_.baselines)
       result_.baseline_means.push_back(mean_of(by_baseline[baseline]));
     if (result_.samples.empty())

@@ -41,6 +41,12 @@ void outcome_of(Buffer& row, const Row& from) {
   if (const Record* record = from.record(Base)) append_text(row, to_string(record->outcome));
 }
 
+template <bool Base>
+void limit_share_of(Buffer& row, const Row& from) {
+  const Record* record = from.record(Base);
+  if (record != nullptr && record->sol) append_number(row, record->sol->share);
+}
+
 const Record& any_record(const Row& from) {
   const Record* base = from.record(true);
   return base != nullptr ? *base : *from.record(false);
@@ -83,6 +89,8 @@ constexpr std::array kColumns = {
     Column{"other_cause", text_of<false, &Record::cause>},
     Column{"base_device", text_of<true, &Record::device>},
     Column{"other_device", text_of<false, &Record::device>},
+    Column{"base_limit_share", limit_share_of<true>},
+    Column{"other_limit_share", limit_share_of<false>},
     Column{"base_precision", text_of<true, &Record::precision>},
     Column{"other_precision", text_of<false, &Record::precision>},
 };

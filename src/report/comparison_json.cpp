@@ -22,10 +22,14 @@ json mean_json(const RatioMean& mean) {
 }
 
 json side_json(const Record& record, const std::optional<Measured>& time) {
-  return {{"model", record.model.str()},          {"candidate", record.candidate},
-          {"outcome", to_string(record.outcome)}, {"cause", record.cause.str()},
-          {"device", record.device.str()},        {"precision", record.precision.str()},
-          {"time_ms", measured_json(time)}};
+  return {{"model", record.model.str()},
+          {"candidate", record.candidate},
+          {"outcome", to_string(record.outcome)},
+          {"cause", record.cause.str()},
+          {"device", record.device.str()},
+          {"precision", record.precision.str()},
+          {"time_ms", measured_json(time)},
+          {"limit_share", record.sol ? number(record.sol->share) : json()}};
 }
 
 json sample_json(const ComparedView& view, const ComparedSample& sample) {
@@ -63,6 +67,8 @@ json summary_json(const ComparedView& view) {
           {"only_in_other", pair.only_in(false)},
           {"regressions", pair.regressions},
           {"geometric_mean", mean_json(pair.mean)},
+          {"base_limit_share", mean_json(pair.base_limit)},
+          {"other_limit_share", mean_json(pair.other_limit)},
           {"geometric_mean_of_speedups", std::move(baselines)}};
 }
 

@@ -88,12 +88,14 @@ class Console {
     }
     const std::string gpu = estimated_gpu(report_);
     estimate_ = gpu.empty() ? 0 : std::max<std::size_t>(16, gpu.size() + 10);
+    limit_ = has_limits(report_) ? 7 : 0;
     // What is not a name takes 35 columns; names share what is left.
-    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35 + estimate_);
+    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35 + estimate_ + limit_);
     problem = std::min(problem, names - std::min(model, names / 3));
     model = std::min(model, names - problem);
     const std::string speedup =
         (gpu.empty() ? "" : padded("estimate " + gpu, estimate_, true) + "  ") +
+        (limit_ == 0 ? "" : padded("limit", limit_ - 2, true) + "  ") +
         (report_.on_cpu ? "" : "speedup over " + report_.baseline);
     heading(fitted(
         fmt::format("{} {} {} {:>3} {}  {}", padded("Outcome", outcome), padded("problem", problem),
@@ -121,13 +123,16 @@ class Console {
     } else if (correct && !report_.on_cpu) {
       speedup = fmt::format("{:>6}", kNoValue);
     }
-    std::string text =
-        fmt::format("{} {} {} {:>3} {} {}", padded(fitted(label_of(record), outcome), outcome),
-                    padded(fitted(printable(record.problem.str()), problem), problem),
-                    padded(fitted(printable(record.model.str()), model), model), record.sample,
-                    padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
-                    (estimate_ == 0 ? "" : " " + padded(short_estimate(record), estimate_, true)) +
-                        (report_.on_cpu ? speedup : padded(speedup, 18)));
+    std::string text = fmt::format(
+        "{} {} {} {:>3} {} {}", padded(fitted(label_of(record), outcome), outcome),
+        padded(fitted(printable(record.problem.str()), problem), problem),
+        padded(fitted(printable(record.model.str()), model), model), record.sample,
+        padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
+        (estimate_ == 0 ? "" : " " + padded(short_estimate(record), estimate_, true)) +
+            (limit_ == 0
+                 ? ""
+                 : " " + padded(correct ? limit_text(record) : "", limit_ - 2, true) + " ") +
+            (report_.on_cpu ? speedup : padded(speedup, 18)));
     text = fitted(text, width_);
     const std::size_t used = columns(text);
     if (used + 4 < width_) text += " " + fitted(remarks(record), width_ - used - 1);
@@ -293,6 +298,7 @@ class Console {
   std::ostream& out_;
   std::size_t width_;
   std::size_t estimate_ = 0;             // columns of the estimates; 0: there are none
+  std::size_t limit_ = 0;                // of shares of the device's limit, likewise
   std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
 };
 

@@ -98,6 +98,19 @@ constexpr std::array kColumns = {
              if (const Speedup* over = speedup_over(record, report.baseline))
                append_text(row, relation_of(*over));
            }},
+    // The share of what the device can do at most, that limit, and what it follows from.
+    Column{"limit_share",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.sol) append_number(row, record.sol->share);
+           }},
+    Column{"limit_ms",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.sol) append_number(row, record.sol->limit_ms);
+           }},
+    Column{"limited_by",
+           [](Buffer& row, const Report&, const Record& record) {
+             if (record.sol) append_text(row, record.sol->limited_by.str());
+           }},
     Column{"timing_method",
            [](Buffer& row, const Report&, const Record& record) {
              if (record.timing) append_text(row, record.timing->method);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -184,6 +185,25 @@ std::string speedups(const Report& report) {
   return text;
 }
 
+/// How near the right candidates came to what the device can do at most.
+std::string limits(const Report& report) {
+  double least = 1, most = 0, logarithms = 0;
+  std::int64_t count = 0;
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (!record.sol || !record.sol->share || !(*record.sol->share > 0)) continue;
+    const double share = *record.sol->share;
+    least = std::min(least, share);
+    most = std::max(most, share);
+    logarithms += std::log(share);
+    ++count;
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "{:.3g} to {:.3g} % of what the device can do at most, geometric mean {:.3g} % ({})",
+      least * 100, most * 100, std::exp(logarithms / static_cast<double>(count)) * 100, count);
+}
+
 std::string inputs(const Report& report) {
   std::string text;
   if (const std::string trials = option(report.run, "trials"); !trials.empty()) {
@@ -224,18 +244,14 @@ void add_part(std::string& list, std::string_view before, std::string_view text)
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
-  std::vector<std::pair<std::string, std::string>> all = {{"device", device(report)},
-                                                          {"problems", problems(report)},
-                                                          {"sizes", sizes(report)},
-                                                          {"excluded", excluded(report)},
-                                                          {"judge", judges(report)},
-                                                          {"precision", precision(report)},
-                                                          {"baseline", baseline(report)},
-                                                          {"timing", timing(report)},
-                                                          {"speedups", speedups(report)},
-                                                          {"inputs", inputs(report)},
-                                                          {"kbench", version_text(report.run)},
-                                                          {"run", run_text(report.run)}};
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"device", device(report)},     {"problems", problems(report)},
+      {"sizes", sizes(report)},       {"excluded", excluded(report)},
+      {"judge", judges(report)},      {"precision", precision(report)},
+      {"baseline", baseline(report)}, {"timing", timing(report)},
+      {"speedups", speedups(report)}, {"limit", limits(report)},
+      {"inputs", inputs(report)},     {"kbench", version_text(report.run)},
+      {"run", run_text(report.run)}};
   std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
   return all;
 }

@@ -90,6 +90,7 @@ json candidate_json(const Report& report, const Record& record) {
           {"time_ms", number(time_ms(record, "candidate"))},
           {"baseline_ms", number(time_ms(record, report.baseline))},
           {"speedup", std::move(speedup)},
+          {"sol", record.sol ? json(to_json(*record.sol)) : json()},
           {"told_ms", number(told_ms(record))},
           {"trust", record.timing ? json(record.timing->trust.str()) : json()},
           {"class", record.kernel_class.str()},

@@ -23,10 +23,14 @@ void write_candidates(const Report& report, std::ostream& out) {
     return;
   }
   const std::string gpu = estimated_gpu(report);
-  out << fmt::format("| outcome | problem | model | sample | {} | speedup over {} |{} remarks |\n",
-                     time_label(report), report.baseline.empty() ? "–" : escaped(report.baseline),
-                     gpu.empty() ? "" : " estimate " + escaped(gpu) + " |");
-  out << "|---|---|---|--:|--:|--:|" << (gpu.empty() ? "" : "--:|") << "---|\n";
+  const bool limits = has_limits(report);
+  out << fmt::format(
+      "| outcome | problem | model | sample | {} |{} speedup over {} |{} remarks |\n",
+      time_label(report), limits ? " limit |" : "",
+      report.baseline.empty() ? "–" : escaped(report.baseline),
+      gpu.empty() ? "" : " estimate " + escaped(gpu) + " |");
+  out << "|---|---|---|--:|--:|--:|" << (limits ? "--:|" : "") << (gpu.empty() ? "" : "--:|")
+      << "---|\n";
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     const auto time = time_ms(record, "candidate");
@@ -38,10 +42,11 @@ void write_candidates(const Report& report, std::ostream& out) {
       speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
     }
     out << fmt::format(
-        "| {} | {} | {} | {} | {} | {} |{} {} |\n",
+        "| {} | {} | {} | {} | {} |{} {} |{} {} |\n",
         outcomes()[static_cast<std::size_t>(record.outcome)].label, escaped(record.problem.str()),
         escaped(record.model.str()), record.sample, time ? duration(*time) : std::string(kNoValue),
-        speedup, gpu.empty() ? "" : " " + short_estimate(record) + " |", escaped(remarks(record)));
+        limits ? " " + limit_text(record) + " |" : "", speedup,
+        gpu.empty() ? "" : " " + short_estimate(record) + " |", escaped(remarks(record)));
   }
 }
 

@@ -85,6 +85,18 @@ std::string remarks(const Record& record) {
   return printable(text);
 }
 
+bool has_limits(const Report& report) {
+  return std::ranges::any_of(report.candidates, [&](std::size_t index) {
+    const Record& record = report.run.records[index];
+    return record.sol && record.sol->share;
+  });
+}
+
+std::string limit_text(const Record& record) {
+  return record.sol && record.sol->share ? fmt::format("{:.0f} %", *record.sol->share * 100)
+                                         : std::string(kNoValue);
+}
+
 std::string status_text(const Report& report) {
   return report.complete ? "complete"
                          : fmt::format("INCOMPLETE {}/{}", report.finished, report.planned);

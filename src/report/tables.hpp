@@ -32,6 +32,10 @@ std::string candidate_name(const Record& record);
 /// Class (where not own), trust (where not the best; "bound": the time is not what was told),
 /// whether at reduced sizes, and flags.
 std::string remarks(const Record& record);
+/// Whether any candidate's share of its device's limit is known.
+bool has_limits(const Report& report);
+/// That share, "50 %"; "–" where it is not known.
+std::string limit_text(const Record& record);
 /// "complete", or "INCOMPLETE 38/48".
 std::string status_text(const Report& report);
 /// "CPU wall time" or "time": what the candidates' times are.

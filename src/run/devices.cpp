@@ -11,11 +11,6 @@
 namespace kbench {
 namespace {
 
-constexpr std::array<Baseline, 2> kBaselines{{
-    {"eager", "the reference as PyTorch runs it"},
-    {"compile", "the reference through torch.compile"},
-}};
-
 constexpr std::array<Precision, 4> kPrecisions{{
     {"native", "the problem's own types; fp32 without TF32"},
     {"tf32", "TF32 allowed on both sides"},
@@ -53,7 +48,6 @@ std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbe
 
 }  // namespace
 
-std::span<const Baseline> baselines() { return kBaselines; }
 std::span<const Precision> precisions() { return kPrecisions; }
 
 std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus) {

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "kbench/cage.hpp"
+#include "kbench/speed_of_light.hpp"
 
 namespace kbench::run {
 namespace {
@@ -41,6 +43,10 @@ nlohmann::json environment_of(const Installation& installation,
          {"uuid", device.gpu->uuid},
          {"compute", fmt::format("{}.{}", device.gpu->compute_major, device.gpu->compute_minor)},
          {"driver_cuda", device.gpu->driver_version}});
+    if (const auto peaks = peaks_of(*device.gpu)) {
+      gpus.back()["memory_gb_s"] = std::round(peaks->memory_bytes_s / 1e9);
+      gpus.back()["l2_bytes"] = device.gpu->l2_bytes;
+    }
   }
   utsname system{};
   uname(&system);

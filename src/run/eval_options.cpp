@@ -27,7 +27,7 @@ json options_json(const EvalOptions& options) {
               {"judge", judge_of(options)},
               {"baselines", options.baselines},
               {"trials", options.trials},
-              {"timing", "auto"},
+              {"timing", options.timing},
               {"l2", options.cold_cache ? "cold" : "warm"},
               {"seed", by_kernelbench(options) ? "kernelbench"
                        : options.seed          ? "public"

@@ -112,6 +112,7 @@ void EvalRun::Impl::prepare(Prepared& prepared) {
   const auto& device = devices.front();
   prepared.sizes = sizes->of(*prepared.problem).sizes;
   prepared.needed_bytes = run::needed_bytes(found);
+  prepared.work = found.work;
   if (const auto unfit = run::unfit(found, device, prepared.record.shrunk, options.shrink))
     return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, unfit->cause,
                        unfit->message);
@@ -175,6 +176,7 @@ run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
   common.host = &*host;
   common.options = &options;
   common.secret = secret;
+  common.baseline_cache = (installation.cache / "baselines").string();
   common.kept_judges = judges;
   common.judge_kernels = judge_kernels;
   common.flush_kernel = flush_kernel;

@@ -9,6 +9,7 @@
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
 #include "kbench/memory_file.hpp"
+#include "run/device_limits.hpp"
 #include "run/judge_answer.hpp"
 
 namespace kbench::run {
@@ -77,6 +78,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
   request["baselines"] = options.baselines;
+  request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
   request["families"] = options.families;
   request["families_off"] = prepared.problem->families_off;
@@ -317,7 +319,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"require_own", setup_.options->require_own},
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
-                     {"timed", prepared.timed},
+                     {"timed", prepared.timed && setup_.options->timing != kNoTiming},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());
   const WorkerLimits& limits = setup_.host->limits();
@@ -376,6 +378,9 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   }
   candidate.end();
   if (candidate.floods()) reject_flood(record);
+  hold_against_limits(record, prepared.work,
+                      setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
+                      setup_.options->cold_cache);
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
 }

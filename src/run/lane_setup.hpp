@@ -27,6 +27,7 @@ struct LaneSetup {
   std::size_t lanes = 1;         ///< of the device
   const EvalOptions* options = nullptr;
   std::string secret;
+  std::string baseline_cache;  ///< folder of what compilers make of references
   /// The judge's own kernels for this device; invalid where it works without.
   std::shared_future<CompileResult> judge_kernels;
   std::shared_future<CompileResult> flush_kernel;  ///< for candidates' processes, likewise

@@ -40,7 +40,8 @@ struct Prepared {
   std::optional<CandidateJob> module;   ///< of a module or an extension
   std::shared_future<Scouted> scouted;  ///< of a module that has been sent ahead
   double call_limit_s = 0;
-  std::size_t needed_bytes = 0;  ///< of the device's memory, by one input set of the problem
+  std::size_t needed_bytes = 0;   ///< of the device's memory, by one input set of the problem
+  std::optional<LeastWork> work;  ///< of the reference
 };
 
 /// Ends a candidate's way: sets outcome, stage, cause and message.

@@ -47,6 +47,7 @@ struct Verdict {
   Phases phases_s;                                    ///< where the judge's time went
   std::vector<OperatorCost> operators;                ///< of torch, in the counted call of a module
   bool counted = false;                               ///< all that a call did has been counted
+  std::map<std::string, std::string> failed_baselines;  ///< that were not timed, and why
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.
@@ -147,6 +148,10 @@ class Evaluation {
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
   std::vector<double> time_walled(std::span<const std::size_t> slots, Block block);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
+  /// What that baseline calls on the set in a slot. Throws ProblemFailure.
+  pybind11::object& baseline_model(const std::string& baseline, std::size_t slot);
+  /// Readies it for all sets that are timed; false where it cannot be run.
+  bool prepare_baseline(const std::string& baseline);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
   /// The sets of a block's calls: those that are discarded may have been seen before.
   std::vector<std::size_t> slots_of(Block block);

@@ -78,7 +78,7 @@ double Evaluation::empty_call_ms(bool kept) {
 void Evaluation::calibrate_walls() {
   walls_.clear();
   const double own_ms = empty_call_ms(false);
-  for (const auto& baseline : problem_.options().baselines) walls_[baseline].overhead_ms = own_ms;
+  for (const auto& baseline : problem_.baselines()) walls_[baseline].overhead_ms = own_ms;
   walls_["candidate"].overhead_ms = empty_call_ms(true);
   walls_["candidate"].message_ms = echo_ms();
 }

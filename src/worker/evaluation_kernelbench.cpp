@@ -105,8 +105,8 @@ void Evaluation::run_kernelbench_timing() {
   Timing timing;
   timing.method = wall ? "wall" : "kb_events";
   timing.trust = "self_reported";
-  for (const auto& baseline : problem_.options().baselines) {
-    const auto model = problem_.baseline_model(baseline, set);
+  for (const auto& baseline : problem_.baselines()) {
+    const auto model = problem_.baseline_model(baseline, slot);
     const auto& times = measurements[baseline] =
         problem_.host().time_by_kernelbench(model, arguments, std::string(device.name()), calls);
     if (wall) continue;

@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 
+#include "kbench/baseline.hpp"
 #include "worker/evaluation.hpp"
 #include "worker/timing.hpp"
 
@@ -21,6 +22,26 @@ using protocol::MessageType;
 constexpr std::size_t kCheckedTimedSets = 2;
 /// Of so many blocks before that an output of one is compared.
 constexpr std::uint64_t kUncheckedBlocks = 4;
+
+/// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.
+class MathSpan {
+ public:
+  MathSpan(ProblemHost& host, bool tf32) : host_(host), before_(tf32 ? host.math_modes() : 0) {
+    if (tf32) host_.set_math_modes(before_ | kBothTf32);
+    is_set_ = tf32;
+  }
+  ~MathSpan() {
+    if (is_set_) host_.set_math_modes(before_);
+  }
+  MathSpan(const MathSpan&) = delete;
+  MathSpan& operator=(const MathSpan&) = delete;
+
+ private:
+  static constexpr std::uint32_t kBothTf32 = 3;  // of ProblemHost::math_modes()
+  ProblemHost& host_;
+  std::uint32_t before_;
+  bool is_set_ = false;
+};
 
 }  // namespace
 
@@ -115,19 +136,37 @@ std::vector<double> Evaluation::times_of(const protocol::Message& message, int c
   return times;
 }
 
+pybind11::object& Evaluation::baseline_model(const std::string& baseline, std::size_t slot) {
+  const std::size_t of = find_baseline(baseline)->of_inputs ? slot : problem_.lender(slot);
+  auto& model = baseline_models_[{baseline, of}];
+  if (!model) model = problem_.baseline_model(baseline, of);
+  return model;
+}
+
+bool Evaluation::prepare_baseline(const std::string& baseline) {
+  try {
+    for (std::size_t slot = 0; slot < problem_.resident(); ++slot) baseline_model(baseline, slot);
+    for (const std::size_t slot : problem_.timed_slots()) baseline_model(baseline, slot);
+    return true;
+  } catch (const ProblemFailure& failure) {
+    verdict_.failed_baselines[baseline] = failure.message;
+    std::erase_if(baseline_models_,
+                  [&](const auto& model) { return model.first.first == baseline; });
+    return false;
+  }
+}
+
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
   auto& device = problem_.device();
   const auto slots = slots_of(block);
-  for (const std::size_t slot : slots) {
-    auto& model = baseline_models_[{baseline, problem_.lender(slot)}];
-    if (!model) model = problem_.baseline_model(baseline, problem_.slot_set(slot));
-  }
+  for (const std::size_t slot : slots) baseline_model(baseline, slot);
+  const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
   std::vector<double> times;
   auto start = protocol::Clock::now();
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (i == static_cast<std::size_t>(block.discarded)) start = protocol::Clock::now();
     InputSet& set = problem_.slot_set(slots[i]);
-    const auto& model = baseline_models_.at({baseline, problem_.lender(slots[i])});
+    const auto& model = baseline_model(baseline, slots[i]);
     set.restore();
     if (flushes()) device.flush_cache();
     times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }));
@@ -148,10 +187,14 @@ void Evaluation::run_timing() {
   if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
-  for (const auto& baseline : problem_.options().baselines)
+  verdict_.failed_baselines = problem_.failed_baselines();
+  for (const auto& baseline : problem_.baselines()) {
+    if (!prepare_baseline(baseline)) continue;
     sides.push_back({baseline,
                      [&, baseline](Block block) { return time_baseline(baseline, block); },
                      baseline == "eager" ? problem_.reference_ms() : 0});
+  }
+  if (!verdict_.failed_baselines.empty()) flag("baseline_failed");
   // Of one that it has seen it may know the answer.
   sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_,
                    static_cast<int>(problem_.timed_slots().size())});

@@ -152,6 +152,7 @@ class Judge {
                 {"raw_ms", verdict.raw_ms},
                 {"phases_s", verdict.phases_s},
                 {"families_left_out", problem_->families_left_out()},
+                {"failed_baselines", verdict.failed_baselines},
                 {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));

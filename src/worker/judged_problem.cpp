@@ -7,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "kbench/kernelbench.hpp"
@@ -55,6 +56,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("secret").get_to(options.secret);
     json.at("trials").get_to(options.trials);
     json.at("baselines").get_to(options.baselines);
+    json.at("baseline_cache").get_to(options.baseline_cache);
     json.at("cold_cache").get_to(options.cold_cache);
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
@@ -87,6 +89,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   generations_[0] = 1;
   signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
                                sets_[0]->arguments(), sets_[0]->expected());
+  prepare_baselines();
   if (by_kernelbench_) return;  // KernelBench looks at neither
   check_random_reference(*sets_[0]);
   measure_reference(*sets_[0]);
@@ -265,10 +268,29 @@ const std::vector<OperatorCost>& JudgedProblem::operators() {
   return *operators_;
 }
 
-pybind11::object JudgedProblem::baseline_model(const std::string& baseline, InputSet& set) {
-  if (baseline == "eager") return set.model();
-  if (baseline == "compile") return host_.compile_model(set.model());
-  throw Error(fmt::format("unknown baseline '{}'", baseline));
+void JudgedProblem::prepare_baselines() {
+  for (const std::string& name : options_.baselines) {
+    const Baseline* row = find_baseline(name);
+    if (row == nullptr) throw Error(fmt::format("unknown baseline '{}'", name));
+    try {
+      // Compilers are at work here, before a candidate waits for them.
+      if (row->prepared) baseline_model(name, 0);
+      baselines_.push_back(name);
+    } catch (const ProblemFailure& failure) {
+      failed_baselines_[name] = failure.message;
+    }
+  }
+}
+
+pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std::size_t slot) {
+  InputSet& set = slot_set(slot);
+  if (!find_baseline(baseline)->prepared) return set.model();
+  std::vector<pybind11::object> objects;
+  for (const auto& argument : set.arguments()) objects.push_back(argument.object);
+  set.restore();
+  auto model = host_.baseline(baseline, set.model(), objects, options_.baseline_cache);
+  set.restore();
+  return model;
 }
 
 }  // namespace kbench::worker

@@ -28,6 +28,7 @@ struct JudgeOptions {
   std::string secret;
   int trials = 5;
   std::vector<std::string> baselines{"eager"};
+  std::string baseline_cache;  ///< folder for what compilers make of them; empty: none is kept
   bool cold_cache = true;
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
@@ -135,11 +136,16 @@ class JudgedProblem {
   /// What each operator of the reference moves and computes in one call; found once.
   const std::vector<OperatorCost>& operators();
 
-  /// The model that stands for a baseline ("eager", "compile") on a set.
-  pybind11::object baseline_model(const std::string& baseline, InputSet& set);
+  /// Those of the baselines asked for that the reference can be run by.
+  const std::vector<std::string>& baselines() const { return baselines_; }
+  /// Why it cannot be by the others.
+  const std::map<std::string, std::string>& failed_baselines() const { return failed_baselines_; }
+  /// What a baseline calls on the set in a slot, ready. Throws ProblemFailure.
+  pybind11::object baseline_model(const std::string& baseline, std::size_t slot);
 
  private:
   void load_kernels();
+  void prepare_baselines();
   /// How many sets stay in memory, by the size of the first.
   void make_room(double free_before, const InputSet& first);
   /// What drawing a set leaves in torch's cache, where that is much.
@@ -173,6 +179,8 @@ class JudgedProblem {
   ProblemHost host_;
   Signature signature_;
   double reference_ms_ = 0;
+  std::vector<std::string> baselines_;
+  std::map<std::string, std::string> failed_baselines_;
   bool exact_ = true;   ///< answers in double precision are worth their time
   EagerErrors errors_;  ///< of the first set's
   bool has_oracle_ = true;

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 
-def _bytes_of(tensor):
+def bytes_of(tensor):
     """Bytes behind a tensor; what an expansion repeats lies there once."""
     if tensor.layout is not torch.strided:
         return 0
@@ -16,6 +16,11 @@ def _bytes_of(tensor):
     for size, stride in zip(tensor.shape, tensor.stride()):
         elements *= size if stride != 0 else min(size, 1)
     return elements * tensor.element_size()
+
+
+def is_view(func):
+    return any(r.alias_info is not None and not r.alias_info.is_write
+               for r in func._schema.returns)
 
 
 def tensors_in(value):
@@ -30,18 +35,16 @@ def tensors_in(value):
 
 # What tensor cores compute, and in which type; fp32 takes them in the row tf32 alone.
 _TENSOR_CORE_TYPES = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float64: "fp64"}
-_NO_DATA = ("aten.empty", "aten.new_empty")
+NO_DATA = ("aten.empty", "aten.new_empty")
 
 
 def _cost_of(func, args, kwargs, result):
     """(bytes, flops, type, tensor cores) of one operator."""
     inputs = {(t.data_ptr(), tuple(t.shape)): t for t in tensors_in([args, kwargs])}
     outputs = list(tensors_in(result))
-    view = any(r.alias_info is not None and not r.alias_info.is_write
-               for r in func._schema.returns)
-    if view or str(func).startswith(_NO_DATA):
+    if is_view(func) or str(func).startswith(NO_DATA):
         return 0, 0, "fp32", False
-    moved = sum(map(_bytes_of, inputs.values())) + sum(map(_bytes_of, outputs))
+    moved = sum(map(bytes_of, inputs.values())) + sum(map(bytes_of, outputs))
     counter = flop_registry.get(func.overloadpacket)
     flops = int(counter(*args, **kwargs, out_val=result)) if counter is not None else 0
     dtype = next((t.dtype for t in inputs.values() if t.is_floating_point()), torch.float32)

@@ -282,8 +282,10 @@ std::vector<OperatorCost> ProblemHost::operators(const py::object& model,
   return costs;
 }
 
-py::object ProblemHost::compile_model(const py::object& model) {
-  return call("compile_model", model);
+py::object ProblemHost::baseline(const std::string& name, const py::object& model,
+                                 const std::vector<py::object>& arguments,
+                                 const std::string& cache) {
+  return call("baseline", name, model, python_list(arguments), cache);
 }
 
 void ProblemHost::reseed(std::uint64_t seed) { call("reseed", seed); }

@@ -90,8 +90,11 @@ class ProblemHost {
   /// What each operator of one such call moves and computes.
   std::vector<OperatorCost> operators(const pybind11::object& model,
                                       const std::vector<pybind11::object>& arguments);
-  /// The same model through torch.compile.
-  pybind11::object compile_model(const pybind11::object& model);
+  /// What a baseline of that name calls in place of the model, compiled or captured by calls on
+  /// these arguments; what compilers make stays in the folder `cache`, unless that is empty.
+  pybind11::object baseline(const std::string& name, const pybind11::object& model,
+                            const std::vector<pybind11::object>& arguments,
+                            const std::string& cache);
   /// Sets the state of all of Python's and torch's random generators.
   void reseed(std::uint64_t seed);
 

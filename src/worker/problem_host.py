@@ -18,9 +18,10 @@ import types
 
 import torch
 
-from kbench_worker import kernelbench_rules, light_meta, model_setup, problem_source
+from kbench_worker import baselines, kernelbench_rules, light_meta, model_setup, problem_source
 from kbench_worker.model_setup import (build, dtype_of, seed_all, short, state_of,
                                        with_default)
+from kbench_worker.least_work import LeastWork
 from kbench_worker.operator_cost import counted
 
 
@@ -248,8 +249,11 @@ def reseed(seed):
     seed_all(seed)
 
 
-def compile_model(model):
-    return torch.compile(model)
+def baseline(name, model, arguments, cache):
+    """What is called in place of the model; see baselines.py."""
+    if cache:
+        baselines.use_cache(cache)
+    return baselines.prepared(name, model, arguments)
 
 
 def _plain(value):
@@ -302,7 +306,7 @@ def _tensor_info(name, tensor):
             "shape": list(tensor.shape)}
 
 
-def signature(key, module, model, inputs, outputs, precision, returns_sequence):
+def signature(key, module, model, inputs, outputs, precision, returns_sequence, work=None):
     """What a plan may name, in the form of signature.hpp."""
     if kernelbench_rules.applies(precision) and len(outputs) != 1:
         raise ProblemFailure(
@@ -332,6 +336,7 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence):
         "attributes": _attributes(model),
         "precision": precision,
         "returns_sequence": returns_sequence,
+        "work": work,
     })
 
 
@@ -346,8 +351,12 @@ def describe(key, module, precision):
             with manner:
                 model = build_model(module, device, precision, 0, redraw=False)
                 inputs = draw_inputs(module, device, precision, 0)
-                is_sequence, outputs = structured(model, inputs)
-                return signature(key, module, model, inputs, outputs, precision, is_sequence)
+                given = [*(t for t in inputs if isinstance(t, torch.Tensor)),
+                         *(tensor for _, tensor, _ in state_of(model))]
+                with LeastWork(given, precision) as work:
+                    is_sequence, outputs = structured(model, inputs)
+                return signature(key, module, model, inputs, outputs, precision, is_sequence,
+                                 work.found(outputs))
         except ProblemFailure:
             raise
         except Exception as error:  # the next device may do better; the last one's error is told

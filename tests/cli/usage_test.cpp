@@ -68,6 +68,13 @@ INSTANTIATE_TEST_SUITE_P(
                 {"eval", "--device", "cpu", "--fail-under", "fast_1=0.5", "--out", "DIR/o.jsonl"},
                 "needs the times of a GPU"},
         Mistake{"UnknownBaseline", {"eval", "--baseline", "numpy"}, "numpy"},
+        Mistake{"BaselineTwice",
+                {"eval", "--baseline", "eager,eager", "--device", "cpu", "--out", "DIR/o.jsonl"},
+                "eager twice"},
+        Mistake{"GraphOnTheCpu",
+                {"eval", "--baseline", "cuda_graph", "--device", "cpu", "--out", "DIR/o.jsonl"},
+                "cuda_graph needs a GPU"},
+        Mistake{"UnknownTiming", {"eval", "--timing", "sundial"}, "sundial"},
         Mistake{"UnknownPrecision", {"eval", "--precision", "fp4"}, "fp4"},
         Mistake{
             "UnknownConstant",

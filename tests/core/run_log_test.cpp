@@ -116,7 +116,7 @@ TEST_F(RunLog, ANewerMajorVersionIsRefusedAndANewerMinorOneRead) {
                   AllOf(HasSubstr("run.jsonl is of schema 2.0"), HasSubstr("newer one"))));
   EXPECT_THROW(RunWriter(path_, true), UsageError);
 
-  line["schema"] = "1.7";
+  line["schema"] = fmt::format("1.{}", kSchemaMinor + 1);
   line["new_field"] = 1;
   json record = to_json(samples::correct());
   record["new_field"] = {1, 2};

@@ -40,6 +40,7 @@ Signature sample() {
                           {"bn.eps", Value(1e-5)}};
   signature.precision = "fp16";
   signature.returns_sequence = true;
+  signature.work = LeastWork{.read_bytes = 1ull << 40, .written_bytes = 7, .flops = {1, 2, 3}};
   return signature;
 }
 

@@ -31,6 +31,7 @@ Signature example() {
                           {"conv.stride", Value(std::vector<std::int64_t>{1, 2})},
                           {"floor", Value(-std::numeric_limits<double>::infinity())}};
   signature.precision = "fp16";
+  signature.work = LeastWork{.read_bytes = 356, .written_bytes = 72, .flops = {0, 1024}};
   return signature;
 }
 

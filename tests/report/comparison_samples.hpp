@@ -17,6 +17,7 @@ inline Record timed(const char* problem, double candidate_ms, double share = 0.0
   side.median_ms = side.mean_ms = candidate_ms;
   side.lo_ms = candidate_ms * (1 - share);
   side.hi_ms = candidate_ms * (1 + share);
+  record.sol->share = *record.sol->limit_ms / candidate_ms;
   Speedup& speedup = record.speedup[0];
   speedup.lo = speedup.value * (1 - share);
   speedup.hi = speedup.value * (1 + share);

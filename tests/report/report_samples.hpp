@@ -93,6 +93,8 @@ inline RunFile cpu_run() {
     record.device = "cpu";
     if (record.timing) {
       record.timing->method = "wall";
+      record.sol->limit_ms = record.sol->share = {};
+      record.sol->limited_by = {};
       record.timing->sides["candidate"].median_ms = 35.0;
     }
     run.roster.push_back(

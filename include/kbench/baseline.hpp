@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace kbench {
+
+/// One way to run the reference, against which candidates are timed.
+struct Baseline {
+  std::string_view name;
+  std::string_view meaning;
+  bool prepared = false;   ///< compiled or captured before it can be timed
+  bool of_inputs = false;  ///< prepared for the very inputs of a call, not for their shapes
+  bool tf32 = false;       ///< with TF32, whatever the precision row says
+  bool needs_gpu = false;
+};
+/// The table of baselines: `--baseline` takes their names.
+std::span<const Baseline> baselines();
+/// The row of that name, or null.
+const Baseline* find_baseline(std::string_view name);
+
+}  // namespace kbench

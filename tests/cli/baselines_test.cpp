@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Ways to run the reference, through the real binary on the CPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Baselines : public testing::Test {
+ protected:
+  Record judged(const std::vector<std::string>& options) {
+    const std::string set =
+        folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
+    folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
+    std::vector<std::string> arguments = {
+        "eval",     set,   "--candidates", (folder_.path() / "candidates").string(),
+        "--device", "cpu", "--out",        out().string(),
+        "--quiet"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    const RunFile run = read_run(out());
+    EXPECT_THAT(run.records, SizeIs(1));
+    return run.records.at(0);
+  }
+
+  std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
+
+  std::string details() const {
+    std::ifstream in(details_path(out()));
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  TempFolder folder_;
+  std::string problem_ = add_one_problem(1000);
+};
+
+TEST_F(Baselines, EachIsASideOfItsOwn) {
+  const Record record = judged({"--baseline", "compile,eager,eager_tf32"});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_THAT(record.flags, IsEmpty());
+  ASSERT_TRUE(record.timing);
+  for (const char* side : {"candidate", "compile", "eager", "eager_tf32"})
+    EXPECT_EQ(record.timing->sides.count(side), 1u) << side;
+  EXPECT_EQ(record.timing->sides.size(), 4u);
+}
+
+TEST_F(Baselines, OneThatFailsIsNamedAndTheOthersStay) {
+  problem_ +=
+      "\n\ndef no_compiler(*_, **__):\n    raise RuntimeError('not through a compiler')\n\n\n"
+      "torch.compile = no_compiler\n";
+  const Record record = judged({"--baseline", "compile,eager"});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_THAT(record.flags, Contains("baseline_failed"));
+  EXPECT_THAT(details(), HasSubstr("failed_baselines"));
+  EXPECT_THAT(details(), HasSubstr("not through a compiler"));
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->sides.count("compile"), 0u);
+  EXPECT_EQ(record.timing->sides.count("eager"), 1u);
+}
+
+TEST_F(Baselines, WithoutTimingThereAreVerdictsAlone) {
+  const Record record = judged({"--timing", "none"});
+  EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_FALSE(record.timing);
+  EXPECT_FALSE(record.sol);
+  EXPECT_THAT(record.speedup, IsEmpty());
+}
+
+TEST_F(Baselines, TheLeastWorkIsInTheRecord) {
+  const Record record = judged({});
+  ASSERT_TRUE(record.sol);
+  EXPECT_EQ(record.sol->work.read_bytes, 4000u);
+  EXPECT_EQ(record.sol->work.written_bytes, 4000u);
+  EXPECT_FALSE(record.sol->limit_ms);  // of a CPU nobody asks for its peaks
+}
+
+}  // namespace
+}  // namespace kbench::test
