@@ -167,6 +167,12 @@ struct TimeBody {
   std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
   double limit_s = 0;        ///< of all calls together, as in CallBody
   std::uint32_t looks = 0;   ///< 1: what runs is looked at as in a kCall, and told as there
+  std::uint32_t held = 0;    ///< 1: work starts when a call is queued; HeldBody ends the answer
+};
+
+/// Ends the answer to a kTime that held.
+struct HeldBody {
+  std::uint32_t failed;  ///< 1: a call could not be held
   std::uint32_t reserved = 0;
 };
 

@@ -35,8 +35,9 @@ struct Precision {
 };
 std::span<const Precision> precisions();
 
-/// `--timing`: correctness alone.
+/// `--timing`: correctness alone; work on a GPU starts when a call has been queued.
 inline constexpr const char* kNoTiming = "none";
+inline constexpr const char* kHeldTiming = "held";
 
 /// What `kbench eval` was asked for, beyond problems and candidates.
 struct EvalOptions {
@@ -55,7 +56,7 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
-  std::string timing = "auto";         ///< or kNoTiming
+  std::string timing = "auto";         ///< or kNoTiming, kHeldTiming
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
   unsigned lanes = 1;                  ///< candidates at once on a GPU

@@ -246,8 +246,11 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->delimiter(',')
       ->check(CLI::IsMember(names_of(baselines())))
       ->allow_extra_args(false);
-  app.add_option("--timing", a.options.timing, "auto, or none: correctness alone")
-      ->check(CLI::IsMember({"auto", kNoTiming}))
+  app.add_option(
+         "--timing", a.options.timing,
+         "auto; held: what launching from the host costs is left out, where a call does not wait "
+         "for the GPU; none: correctness alone")
+      ->check(CLI::IsMember({"auto", kHeldTiming, kNoTiming}))
       ->capture_default_str();
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))

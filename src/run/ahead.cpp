@@ -39,9 +39,9 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   job.device = setup.device.name;
   job.plan = code.plan;
   job.image = code.image;
-  if (setup.flush_kernel.valid())
-    if (const auto* flush = std::get_if<Artifact>(&setup.flush_kernel.get()))
-      job.flush_image = flush->image;
+  if (setup.timing_kernels.valid())
+    if (const auto* flush = std::get_if<Artifact>(&setup.timing_kernels.get()))
+      job.timing_image = flush->image;
   job.sources_writable = sources_writable;
   if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;

@@ -79,7 +79,7 @@ void EvalRun::Impl::open_compilers() {
   if (devices.front().gpu) {
     const std::string arch = run::arch_of(devices.front());
     judge_kernels = pool->compile(run::judge_kernels_request(arch));
-    flush_kernel = pool->compile(run::flush_kernel_request(arch));
+    timing_kernels = pool->compile(run::timing_kernels_request(arch));
   }
   const auto load_limit =
       std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
@@ -179,7 +179,7 @@ run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
   common.baseline_cache = (installation.cache / "baselines").string();
   common.kept_judges = judges;
   common.judge_kernels = judge_kernels;
-  common.flush_kernel = flush_kernel;
+  common.timing_kernels = timing_kernels;
   common.builder = &*builder;
   common.memory_limit_bytes = candidate_memory_bytes();
   common.cancel_fd = cancel_fd;

@@ -64,7 +64,7 @@ struct EvalRun::Impl {
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
-  std::shared_future<CompileResult> judge_kernels, flush_kernel;
+  std::shared_future<CompileResult> judge_kernels, timing_kernels;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;

@@ -53,6 +53,7 @@ JudgeAnswer read_answer(const protocol::Message& message) {
             body.at("candidate_operators"),
             body.at("families_left_out"),
             body.at("failed_baselines"),
+            body.at("device_states"),
             body.at("counted").get<bool>(),
             body.at("phases_s").get<Phases>(),
             body.at("free_bytes").get<std::uint64_t>()};
@@ -86,6 +87,7 @@ void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& re
     details["candidate_operators"] = listed(std::move(answer.candidate_operators));
   if (!answer.families_left_out.empty())
     details["families_left_out"] = std::move(answer.families_left_out);
+  if (!answer.device_states.empty()) details["device_states"] = std::move(answer.device_states);
   if (!answer.failed_baselines.empty())
     details["failed_baselines"] = std::move(answer.failed_baselines);
   details["raw_ms"] = std::move(answer.raw_ms);

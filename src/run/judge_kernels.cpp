@@ -18,12 +18,12 @@ CompileRequest own_kernels(std::string source, std::string file_name, const std:
 }  // namespace
 
 CompileRequest judge_kernels_request(const std::string& arch) {
-  return own_kernels(std::string(kFlushKernelText) + std::string(kJudgeKernelsText),
+  return own_kernels(std::string(kTimingKernelsText) + std::string(kJudgeKernelsText),
                      "judge_kernels.cu", arch);
 }
 
-CompileRequest flush_kernel_request(const std::string& arch) {
-  return own_kernels(std::string(kFlushKernelText), "flush_kernel.cu", arch);
+CompileRequest timing_kernels_request(const std::string& arch) {
+  return own_kernels(std::string(kTimingKernelsText), "timing_kernels.cu", arch);
 }
 
 }  // namespace kbench::run

@@ -12,6 +12,6 @@ namespace kbench::run {
 /// among them.
 CompileRequest judge_kernels_request(const std::string& arch);
 /// That one alone, for candidates' processes.
-CompileRequest flush_kernel_request(const std::string& arch);
+CompileRequest timing_kernels_request(const std::string& arch);
 
 }  // namespace kbench::run

@@ -5,10 +5,17 @@
 
 namespace kbench::run {
 
-/// What makes the L2 cold for a timed call: it reads so much that nothing else is left there. After
-/// a memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs
-/// on an H200. Called by src/worker/device_cuda.cpp.
-inline constexpr std::string_view kFlushKernelText = R"cuda(
+/// What runs before a timed call, by src/worker/device_cuda.cpp.
+///
+/// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
+/// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
+/// an H200.
+///
+/// kbench_hold keeps the stream until the host has queued the whole call and writes to
+/// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
+/// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
+/// ever.
+inline constexpr std::string_view kTimingKernelsText = R"cuda(
 extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count) {
   const unsigned long long step = 1ull * gridDim.x * blockDim.x;
   unsigned seen = 0;
@@ -18,6 +25,17 @@ extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count
   }
   // The buffer is zeros: nothing is written, and the compiler cannot know.
   if (seen != 0) from->x = 0;
+}
+
+extern "C" __global__ void kbench_hold(volatile unsigned* signals, unsigned long long limit_ns) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  while (signals[0] == 0) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (now - start < limit_ns) continue;
+    signals[1] = 1;
+    return;
+  }
 }
 )cuda";
 

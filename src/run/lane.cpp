@@ -80,6 +80,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["baselines"] = options.baselines;
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
+  request["held"] = options.timing == kHeldTiming;
   request["families"] = options.families;
   request["families_off"] = prepared.problem->families_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);

@@ -30,9 +30,9 @@ struct LaneSetup {
   std::string baseline_cache;  ///< folder of what compilers make of references
   /// The judge's own kernels for this device; invalid where it works without.
   std::shared_future<CompileResult> judge_kernels;
-  std::shared_future<CompileResult> flush_kernel;  ///< for candidates' processes, likewise
-  std::size_t kept_judges = 1;                     ///< references kept warm at once
-  std::size_t memory_limit_bytes = 0;              ///< resident memory of a candidate
+  std::shared_future<CompileResult> timing_kernels;  ///< for candidates' processes, likewise
+  std::size_t kept_judges = 1;                       ///< references kept warm at once
+  std::size_t memory_limit_bytes = 0;                ///< resident memory of a candidate
   int cancel_fd = -1;
 };
 

@@ -179,6 +179,8 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       if (body.looks != 0)
         told += called_body(candidate.take_notes(), candidate.noted(), reports)
                     .substr(0, sizeof(protocol::CalledBody));
+      if (body.held != 0)
+        told += bytes_of(protocol::HeldBody{candidate.take_hold_failed() ? 1u : 0u});
       channel.send(MessageType::kTimes, told);
     }
   }

@@ -19,6 +19,9 @@
   X(cuMemGetInfo, "cuMemGetInfo_v2")                                                            \
   X(cuMemAlloc, "cuMemAlloc_v2")                                                                \
   X(cuMemFree, "cuMemFree_v2")                                                                  \
+  X(cuMemHostAlloc, "cuMemHostAlloc")                                                           \
+  X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2")                                  \
+  X(cuMemFreeHost, "cuMemFreeHost")                                                             \
   X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")                             \
   X(cuMemCreate, "cuMemCreate")                                                                 \
   X(cuMemRelease, "cuMemRelease")                                                               \

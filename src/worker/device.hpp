@@ -15,6 +15,7 @@
 #include "kbench/plan.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/ptx.hpp"
+#include "worker/device_state.hpp"
 
 namespace kbench::worker {
 
@@ -139,15 +140,17 @@ class Device {
   /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
   /// nothing that has yet to be written there.
   virtual void flush_cache() = 0;
-  /// The image of the kernel that does so on a GPU. Without one it is a memset: calls that come
-  /// next pay for its write-back.
-  virtual void use_flush_kernel(std::string_view) {}
-  /// Milliseconds of `call` by this device's method, queued behind whatever went before.
-  virtual double time_ms(const std::function<void()>& call) = 0;
+  /// The image of the kernels that flush on a GPU and hold its stream. Without one flushing is a
+  /// memset (calls that come next pay for its write-back), and nothing is held.
+  virtual void use_timing_kernels(std::string_view) {}
+  /// Milliseconds of `call` by this device's method, queued behind whatever went before. If `held`,
+  /// and where the device can, its work starts when all of it has been queued.
+  virtual double time_ms(const std::function<void()>& call, bool held = false) = 0;
+  /// Whether a call since the last time could not be held: it waited for the device inside.
+  virtual bool take_hold_failed() { return false; }
   /// Name of that method in records: "events" or "wall".
   virtual std::string_view timing_method() const = 0;
-  /// SM clock now, in MHz; 0 where it cannot be read.
-  virtual double clock_mhz() { return 0; }
+  virtual DeviceState state() { return {}; }
 };
 
 /// Fills a buffer's red zones, and tells which side of its data a kernel has written to since:

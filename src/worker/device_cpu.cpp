@@ -129,7 +129,7 @@ class CpuDevice final : public Device {
     if (flush_.empty()) flush_.resize(kFlushBytes / sizeof(std::uint64_t));
     for (std::size_t i = 0; i < flush_.size(); i += 8) ++flush_[i];
   }
-  double time_ms(const std::function<void()>& call) override {
+  double time_ms(const std::function<void()>& call, bool) override {
     const auto start = std::chrono::steady_clock::now();
     call();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +9,17 @@
 #include "kbench/error.hpp"
 #include "worker/cuda_driver.hpp"
 #include "worker/device.hpp"
+#include "worker/gpu_state.hpp"
 
 namespace kbench::worker {
 namespace {
 
 /// In src/run/judge_kernels_text.hpp. Enough threads for every multiprocessor of the largest GPU.
 constexpr const char* kFlushKernel = "kbench_flush_l2";
+constexpr const char* kHoldKernel = "kbench_hold";
+/// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
+/// the device inside, the first alone costs this: then nothing is held any more.
+constexpr unsigned long long kHoldLimit_ns = 100'000'000;
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
 
@@ -57,32 +61,6 @@ CUdeviceptr device_pointer(const std::byte* pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
-/// Reads the SM clock through NVML; every failure reads as 0, because a clock is only ever noted.
-class ClockReader {
- public:
-  explicit ClockReader(const char* pci_bus_id) {
-    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    if (library == nullptr) return;
-    const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-    const auto find = reinterpret_cast<int (*)(const char*, void**)>(
-        dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
-    read_ =
-        reinterpret_cast<int (*)(void*, int, unsigned*)>(dlsym(library, "nvmlDeviceGetClockInfo"));
-    if (init == nullptr || find == nullptr || init() != 0 || find(pci_bus_id, &device_) != 0)
-      device_ = nullptr;
-  }
-  double sm_mhz() const {
-    constexpr int kSmClock = 1;
-    unsigned mhz = 0;
-    if (device_ == nullptr || read_ == nullptr || read_(device_, kSmClock, &mhz) != 0) return 0;
-    return mhz;
-  }
-
- private:
-  void* device_ = nullptr;
-  int (*read_)(void*, int, unsigned*) = nullptr;
-};
-
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : name_(fmt::format("cuda:{}", index)), cuda_(cuda_driver()) {
@@ -104,7 +82,8 @@ class CudaDevice final : public Device {
   ~CudaDevice() override {
     if (flush_ != 0) cuda_.cuMemFree(flush_);
     if (module_ != nullptr) cuda_.cuModuleUnload(module_);
-    if (flush_module_ != nullptr) cuda_.cuModuleUnload(flush_module_);
+    if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
+    if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
     cuda_.cuEventDestroy(start_);
     cuda_.cuEventDestroy(stop_);
   }
@@ -261,17 +240,27 @@ class CudaDevice final : public Device {
     check(cuda_.cuLaunchKernelEx(&config, flush_kernel_, arguments.data(), nullptr), "flushing");
   }
 
-  void use_flush_kernel(std::string_view image) override {
+  void use_timing_kernels(std::string_view image) override {
     if (image.empty() || flush_kernel_ != nullptr) return;
-    check(cuda_.cuModuleLoadData(&flush_module_, image.data()), "loading the flush kernel");
-    check(cuda_.cuModuleGetFunction(&flush_kernel_, flush_module_, kFlushKernel),
+    check(cuda_.cuModuleLoadData(&timing_module_, image.data()), "loading the timing kernels");
+    check(cuda_.cuModuleGetFunction(&flush_kernel_, timing_module_, kFlushKernel),
           "finding the flush kernel");
+    check(cuda_.cuModuleGetFunction(&hold_kernel_, timing_module_, kHoldKernel),
+          "finding the kernel that holds a stream");
+    void* signals = nullptr;
+    check(cuda_.cuMemHostAlloc(&signals, 2 * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
+          "allocating the signals of a held stream");
+    signals_ = static_cast<volatile unsigned*>(signals);
+    check(cuda_.cuMemHostGetDevicePointer(&device_signals_, signals, 0),
+          "mapping the signals of a held stream");
   }
 
-  double time_ms(const std::function<void()>& call) override {
+  double time_ms(const std::function<void()>& call, bool held) override {
+    const Hold hold(*this, held && hold_kernel_ != nullptr);
     check(cuda_.cuEventRecord(start_, nullptr), "cuEventRecord");
     call();
     check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
+    hold.release();
     check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
     float ms = 0;
     check(cuda_.cuEventElapsedTime(&ms, start_, stop_), "cuEventElapsedTime");
@@ -279,16 +268,48 @@ class CudaDevice final : public Device {
   }
   std::string_view timing_method() const override { return "events"; }
 
-  double clock_mhz() override {
-    if (!clock_) {
+  bool take_hold_failed() override {
+    if (signals_ == nullptr || signals_[1] == 0) return false;
+    signals_[1] = 0;
+    return true;
+  }
+
+  DeviceState state() override {
+    if (!reader_) {
       std::array<char, 64> id{};
       cuda_.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device_);
-      clock_ = std::make_unique<ClockReader>(id.data());
+      reader_ = std::make_unique<GpuStateReader>(id.data());
     }
-    return clock_->sm_mhz();
+    return reader_->read();
   }
 
  private:
+  /// Keeps the stream from the next work on it until released, at the latest when it goes.
+  class Hold {
+   public:
+    Hold(CudaDevice& device, bool held) : device_(device), held_(held) {
+      if (!held) return;
+      device.signals_[0] = 0;
+      unsigned long long limit_ns = kHoldLimit_ns;
+      std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
+      CUlaunchConfig config{};
+      config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+      config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+      check(device.cuda_.cuLaunchKernelEx(&config, device.hold_kernel_, arguments.data(), nullptr),
+            "holding the stream");
+    }
+    ~Hold() { release(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    void release() const {
+      if (held_) device_.signals_[0] = 1;
+    }
+
+   private:
+    CudaDevice& device_;
+    bool held_;
+  };
+
   SharedBuffer map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
                           bool writable) {
     // One granule more than is mapped: whoever runs past the end faults.
@@ -334,9 +355,11 @@ class CudaDevice final : public Device {
   CUevent start_ = nullptr, stop_ = nullptr;
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
-  CUmodule flush_module_ = nullptr;
-  CUfunction flush_kernel_ = nullptr;
-  std::unique_ptr<ClockReader> clock_;
+  CUmodule timing_module_ = nullptr;
+  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr;
+  volatile unsigned* signals_ = nullptr;  ///< [0]: go on; [1]: a hold ended by itself
+  CUdeviceptr device_signals_ = 0;
+  std::unique_ptr<GpuStateReader> reader_;
 };
 
 }  // namespace

@@ -48,6 +48,8 @@ struct Verdict {
   std::vector<OperatorCost> operators;                ///< of torch, in the counted call of a module
   bool counted = false;                               ///< all that a call did has been counted
   std::map<std::string, std::string> failed_baselines;  ///< that were not timed, and why
+  /// By side the GPU at the end of each block; empty where nothing tells it.
+  std::map<std::string, std::vector<DeviceState>> states;
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.
@@ -147,6 +149,9 @@ class Evaluation {
   void time_once(std::size_t slot);
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
   std::vector<double> time_walled(std::span<const std::size_t> slots, Block block);
+  void note_states(const TimedRun& run);
+  /// Takes what an answer says of holding off its end. Throws HoldFailed.
+  static void take_held(protocol::Message& message);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
   /// What that baseline calls on the set in a slot. Throws ProblemFailure.
   pybind11::object& baseline_model(const std::string& baseline, std::size_t slot);
@@ -197,6 +202,7 @@ class Evaluation {
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
+  bool held_ = false;  ///< timed calls start when all of their work has been queued
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::size_t next_slot_ = 0;                ///< of calls that are discarded

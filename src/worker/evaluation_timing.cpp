@@ -23,6 +23,9 @@ constexpr std::size_t kCheckedTimedSets = 2;
 /// Of so many blocks before that an output of one is compared.
 constexpr std::uint64_t kUncheckedBlocks = 4;
 
+/// A call waited for the device while its stream was held.
+struct HoldFailed {};
+
 /// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.
 class MathSpan {
  public:
@@ -107,7 +110,7 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls), flushes() ? 1u : 0u,
-                                call_limit_s() * calls, looks ? 1u : 0u};
+                                call_limit_s() * calls, looks ? 1u : 0u, held_ ? 1u : 0u};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -116,6 +119,7 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  if (held_) take_held(message);
   protocol::CalledBody called{};
   if (looks && message.body.size() >= sizeof called) {
     const std::size_t times_bytes = message.body.size() - sizeof called;
@@ -124,6 +128,16 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
     take_class(called);
   }
   return times_of(message, calls);
+}
+
+void Evaluation::take_held(protocol::Message& message) {
+  protocol::HeldBody held{1};
+  if (message.body.size() >= sizeof held) {
+    const std::size_t before = message.body.size() - sizeof held;
+    std::memcpy(&held, message.body.data() + before, sizeof held);
+    message.body.resize(before);
+  }
+  if (held.failed != 0) throw HoldFailed{};
 }
 
 std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
@@ -169,8 +183,9 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
     const auto& model = baseline_model(baseline, slots[i]);
     set.restore();
     if (flushes()) device.flush_cache();
-    times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }));
+    times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }, held_));
   }
+  if (held_ && device.take_hold_failed()) throw HoldFailed{};
   device.synchronize();
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   // Its discarded calls are in no bound: nobody works ahead in them.
@@ -205,15 +220,30 @@ void Evaluation::run_timing() {
   limits.rough = device.timing_method() == "wall";
   // In one and the same set the first calls would show the others' inputs.
   limits.discard = problem_.slots() > problem_.resident();
-  const auto run = measure_sides(sides, limits, [&] { return device.clock_mhz(); });
+  const auto state = [&] { return device.state(); };
+  // What host code of the candidate's own queues could run beside the stream that is held.
+  held_ = problem_.options().held && !tells_its_times() && device.timing_method() != "wall";
+  TimedRun run;
+  try {
+    run = measure_sides(sides, limits, state);
+  } catch (const HoldFailed&) {
+    // Never two methods in one ratio: where one side cannot be held, none is.
+    freeze(true);
+    held_ = false;
+    run = measure_sides(sides, limits, state);
+  }
   look_at_timed_calls();
   watch_->lap("timing");
   check_timed_outputs();
   watch_->lap("timed_outputs");
   freeze(false);
   Timing timing;
-  timing.method = device.timing_method();
+  timing.method = held_ ? "events_held" : std::string(device.timing_method());
+  held_ = false;
   verdict_.raw_ms = run.measurements;
+  note_states(run);
+  // Bounds have blocks of their own.
+  if (!tells_its_times()) set_throttled_aside(run);
   const auto times = bound_times(run.measurements, timing);
   const auto& candidate = times.at("candidate");
   for (const auto& side : sides) {
@@ -223,13 +253,23 @@ void Evaluation::run_timing() {
       return timing.trust == "self_reported" ? 1 : run.block_sizes.at(name);
     };
     auto& summary = timing.sides[side.name] = summarize({measurements, block(side.name)});
-    const double clock = median(run.clocks_mhz.at(side.name));
-    if (clock > 0) summary.clock_mhz = clock;
+    std::vector<double> clocks;
+    for (const DeviceState& then : run.states.at(side.name)) clocks.push_back(then.clock_mhz);
+    if (const double clock = median(clocks); clock > 0) summary.clock_mhz = clock;
     if (side.name != "candidate" && device.timing_method() != "wall")
       verdict_.record.speedup.push_back(
           speedup_of(side.name, {measurements, block(side.name)}, {candidate, block("candidate")}));
   }
   verdict_.record.timing = std::move(timing);
+}
+
+void Evaluation::note_states(const TimedRun& run) {
+  bool throttled = false;
+  for (const auto& [side, states] : run.states) {
+    for (const DeviceState& state : states) throttled = throttled || state.throttled();
+    if (states.front().clock_mhz > 0) verdict_.states[side] = states;
+  }
+  if (throttled) flag("throttled");
 }
 
 void Evaluation::look_at_timed_outputs() {

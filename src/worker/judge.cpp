@@ -22,6 +22,17 @@ using protocol::MessageType;
 
 constexpr auto kForever = std::chrono::hours(24 * 365);
 
+json states_json(const std::map<std::string, std::vector<DeviceState>>& states) {
+  json sides = json::object();
+  for (const auto& [side, blocks] : states)
+    for (const DeviceState& block : blocks)
+      sides[side].push_back({{"clock_mhz", block.clock_mhz},
+                             {"temperature_c", block.temperature_c},
+                             {"power_w", block.power_w},
+                             {"throttle_reasons", block.throttle_reasons}});
+  return sides;
+}
+
 /// Serves one driver.
 class Judge {
  public:
@@ -153,6 +164,7 @@ class Judge {
                 {"phases_s", verdict.phases_s},
                 {"families_left_out", problem_->families_left_out()},
                 {"failed_baselines", verdict.failed_baselines},
+                {"device_states", states_json(verdict.states)},
                 {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));

@@ -47,7 +47,7 @@ LaunchPlan all_kernels() {
 
 JudgeKernels::JudgeKernels(Device& device, std::string_view image) : device_(device) {
   device_.load(image, all_kernels());
-  device_.use_flush_kernel(image);
+  device_.use_timing_kernels(image);
   partials_ =
       device_.allocate(buffer_layout(kMaxBlocks * kPartialBytes, device_.granularity(), false));
   the_active = this;

@@ -40,6 +40,8 @@ class JudgedCandidate {
   /// Milliseconds of one call on each set, in order.
   virtual std::vector<double> time(std::span<const std::uint32_t> sets,
                                    const protocol::TimeBody& body) = 0;
+  /// Whether a timed call could not be held (TimeBody::held).
+  virtual bool take_hold_failed() { return true; }
   /// What was seen of each launch since the last time.
   virtual std::vector<LaunchReport> take_reports() = 0;
   /// How its process multiplies, in bits of torch's global state.

@@ -30,6 +30,7 @@ struct JudgeOptions {
   std::vector<std::string> baselines{"eager"};
   std::string baseline_cache;  ///< folder for what compilers make of them; empty: none is kept
   bool cold_cache = true;
+  bool held = false;  ///< hold the stream while a timed call is queued, where that can be
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
   bool draw_all = false;    ///< all sets at once, where nobody waits for the first

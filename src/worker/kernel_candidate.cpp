@@ -17,7 +17,7 @@ class KernelCandidate final : public JudgedCandidate {
  public:
   explicit KernelCandidate(const CandidateJob& job)
       : job_(job), sanitize_(sanitize_from_name(job.sanitize)), device_(open_device(job.device)) {
-    device_->use_flush_kernel(job_.flush_image);
+    device_->use_timing_kernels(job_.timing_image);
     device_->load(job_.image, job_.plan);
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
@@ -62,12 +62,14 @@ class KernelCandidate final : public JudgedCandidate {
     for (const std::uint32_t set : sets) {
       prepare(set);
       if (body.cold_cache != 0) device_->flush_cache();
-      times.push_back(device_->time_ms([this] { run(); }));
+      times.push_back(device_->time_ms([this] { run(); }, body.held != 0));
     }
     device_->synchronize();
     device_->take_reports();
     return times;
   }
+
+  bool take_hold_failed() override { return device_->take_hold_failed(); }
 
   std::vector<LaunchReport> take_reports() override { return device_->take_reports(); }
 

@@ -37,7 +37,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
       device_(open_device(job.device)),
       python_(job, std::move(compile), [this] { return regions(); }) {
   set_precision(job.module.precision);
-  device_->use_flush_kernel(job.flush_image);
+  device_->use_timing_kernels(job.timing_image);
   // Loaded ahead of its turn, it opens them ahead of it, too.
   if (job.device != "cpu") {
     ledger_ = KernelLedger::open();

@@ -28,6 +28,10 @@ constexpr int kFewestOfLongCalls = 6;
 /// cost seconds, and a block differs less from others.
 constexpr std::size_t kFewestBlocks = 4;
 
+/// Blocks of each side that have to be left when others are set aside: one tells nothing of the
+/// next.
+constexpr std::ptrdiff_t kFewestUnthrottled = 2;
+
 /// Of times that are no measure of anything, the fewest that are worth telling.
 constexpr Block kRough{.discarded = 0, .counted = 2};
 
@@ -117,7 +121,7 @@ bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, do
 }  // namespace
 
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
-                       const std::function<double()>& clock_mhz) {
+                       const std::function<DeviceState()>& state) {
   TimedRun run;
   std::map<std::string, Block> blocks;
   bool all_short = true;
@@ -135,7 +139,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
     const auto times = side.measure(block);
     auto& kept = run.measurements[side.name];
     kept.insert(kept.end(), times.begin() + block.discarded, times.end());
-    run.clocks_mhz[side.name].push_back(clock_mhz());
+    run.states[side.name].push_back(state());
   };
   const auto start = std::chrono::steady_clock::now();
   while (true) {
@@ -156,6 +160,31 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
     if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
     if (precise_enough(run, sides, limits.target_rel_ci)) return run;
   }
+}
+
+std::size_t set_throttled_aside(TimedRun& run) {
+  std::size_t gone = 0;
+  for (const auto& [side, states] : run.states)
+    if (std::ranges::count(states, false, &DeviceState::throttled) < kFewestUnthrottled) return 0;
+  for (auto& [side, states] : run.states) {
+    std::vector<double>& measurements = run.measurements.at(side);
+    const std::size_t size = run.block_sizes.at(side);
+    std::vector<double> kept_measurements;
+    std::vector<DeviceState> kept_states;
+    for (std::size_t block = 0; block < states.size(); ++block) {
+      if (states[block].throttled()) {
+        ++gone;
+        continue;
+      }
+      const auto start = measurements.begin() + static_cast<std::ptrdiff_t>(block * size);
+      kept_measurements.insert(kept_measurements.end(), start,
+                               start + static_cast<std::ptrdiff_t>(size));
+      kept_states.push_back(states[block]);
+    }
+    measurements = std::move(kept_measurements);
+    states = std::move(kept_states);
+  }
+  return gone;
 }
 
 double median(std::vector<double> values) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbench/record.hpp"
+#include "worker/device_state.hpp"
 
 namespace kbench::worker {
 
@@ -40,14 +41,18 @@ struct TimingLimits {
 /// Raw measurements of all sides, in milliseconds.
 struct TimedRun {
   std::map<std::string, std::vector<double>> measurements;
-  std::map<std::string, std::size_t> block_sizes;  ///< of these, one after another
-  std::map<std::string, std::vector<double>> clocks_mhz;
+  std::map<std::string, std::size_t> block_sizes;          ///< of these, one after another
+  std::map<std::string, std::vector<DeviceState>> states;  ///< at the end of each block
 };
 
 /// Measures all sides in alternating blocks (A B B A …), the first calls after each switch
 /// discarded, until the ratio of the last side to each other one is known well enough.
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
-                       const std::function<double()>& clock_mhz);
+                       const std::function<DeviceState()>& state);
+
+/// Sets aside the blocks in which the device was throttled, with their states; where a side has
+/// fewer than two others, all stay. Returns how many went.
+std::size_t set_throttled_aside(TimedRun& run);
 
 /// Measurements of one side in the order in which they were made.
 struct Series {

@@ -73,6 +73,35 @@ TEST_F(Gpu, BothBaselinesAreTimedOnRequest) {
   EXPECT_GT(record.timing->sides.at("candidate").clock_mhz.value_or(0), 100);
 }
 
+TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
+  ASSERT_EQ(run_kbench(arguments({})).status.code, 0);
+  const Record plain = read_run(out()).records.at(0);
+  std::filesystem::remove(out());
+  std::filesystem::remove(details_path(out()));
+  const auto result = run_kbench(arguments({"--timing", "held"}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const Record held = read_run(out()).records.at(0);
+  ASSERT_EQ(held.outcome, Outcome::kCorrect) << held.message;
+  ASSERT_TRUE(plain.timing && held.timing);
+  EXPECT_EQ(plain.timing->method.str(), "events");
+  EXPECT_EQ(held.timing->method.str(), "events_held");
+  // Eager has more on the host than one launch.
+  EXPECT_LT(held.timing->sides.at("eager").median_ms, plain.timing->sides.at("eager").median_ms);
+}
+
+TEST_F(Gpu, WhatWaitsForTheGpuIsNotHeld) {
+  std::string problem = add_one_problem(1 << 20);
+  const auto at = problem.find("return x + 1");
+  ASSERT_NE(at, std::string::npos);
+  problem.replace(at, 12, "return x + (1 if x.sum().item() == x.sum().item() else 2)");
+  folder_.write("set/level1/1_AddOne.py", problem);
+  const auto result = run_kbench(arguments({"--timing", "held"}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const Record record = read_run(out()).records.at(0);
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_EQ(record.timing->method.str(), "events");
+}
+
 TEST_F(Gpu, HalfPrecisionRowsCastBothSides) {
   folder_.write("candidates/me/1_AddOne/a.cu", R"(//@ dims x[N]
 //@ out y like x

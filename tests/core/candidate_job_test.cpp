@@ -23,7 +23,7 @@ CandidateJob sample() {
       "\x7f"
       "ELF\0\n{\"device\"\n\xff",
       15);
-  job.flush_image = "ELF\n of its own";
+  job.timing_image = "ELF\n of its own";
   BoundTensor input;
   input.info = {"net.0.weight", DType::kBFloat16, {3, 0, 5}};
   input.role = BoundTensor::Role::kState;
@@ -77,7 +77,7 @@ TEST(CandidateJob, ComesBackAsItWas) {
   EXPECT_EQ(back.nonce, job.nonce);
   EXPECT_EQ(back.sources_writable, job.sources_writable);
   EXPECT_EQ(back.image, job.image);
-  EXPECT_EQ(back.flush_image, job.flush_image);
+  EXPECT_EQ(back.timing_image, job.timing_image);
   EXPECT_EQ(to_json(back.plan), to_json(job.plan));
   EXPECT_EQ(back.plan.tensors[1].fill_bits, ~std::uint64_t{0});
   EXPECT_EQ(back.plan.launches[0].arguments[1].size, 4);

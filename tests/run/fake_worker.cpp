@@ -139,11 +139,12 @@ class FakeJudge {
     record.problem = "level1/1_Fake";
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
-    json body{{"record", to_json(record)},          {"raw_ms", {{"candidate", {1.0, 2.0}}}},
-              {"findings", json::array()},          {"counted", true},
-              {"operators", json::array()},         {"candidate_operators", json::array()},
-              {"phases_s", {{"timing", 0.25}}},     {"families_left_out", json::object()},
-              {"failed_baselines", json::object()}, {"free_bytes", std::uint64_t{1} << 40}};
+    json body{{"record", to_json(record)},           {"raw_ms", {{"candidate", {1.0, 2.0}}}},
+              {"findings", json::array()},           {"counted", true},
+              {"operators", json::array()},          {"candidate_operators", json::array()},
+              {"phases_s", {{"timing", 0.25}}},      {"families_left_out", json::object()},
+              {"failed_baselines", json::object()},  {"device_states", json::object()},
+              {"free_bytes", std::uint64_t{1} << 40}};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";
     if (mode_ == "verdict_without_times") body.erase("raw_ms");
     if (mode_ == "verdict_mismatch_with_times") {

@@ -28,7 +28,7 @@ class Kernels : public testing::Test {
  protected:
   void SetUp() override {
     KBENCH_NEEDS_NVRTC();
-    image_ = ptx::testing::compile(std::string(run::kFlushKernelText) +
+    image_ = ptx::testing::compile(std::string(run::kTimingKernelsText) +
                                    std::string(run::kJudgeKernelsText));
     at::manual_seed(7);
   }
@@ -176,7 +176,7 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   tensor.size_bytes = buffer.size() * sizeof buffer[0];
 
   const auto device = open_cpu_device();
-  device->load(ptx::testing::compile(std::string(run::kFlushKernelText)), plan);
+  device->load(ptx::testing::compile(std::string(run::kTimingKernelsText)), plan);
   device->use_tensors(std::span(&tensor, 1));
   device->watch({.count = true});
   device->launch(launch);
@@ -186,6 +186,35 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   EXPECT_EQ(reports[0].counters->global_bytes, tensor.size_bytes);
   EXPECT_EQ(reports[0].counters->unique_read_bytes, tensor.size_bytes);
   EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
+}
+
+/// What kbench_hold leaves in its signals, which begin as `released` and 0.
+std::array<unsigned, 2> held(unsigned released, std::uint64_t limit_ns) {
+  alignas(32) std::array<unsigned, 2> signals{released, 0};
+  LaunchPlan plan;
+  LaunchPlan::Launch& launch = plan.launches.emplace_back();
+  launch.kernel = launch.symbol = "kbench_hold";
+  launch.grid[0] = launch.block[0] = 1;
+  launch.arguments.resize(2);
+  launch.arguments[0].size = sizeof(void*);
+  launch.arguments[0].tensor = 0;
+  launch.arguments[1].size = sizeof limit_ns;
+  std::memcpy(launch.arguments[1].bytes.data(), &limit_ns, sizeof limit_ns);
+  KernelTensor tensor;
+  tensor.name = "signals";
+  tensor.data = reinterpret_cast<std::byte*>(signals.data());
+  tensor.size_bytes = sizeof signals;
+  const auto device = open_cpu_device();
+  device->load(ptx::testing::compile(std::string(run::kTimingKernelsText)), plan);
+  device->use_tensors(std::span(&tensor, 1));
+  device->launch(launch);
+  return signals;
+}
+
+TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
+  KBENCH_NEEDS_NVRTC();
+  EXPECT_EQ(held(1, 60'000'000'000), (std::array<unsigned, 2>{1, 0}));
+  EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -58,7 +59,7 @@ TimedSide side(const std::string& name, FakeSide& fake) {
 }
 
 TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits = {}) {
-  return measure_sides(sides, limits, [] { return 1500.0; });
+  return measure_sides(sides, limits, [] { return DeviceState{.clock_mhz = 1500}; });
 }
 
 Speedup speedup(const TimedRun& run) {
@@ -260,9 +261,54 @@ TEST(MeasureSides, ReadsTheClockOncePerBlock) {
   TimingLimits limits;
   limits.min_measurements = 1;
   const auto run = measure_sides({side("eager", eager), side("candidate", candidate)}, limits,
-                                 [&] { return 1000.0 + ++reads; });
-  EXPECT_THAT(run.clocks_mhz.at("eager"), ElementsAre(1001, 1004, 1005, 1008));
-  EXPECT_THAT(run.clocks_mhz.at("candidate"), ElementsAre(1002, 1003, 1006, 1007));
+                                 [&] { return DeviceState{.clock_mhz = 1000.0 + ++reads}; });
+  const auto clocks = [&](const char* name) {
+    std::vector<double> all;
+    for (const DeviceState& state : run.states.at(name)) all.push_back(state.clock_mhz);
+    return all;
+  };
+  EXPECT_THAT(clocks("eager"), ElementsAre(1001, 1004, 1005, 1008));
+  EXPECT_THAT(clocks("candidate"), ElementsAre(1002, 1003, 1006, 1007));
+}
+
+/// Two sides of `blocks` blocks of two calls; those of `throttled` are slow.
+TimedRun throttled_run(int blocks, const std::vector<int>& throttled) {
+  TimedRun run;
+  for (const char* name : {"eager", "candidate"}) {
+    run.block_sizes[name] = 2;
+    for (int i = 0; i < blocks; ++i) {
+      const bool slow = std::ranges::find(throttled, i) != throttled.end();
+      for (int call = 0; call < 2; ++call) run.measurements[name].push_back(slow ? 3 : 1);
+      run.states[name].push_back(
+          {.clock_mhz = slow ? 900.0 : 1900.0, .throttle_reasons = slow ? 0x4ull : 0x1ull});
+    }
+  }
+  return run;
+}
+
+TEST(ThrottledBlocks, AreSetAside) {
+  TimedRun run = throttled_run(5, {1, 4});
+  EXPECT_EQ(set_throttled_aside(run), 4u);
+  for (const char* name : {"eager", "candidate"}) {
+    EXPECT_THAT(run.measurements.at(name), AllOf(testing::SizeIs(6), Each(1.0)));
+    EXPECT_THAT(run.states.at(name), testing::SizeIs(3));
+  }
+}
+
+TEST(ThrottledBlocks, AreNeverAllSetAside) {
+  TimedRun run = throttled_run(3, {0, 1, 2});
+  EXPECT_EQ(set_throttled_aside(run), 0u);
+  EXPECT_THAT(run.measurements.at("eager"), testing::SizeIs(6));
+  TimedRun one_side = throttled_run(3, {});
+  for (DeviceState& state : one_side.states["candidate"]) state.throttle_reasons = 0x40;
+  EXPECT_EQ(set_throttled_aside(one_side), 0u);
+}
+
+TEST(ThrottledBlocks, ClocksThatAreAskedForAreNoThrottling) {
+  for (const std::uint64_t reasons : {0x0ull, 0x1ull, 0x2ull, 0x10ull, 0x100ull})
+    EXPECT_FALSE(DeviceState{.throttle_reasons = reasons}.throttled()) << reasons;
+  for (const std::uint64_t reasons : {0x4ull, 0x8ull, 0x20ull, 0x40ull, 0x80ull, 0x5ull})
+    EXPECT_TRUE(DeviceState{.throttle_reasons = reasons}.throttled()) << reasons;
 }
 
 TEST(Median, OfOddAndEvenCounts) {

@@ -60,8 +60,9 @@ Judged judge(FakeProcess process) {
                         }};
   const TimedSide candidate{"candidate",
                             [&](Block block) { return process.measure(block, judged.side); }};
-  judged.told_ms =
-      measure_sides({eager, candidate}, {}, [] { return 0.0; }).measurements.at("candidate");
+  judged.told_ms = measure_sides({eager, candidate}, {}, [] {
+                     return DeviceState{};
+                   }).measurements.at("candidate");
   return judged;
 }
 

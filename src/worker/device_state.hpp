@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace kbench::worker {
+
+/// A GPU while a block of calls was measured, as NVML tells it; 0 where it does not.
+struct DeviceState {
+  double clock_mhz = 0;  ///< of the multiprocessors
+  double temperature_c = 0;
+  double power_w = 0;
+  std::uint64_t throttle_reasons = 0;  ///< bits of nvmlClocksEventReasons
+
+  /// Whether power, heat or the board keeps the clocks below what is asked of them.
+  bool throttled() const {
+    constexpr std::uint64_t kPowerCap = 0x4, kSlowdown = 0x8, kThermal = 0x20, kHardThermal = 0x40,
+                            kPowerBrake = 0x80;
+    return (throttle_reasons & (kPowerCap | kSlowdown | kThermal | kHardThermal | kPowerBrake)) !=
+           0;
+  }
+};
+
+}  // namespace kbench::worker
