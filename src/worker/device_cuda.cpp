@@ -19,7 +19,7 @@ constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
-constexpr unsigned long long kHoldLimit_ns = 100'000'000;
+constexpr unsigned long long kHoldLimit_ms = 100;
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
 
@@ -290,7 +290,7 @@ class CudaDevice final : public Device {
     Hold(CudaDevice& device, bool held) : device_(device), held_(held) {
       if (!held) return;
       device.signals_[0] = 0;
-      unsigned long long limit_ns = kHoldLimit_ns;
+      unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
       std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
       CUlaunchConfig config{};
       config.gridDimX = config.gridDimY = config.gridDimZ = 1;

@@ -86,7 +86,7 @@ TEST(Comparison, TellsWhatBecameOfEachSample) {
   std::vector<std::string> changes_found;
   for (const ComparedSample& sample : pair.samples)
     changes_found.push_back(fmt::format("{} {}", sample.problem.str(),
-                                        changes()[static_cast<int>(sample.change)].name));
+                                        changes()[static_cast<std::size_t>(sample.change)].name));
   EXPECT_THAT(changes_found,
               ElementsAre("level1/1_Faster faster", "level1/2_Slower slower", "level1/3_Same same",
                           "level1/4_Ambiguous ambiguous", "level1/5_Fixed fixed",
@@ -94,7 +94,7 @@ TEST(Comparison, TellsWhatBecameOfEachSample) {
                           "level1/8_Sizes not_comparable", "level1/9_LittleSlower slower"));
   for (const Change change : {Change::kFaster, Change::kSame, Change::kAmbiguous, Change::kFixed,
                               Change::kBroken, Change::kBothWrong, Change::kNotComparable})
-    EXPECT_EQ(pair.count(change), 1) << changes()[static_cast<int>(change)].name;
+    EXPECT_EQ(pair.count(change), 1) << changes()[static_cast<std::size_t>(change)].name;
   EXPECT_EQ(pair.count(Change::kSlower), 2);
   EXPECT_EQ(pair.only_in(true), 2);
   EXPECT_EQ(pair.only_in(false), 1);
