@@ -11,15 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/measured.hpp"
 #include "kbench/run_log.hpp"
 
 namespace kbench {
-
-/// A positive quantity, and its 95 % interval where the records tell enough for one.
-struct Measured {
-  double value = 0;
-  std::optional<double> lo = {}, hi = {};  ///< both or neither
-};
 
 /// What became of a sample from one run to the other.
 enum class Change : std::uint8_t {
@@ -45,10 +40,6 @@ std::span<const ChangeRow> changes();
 
 /// An interval that holds 1 and is within a ratio of this is `same`.
 inline constexpr double kSameRatio = 1.02;
-/// Medians of one kernel on one GPU differ by up to this share from run to run. No run can see
-/// that in its own measurements, so each interval of a ratio is wider by it at both ends.
-inline constexpr double kRunToRunShare = 0.01;
-
 /// What decides whether a sample is faster.
 enum class Basis : std::uint8_t {
   kNone,     ///< nothing does: ComparedSample::reason
@@ -149,11 +140,8 @@ struct Comparison {
 /// model of each where the two have one and its names differ. Of several verdicts of one run on a
 /// sample (at one precision, on one device, by one judge) the last counts.
 ///
-/// Times are medians with the interval that their record gives. Where it gives none (files of
-/// older versions, imported results) their standard error is taken for 1.2533·std/√count (that of
-/// the median of a normal distribution, √(π/2)·σ/√n; 1 instead of 1.2533 where a record's times are
-/// means). Ends of intervals combine in quadrature on the log scale, and kRunToRunShare is added to
-/// each. Ratios of speedups come from the records' own intervals in the same way.
+/// Times are those of measured_time(), their ratios those of ratio_between_runs(), and so are
+/// ratios of speedups, of the records' own intervals.
 ///
 /// Throws UsageError for fewer than two runs.
 Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions options);

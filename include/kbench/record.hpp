@@ -49,8 +49,8 @@ struct TrialResult {
 struct SideTiming {
   double median_ms = 0, mean_ms = 0, std_ms = 0, min_ms = 0, max_ms = 0;
   std::int64_t count = 0;
-  std::optional<double> clock_mhz;     ///< median SM clock while it was measured
-  std::optional<double> q1_ms, q3_ms;  ///< quartiles; none in files of older versions
+  std::optional<double> clock_mhz = {};          ///< median SM clock while it was measured
+  std::optional<double> q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
   /// 95 % interval of the median by a bootstrap over blocks; none where nothing tells it.
   std::optional<double> lo_ms = {}, hi_ms = {};
 };
@@ -61,6 +61,7 @@ struct SideBound {
   double bound_ms = 0;     ///< over blocks: the judge's wall of a block by its calls, less overhead
   double overhead_ms = 0;  ///< what a call costs there beside itself
   std::int64_t blocks = 0;
+  std::optional<double> told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
 };
 
 /// How and how long; `sides` holds "candidate" and each baseline by name.
@@ -81,6 +82,7 @@ struct Timing {
 struct Speedup {
   Interned baseline;
   double value = 0, lo = 0, hi = 0;
+  bool stored = false;  ///< the baseline's time is of an earlier run (`--baseline-file`)
 };
 
 /// What a speedup's interval says: "faster" or "slower" where all of it is beyond a ratio of 1.005

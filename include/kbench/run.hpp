@@ -21,6 +21,7 @@
 #include "kbench/run_log.hpp"
 #include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
+#include "kbench/stored_baselines.hpp"
 
 namespace kbench {
 
@@ -44,6 +45,8 @@ struct EvalOptions {
   std::string device = "auto";       ///< auto, cpu, cuda, cuda:0,1
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
   std::vector<std::string> baselines{"eager"};
+  std::vector<std::string> baseline_files;        ///< as named by `--baseline-file`
+  std::shared_ptr<const StoredBaselines> stored;  ///< what they hold; null without any
   int trials = 5;
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure

@@ -23,6 +23,7 @@ Subcommand add_list(CLI::App& app);
 Subcommand add_audit(CLI::App& app);
 Subcommand add_report(CLI::App& app);
 Subcommand add_compare(CLI::App& app);
+Subcommand add_baseline(CLI::App& app);
 Subcommand add_import(CLI::App& app);
 Subcommand add_export(CLI::App& app);
 Subcommand add_doctor(CLI::App& app);

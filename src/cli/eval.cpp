@@ -20,6 +20,7 @@
 #include "cli/stream.hpp"
 #include "cli/terminal.hpp"
 #include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
@@ -116,14 +117,17 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
   }
 }
 
-void check_baselines(const EvalOptions& options, const EvalRun& run) {
-  const std::vector<std::string>& names = options.baselines;
-  for (auto name = names.begin(); name != names.end(); ++name) {
-    if (std::find(names.begin(), name, *name) != name)
-      throw UsageError(fmt::format("--baseline names {} twice", *name));
-    if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
-      throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
-  }
+/// What `--baseline-file` names, read.
+void take_stored(EvalOptions& options) {
+  if (options.baseline_files.empty()) return;
+  if (options.timing == kNoTiming)
+    throw UsageError("--baseline-file and --timing none: there are no times to set against them");
+  if (kernelbench_row(options.precision) != nullptr)
+    throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
+  StoredBaselines stored;
+  for (const std::string& file : options.baseline_files)
+    stored.add(read_run(file), file, options.cold_cache ? "cold" : "warm");
+  options.stored = std::make_shared<const StoredBaselines>(std::move(stored));
 }
 
 /// A gate that can never be met here is told before hours are spent.
@@ -241,10 +245,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
   app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
-  app.add_option("--baseline", a.options.baselines,
-                 "ways to run the reference; speedups are over the first (default: eager)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(names_of(baselines())))
+  add_baseline_option(app, a.options);
+  app.add_option("--baseline-file", a.options.baseline_files,
+                 "run file, of kbench baseline or any other, whose times of baselines are used "
+                 "instead of measuring them; may be repeated")
       ->allow_extra_args(false);
   app.add_option(
          "--timing", a.options.timing,
@@ -353,6 +357,7 @@ Subcommand add_eval(CLI::App& app) {
     arguments->options.require_own = required("own-kernels");
     take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
+    take_stored(arguments->options);
     arguments->command_line = own_command_line();
     check_words(*arguments);
     const bool stream =

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/judging_options.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/kb_compat.hpp"
 #include "cli/shrink_option.hpp"
+#include "kbench/error.hpp"
 
 namespace kbench::cli {
 
@@ -28,6 +33,24 @@ void take_judging_options(const CLI::App& app, const JudgingArguments& arguments
                           EvalOptions& options) {
   options.shrink = parse_shrink(arguments.shrink);
   if (arguments.kb_compat) choose_kernelbench_rules(app, options);
+}
+
+void add_baseline_option(CLI::App& app, EvalOptions& options) {
+  app.add_option("--baseline", options.baselines,
+                 "ways to run the reference; speedups are over the first (default: eager)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names_of(baselines())))
+      ->allow_extra_args(false);
+}
+
+void check_baselines(const EvalOptions& options, const EvalRun& run) {
+  const std::vector<std::string>& names = options.baselines;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name)
+      throw UsageError(fmt::format("--baseline names {} twice", *name));
+    if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
+      throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
+  }
 }
 
 }  // namespace kbench::cli

@@ -31,4 +31,9 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
+/// Adds `--baseline`.
+void add_baseline_option(CLI::App& app, EvalOptions& options);
+/// Throws UsageError where a baseline is named twice, or cannot be run on the run's device.
+void check_baselines(const EvalOptions& options, const EvalRun& run);
+
 }  // namespace kbench::cli

@@ -50,7 +50,9 @@ json to_json(const Timing& timing) {
     bounds[name] = {{"told_ms", number_or_null(bound.told_ms)},
                     {"bound_ms", number_or_null(bound.bound_ms)},
                     {"overhead_ms", number_or_null(bound.overhead_ms)},
-                    {"blocks", bound.blocks}};
+                    {"blocks", bound.blocks},
+                    {"told_lo_ms", number_or_null(bound.told_lo_ms)},
+                    {"told_hi_ms", number_or_null(bound.told_hi_ms)}};
   return {{"method", timing.method},
           {"trust", timing.trust},
           {"sides", std::move(sides)},
@@ -63,7 +65,8 @@ json to_json(const Speedup& speedup) {
           {"value", number_or_null(speedup.value)},
           {"lo", number_or_null(speedup.lo)},
           {"hi", number_or_null(speedup.hi)},
-          {"relation", relation.empty() ? json() : json(relation)}};
+          {"relation", relation.empty() ? json() : json(relation)},
+          {"stored", speedup.stored}};
 }
 
 template <typename T, typename FromName>
@@ -128,7 +131,9 @@ Timing timing_from(const Fields& fields) {
     timing.bounds[name] = {.told_ms = bound.number("told_ms"),
                            .bound_ms = bound.number("bound_ms"),
                            .overhead_ms = bound.number("overhead_ms"),
-                           .blocks = bound.integer<std::int64_t>("blocks")};
+                           .blocks = bound.integer<std::int64_t>("blocks"),
+                           .told_lo_ms = bound.maybe_number("told_lo_ms"),
+                           .told_hi_ms = bound.maybe_number("told_hi_ms")};
   }
   return timing;
 }
@@ -137,10 +142,12 @@ void read_measurements(const Fields& fields, Record& record) {
   if (const json* timing = fields.maybe("timing")) record.timing = timing_from(Fields(*timing));
   for (const json& item : fields.array("speedup")) {
     const Fields speedup(item);
-    record.speedup.push_back({.baseline = speedup.text("baseline"),
-                              .value = speedup.number("value"),
-                              .lo = speedup.number("lo"),
-                              .hi = speedup.number("hi")});
+    record.speedup.push_back(
+        {.baseline = speedup.text("baseline"),
+         .value = speedup.number("value"),
+         .lo = speedup.number("lo"),
+         .hi = speedup.number("hi"),
+         .stored = speedup.maybe("stored") != nullptr && speedup.boolean("stored")});
   }
   if (record.outcome != Outcome::kCorrect && (record.timing || !record.speedup.empty())) {
     throw Error(fmt::format("outcome \"{}\" carries times; only \"correct\" may",

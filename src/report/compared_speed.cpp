@@ -5,16 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "text.hpp"
 
 namespace kbench::report {
 namespace {
-
-constexpr double kStandardErrors = 1.96;  // 95 % of a normal distribution
-// Standard error of the median of a normal distribution over that of its mean: √(π/2), 1.2533.
-const double kMedianFactor = std::sqrt(std::numbers::pi / 2);
 
 bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -42,36 +37,10 @@ std::string unlike_times(const Timing& a, const Timing& b) {
 }  // namespace
 
 std::optional<Measured> candidate_time(const Record& record) {
-  constexpr const char* kSide = "candidate";
-  const std::optional<double> time = time_ms(record, kSide);
-  if (!time || !is_positive(*time)) return std::nullopt;
-  Measured measured{.value = *time};
-  const SideTiming& side = record.timing->sides.at(kSide);
-  if (side.lo_ms && side.hi_ms && is_positive(*side.lo_ms) && is_positive(*side.hi_ms)) {
-    measured.lo = std::min(*side.lo_ms, *time);
-    measured.hi = std::max(*side.hi_ms, *time);
-    return measured;
-  }
-  if (side.count < 2 || !std::isfinite(side.std_ms) || side.std_ms < 0) return measured;
-  const bool is_median = record.timing->method != "kb_events" && std::isfinite(side.median_ms);
-  const double error = (is_median ? kMedianFactor : 1) * side.std_ms /
-                       std::sqrt(static_cast<double>(side.count)) / *time;
-  const double ratio = std::exp(kStandardErrors * error);
-  if (!std::isfinite(ratio)) return measured;
-  measured.lo = *time / ratio;
-  measured.hi = *time * ratio;
-  return measured;
-}
-
-Measured ratio_between_runs(const Measured& a, const Measured& b) {
-  Measured ratio{.value = a.value / b.value};
-  if (!a.lo || !a.hi || !b.lo || !b.hi) return ratio;
-  const double floor = std::log1p(kRunToRunShare);
-  const double down = std::hypot(std::log(a.value / *a.lo), std::log(*b.hi / b.value));
-  const double up = std::hypot(std::log(*a.hi / a.value), std::log(b.value / *b.lo));
-  ratio.lo = ratio.value * std::exp(-down - floor);
-  ratio.hi = ratio.value * std::exp(up + floor);
-  return ratio;
+  if (!record.timing) return std::nullopt;
+  const auto side = record.timing->sides.find("candidate");
+  return side == record.timing->sides.end() ? std::nullopt
+                                            : measured_time(side->second, record.timing->method);
 }
 
 std::vector<ComparedBaseline> shared_baselines(const Record& base, const Record& other) {

@@ -12,13 +12,8 @@ namespace kbench::report {
 /// ComparedSample::reason where a run was on a CPU.
 inline constexpr std::string_view kCpuReason = "times of a CPU are no measure of speed";
 
-/// The candidate's time in milliseconds of a call, as time_ms() gives it, with the interval that
-/// follows from the record's spread and count (build_comparison() says how). None where it has no
-/// positive time.
+/// The candidate's time in milliseconds of a call. None where it has no positive time.
 std::optional<Measured> candidate_time(const Record& record);
-
-/// a / b, with its interval where both have one; kRunToRunShare is added to it at both ends.
-Measured ratio_between_runs(const Measured& a, const Measured& b);
 
 /// The baselines that both records have a positive speedup over, in the order of `base`.
 std::vector<ComparedBaseline> shared_baselines(const Record& base, const Record& other);

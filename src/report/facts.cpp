@@ -135,12 +135,30 @@ std::string judges(const Report& report) {
   return text;
 }
 
+/// The files whose times some of the speedups are over; empty where all were measured in the run.
+std::string stored_in(const Report& report) {
+  const bool any = std::ranges::any_of(report.candidates, [&](std::size_t index) {
+    return std::ranges::any_of(report.run.records[index].speedup, &Speedup::stored);
+  });
+  if (!any) return "";
+  std::vector<std::string> names;
+  for (const RunHeader& header : report.run.headers) {
+    const auto files = header.options.find("baseline_files");
+    if (files == header.options.end() || !files->is_array()) continue;
+    for (const json& name : *files)
+      if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names.empty() ? "an earlier run" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string baseline(const Report& report) {
   std::string text = report.baseline.empty() ? "none" : report.baseline;
   std::vector<std::string> others;
   std::ranges::copy_if(report.baselines, std::back_inserter(others),
                        [&](const std::string& name) { return name != report.baseline; });
   if (!others.empty()) text += fmt::format(" (also run: {})", fmt::join(others, ", "));
+  if (const std::string files = stored_in(report); !files.empty())
+    text += fmt::format("; times stored in {}", files);
   return printable(text);
 }
 

@@ -45,6 +45,7 @@ json options_json(const EvalOptions& options) {
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");
   if (!options.families) object["families"] = false;
+  if (!options.baseline_files.empty()) object["baseline_files"] = options.baseline_files;
   if (options.all_trials) object["all_trials"] = true;
   if (!options.other_sizes.empty()) object["other_sizes"] = options.other_sizes;
   if (!options.cage) object["cage"] = false;

@@ -77,7 +77,9 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["device"] = setup.device.name;
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
-  request["baselines"] = options.baselines;
+  request["baselines"] = options.stored
+                             ? options.stored->missing(prepared.record, options.baselines)
+                             : options.baselines;
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
   request["held"] = options.timing == kHeldTiming;
@@ -379,6 +381,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   }
   candidate.end();
   if (candidate.floods()) reject_flood(record);
+  if (setup_.options->stored) setup_.options->stored->put_into(record, setup_.options->baselines);
   hold_against_limits(record, prepared.work,
                       setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
                       setup_.options->cold_cache);

@@ -153,8 +153,6 @@ class Evaluation {
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
-  /// What that baseline calls on the set in a slot. Throws ProblemFailure.
-  pybind11::object& baseline_model(const std::string& baseline, std::size_t slot);
   /// Readies it for all sets that are timed; false where it cannot be run.
   bool prepare_baseline(const std::string& baseline);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
@@ -201,7 +199,6 @@ class Evaluation {
   std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
-  std::map<std::pair<std::string, std::size_t>, pybind11::object> baseline_models_;
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same

@@ -150,22 +150,14 @@ std::vector<double> Evaluation::times_of(const protocol::Message& message, int c
   return times;
 }
 
-pybind11::object& Evaluation::baseline_model(const std::string& baseline, std::size_t slot) {
-  const std::size_t of = find_baseline(baseline)->of_inputs ? slot : problem_.lender(slot);
-  auto& model = baseline_models_[{baseline, of}];
-  if (!model) model = problem_.baseline_model(baseline, of);
-  return model;
-}
-
 bool Evaluation::prepare_baseline(const std::string& baseline) {
   try {
-    for (std::size_t slot = 0; slot < problem_.resident(); ++slot) baseline_model(baseline, slot);
-    for (const std::size_t slot : problem_.timed_slots()) baseline_model(baseline, slot);
+    for (std::size_t slot = 0; slot < problem_.resident(); ++slot)
+      problem_.baseline_model(baseline, slot);
+    for (const std::size_t slot : problem_.timed_slots()) problem_.baseline_model(baseline, slot);
     return true;
   } catch (const ProblemFailure& failure) {
     verdict_.failed_baselines[baseline] = failure.message;
-    std::erase_if(baseline_models_,
-                  [&](const auto& model) { return model.first.first == baseline; });
     return false;
   }
 }
@@ -173,14 +165,13 @@ bool Evaluation::prepare_baseline(const std::string& baseline) {
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
   auto& device = problem_.device();
   const auto slots = slots_of(block);
-  for (const std::size_t slot : slots) baseline_model(baseline, slot);
   const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
   std::vector<double> times;
   auto start = protocol::Clock::now();
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (i == static_cast<std::size_t>(block.discarded)) start = protocol::Clock::now();
     InputSet& set = problem_.slot_set(slots[i]);
-    const auto& model = baseline_model(baseline, slots[i]);
+    const auto model = problem_.baseline_model(baseline, slots[i]);
     set.restore();
     if (flushes()) device.flush_cache();
     times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }, held_));
@@ -245,6 +236,11 @@ void Evaluation::run_timing() {
   // Bounds have blocks of their own.
   if (!tells_its_times()) set_throttled_aside(run);
   const auto times = bound_times(run.measurements, timing);
+  for (auto& [side, bound] : timing.bounds) {
+    const auto told = summarize({run.measurements.at(side.str()), run.block_sizes.at(side.str())});
+    bound.told_lo_ms = told.lo_ms;
+    bound.told_hi_ms = told.hi_ms;
+  }
   const auto& candidate = times.at("candidate");
   for (const auto& side : sides) {
     const auto& measurements = times.at(side.name);

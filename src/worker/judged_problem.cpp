@@ -224,6 +224,7 @@ InputSet& JudgedProblem::slot_set(std::size_t slot) {
 
 void JudgedProblem::redraw(bool writable) {
   writable_ = writable;
+  ready_models_.clear();
   for (auto& set : sets_) set.reset();
   entered_.reset();
 }
@@ -284,14 +285,19 @@ void JudgedProblem::prepare_baselines() {
 }
 
 pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std::size_t slot) {
-  InputSet& set = slot_set(slot);
-  if (!find_baseline(baseline)->prepared) return set.model();
+  const Baseline& row = *find_baseline(baseline);
+  const std::size_t of = row.of_inputs ? slot : lender(slot);
+  InputSet& set = slot_set(of);
+  if (!row.prepared) return set.model();
+  ReadyModel& ready = ready_models_[{baseline, of}];
+  if (ready.model && ready.generation == generations_[of]) return ready.model;
   std::vector<pybind11::object> objects;
   for (const auto& argument : set.arguments()) objects.push_back(argument.object);
   set.restore();
-  auto model = host_.baseline(baseline, set.model(), objects, options_.baseline_cache);
+  ready = {host_.baseline(baseline, set.model(), objects, options_.baseline_cache),
+           generations_[of]};
   set.restore();
-  return model;
+  return ready.model;
 }
 
 }  // namespace kbench::worker

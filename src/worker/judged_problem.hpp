@@ -141,7 +141,8 @@ class JudgedProblem {
   const std::vector<std::string>& baselines() const { return baselines_; }
   /// Why it cannot be by the others.
   const std::map<std::string, std::string>& failed_baselines() const { return failed_baselines_; }
-  /// What a baseline calls on the set in a slot, ready. Throws ProblemFailure.
+  /// What a baseline calls on the set in a slot; made ready once, for all candidates. Throws
+  /// ProblemFailure.
   pybind11::object baseline_model(const std::string& baseline, std::size_t slot);
 
  private:
@@ -188,6 +189,12 @@ class JudgedProblem {
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_;
+  /// A model that was compiled or captured, for the set of that generation.
+  struct ReadyModel {
+    pybind11::object model;
+    std::uint64_t generation = 0;
+  };
+  std::map<std::pair<std::string, std::size_t>, ReadyModel> ready_models_;
   std::size_t resident_ = 1;
   std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
   bool writable_ = false;                      ///< see redraw()

@@ -112,6 +112,10 @@ bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, do
   const auto series = [&](const TimedSide& side) {
     return Series{run.measurements.at(side.name), run.block_sizes.at(side.name)};
   };
+  if (sides.size() == 1) {
+    const SideTiming alone = summarize(series(sides.front()));
+    return alone.lo_ms && (*alone.hi_ms - *alone.lo_ms) / 2 <= target * alone.median_ms;
+  }
   return std::all_of(sides.begin(), sides.end() - 1, [&](const TimedSide& side) {
     const Interval ratio = bootstrap_ratio(series(side), series(sides.back()));
     return (ratio.hi - ratio.lo) / 2 <= target * ratio.value;

@@ -88,5 +88,43 @@ TEST_F(Baselines, TheLeastWorkIsInTheRecord) {
   EXPECT_FALSE(record.sol->limit_ms);  // of a CPU nobody asks for its peaks
 }
 
+TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
+  const std::string set = folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
+  const std::string stored = (folder_.path() / "stored.jsonl").string();
+  const auto made = run_kbench({"baseline", set, "--device", "cpu", "--baseline",
+                                "eager,eager_tf32", "--out", stored, "--quiet"});
+  ASSERT_EQ(made.status.code, 0) << made.error;
+  EXPECT_THAT(made.output, HasSubstr("eager_tf32"));
+  EXPECT_THAT(made.output, HasSubstr("level1/1_AddOne"));
+  const Record reference = read_run(stored).records.at(0);
+  ASSERT_EQ(reference.outcome, Outcome::kCorrect) << reference.message;
+  const Record record = judged({"--baseline", "eager", "--baseline-file", stored});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_THAT(record.flags, IsEmpty());
+  // The very numbers: nothing was measured again.
+  const Timing& timing = *reference.timing;
+  EXPECT_EQ(record.timing->sides.at("eager").median_ms, timing.is_bounded()
+                                                            ? timing.bounds.at("eager").told_ms
+                                                            : timing.sides.at("eager").median_ms);
+  // What is already there is not made again.
+  const auto again = run_kbench({"baseline", set, "--device", "cpu", "--baseline",
+                                 "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
+  EXPECT_EQ(again.status.code, 0) << again.error;
+  EXPECT_THAT(read_run(stored).records, SizeIs(1));
+}
+
+TEST_F(Baselines, MistakesWithStoredOnesAreToldInOneSentence) {
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "eval");
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, 2) << result.output;
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+    return result.error;
+  };
+  const std::string none = (folder_.path() / "none.jsonl").string();
+  EXPECT_THAT(refused({"--baseline-file", none}), HasSubstr("none.jsonl"));
+  EXPECT_THAT(refused({"--baseline-file", none, "--timing", "none"}), HasSubstr("no times"));
+}
+
 }  // namespace
 }  // namespace kbench::test

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Help, IsThereForEveryCommand) {
   for (const std::string command :
-       {"eval", "list", "report", "compare", "import", "export", "doctor"}) {
+       {"eval", "list", "report", "compare", "baseline", "import", "export", "doctor"}) {
     const auto result = run_kbench({command, "--help"});
     EXPECT_EQ(result.status.code, 0);
     EXPECT_THAT(result.output, HasSubstr("--help")) << command;

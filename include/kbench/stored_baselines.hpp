@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kbench/measured.hpp"
+#include "kbench/record.hpp"
+#include "kbench/run_log.hpp"
+
+namespace kbench {
+
+/// Model of the candidates that `kbench baseline` makes of references.
+inline constexpr const char* kReferenceModel = "reference";
+
+/// Times of baselines out of earlier runs, for candidates of the same problem at the same sizes and
+/// precision, on the same model of device, with the same torch.
+class StoredBaselines {
+ public:
+  /// Takes all that the records of a run hold; `l2` is the present run's ("cold", "warm"). Where
+  /// several runs or records have times of one baseline, the last counts. Throws UsageError where
+  /// the run was timed with the L2 in another state; `file` is for its sentence.
+  void add(const RunFile& run, const std::filesystem::path& file, const std::string& l2);
+
+  /// Which of the baselines have no times for that record's problem, and are to be measured.
+  std::vector<std::string> missing(const Record& blank,
+                                   const std::vector<std::string>& baselines) const;
+
+  /// That baseline's time, in milliseconds, for the problem of a record; none where none is stored.
+  std::optional<Measured> time_of(const Record& record, const std::string& baseline) const;
+
+  /// Puts the stored times beside those of a right candidate, and the speedups over them, in the
+  /// order of `baselines`. Where it was timed in another way than they were (its record's method,
+  /// a bound by the judge's clock) there is no speedup, but the flag `stored_baseline_unlike`.
+  void put_into(Record& record, const std::vector<std::string>& baselines) const;
+
+ private:
+  struct Side {
+    SideTiming timing;
+    Interned method;
+  };
+  static std::string key_of(const Record& record);
+  const Side* find(const Record& record, const std::string& baseline) const;
+
+  std::map<std::string, std::map<std::string, Side>> sides_;
+};
+
+}  // namespace kbench

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_set>
+
+#include "cli/cancel.hpp"
+#include "cli/commands.hpp"
+#include "cli/eval_input.hpp"
+#include "cli/judging_options.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/out_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/text_table.hpp"
+#include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
+#include "kbench/run.hpp"
+#include "kbench/stored_baselines.hpp"
+#include "run/judge_client.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr int kInterrupted = 130;
+constexpr int kFault = 1;
+constexpr std::size_t kWidestName = 60;
+
+struct BaselineArguments {
+  std::vector<std::string> problems;
+  JudgingArguments judging;
+  EvalOptions options;
+  std::string out, l2 = "cold";
+  bool resume = false, quiet = false;
+};
+
+/// The reference itself as a candidate: it goes through all that a candidate goes through, so that
+/// its problem is known to be sound, and has the baselines' times beside its own.
+Candidate reference_of(const Problem& problem) {
+  Candidate candidate;
+  candidate.id = fmt::format("reference of {}", problem.key);
+  candidate.model = kReferenceModel;
+  candidate.problem = problem.key;
+  candidate.kind = CandidateKind::kModule;
+  candidate.source = problem.source + "\n\nclass ModelNew(Model):\n    pass\n";
+  return candidate;
+}
+
+/// "10.0 µs ±0.4%".
+std::string time_text(const std::optional<Measured>& time) {
+  if (!time) return "–";
+  const std::string text = time->value < 1 ? fmt::format("{:.4g} µs", time->value * 1e3)
+                                           : fmt::format("{:.4g} ms", time->value);
+  if (!time->hi) return text;
+  return fmt::format("{} ±{:.1f}%", text,
+                     std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
+}
+
+/// A row for each problem, with the times that --baseline-file would take from the file.
+void print(const RunFile& run, const std::filesystem::path& file, const EvalOptions& options) {
+  const std::vector<std::string>& baselines = options.baselines;
+  StoredBaselines stored;
+  stored.add(run, file, options.cold_cache ? "cold" : "warm");
+  std::vector<std::vector<std::string>> rows = {{"Problem"}};
+  std::set<std::size_t> right;
+  for (const std::string& name : baselines) {
+    right.insert(rows[0].size());
+    rows[0].push_back(name);
+  }
+  rows[0].emplace_back("");
+  for (const Record& record : run.records) {
+    rows.push_back({record.problem.str()});
+    for (const std::string& name : baselines)
+      rows.back().push_back(time_text(stored.time_of(record, name)));
+    rows.back().push_back(record.timing ? "" : record.message);
+  }
+  std::cout << table_text(rows, right, kWidestName);
+  std::cout.flush();
+}
+
+int measure(const BaselineArguments& arguments, int cancel_fd) {
+  const Installation installation = find_installation();
+  const auto problems = find_problems(arguments.problems, {installation.problems});
+  EvalOptions options = arguments.options;
+  options.overrides = parse_overrides(arguments.judging.settings, problems);
+  const auto out = choose_out(arguments.out, "baseline", arguments.resume);
+  Progress progress(arguments.quiet);
+  EvalRun run(installation, options, progress, cancel_fd);
+  check_baselines(options, run);
+  std::vector<Candidate> candidates, todo;
+  std::vector<RosterEntry> roster;
+  for (const Problem& problem : problems) {
+    candidates.push_back(reference_of(problem));
+    roster.push_back({problem.key, problem.level, kReferenceModel, 0, problem.tags});
+  }
+  std::unordered_set<std::string> known;
+  if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    if (!known.contains(record_key(run.blank_record(candidates[i], problems[i]))))
+      todo.push_back(candidates[i]);
+  RunWriter writer(out, arguments.resume);
+  writer.write(run.header(own_command_line(), problem_set_hash(problems)));
+  writer.write(roster);
+  progress.planned(todo.size(), candidates.size() - todo.size());
+  bool faulty = false;
+  const bool finished = run.run(problems, todo, [&](Record record, const nlohmann::json& details) {
+    faulty = faulty || record.outcome == Outcome::kHarnessFault;
+    writer.write(std::move(record), details);
+  });
+  if (!finished) {
+    fmt::print(stderr, "\nkbench: interrupted; finished problems are in {}: go on with --resume\n",
+               out.string());
+    return kInterrupted;
+  }
+  writer.write_end(run.secret(), !faulty);
+  print(read_run(out), out, options);
+  fmt::print(stderr, "times: {}; kbench eval --baseline-file {} uses them\n", out.string(),
+             out.string());
+  return faulty ? kFault : 0;
+}
+
+}  // namespace
+
+Subcommand add_baseline(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "baseline",
+      "Measure baselines of problems, for kbench eval --baseline-file on the same kind of machine");
+  auto arguments = std::make_shared<BaselineArguments>();
+  command->add_option("PROBLEM", arguments->problems,
+                      "a file, a folder, a glob, or a name in a set; none: all shipped problems");
+  add_judging_options(*command, arguments->judging, arguments->options);
+  add_baseline_option(*command, arguments->options);
+  command->add_option("--l2", arguments->l2, "cache before each timed call: cold or warm")
+      ->check(CLI::IsMember({"cold", "warm"}))
+      ->capture_default_str();
+  command
+      ->add_option("--timing-budget", arguments->options.timing_budget_s,
+                   "seconds of measuring per problem")
+      ->check(above_zero())
+      ->capture_default_str();
+  command->add_option("--out", arguments->out,
+                      "run file (default: baseline.jsonl, or baseline-N.jsonl)");
+  command->add_flag("--resume", arguments->resume, "go on with a file: skip what it has");
+  command->add_flag("--quiet", arguments->quiet, "no progress");
+  const auto run_it = [arguments, command] {
+    arguments->options.cold_cache = arguments->l2 == "cold";
+    take_judging_options(*command, arguments->judging, arguments->options);
+    if (kernelbench_row(arguments->options.precision) != nullptr)
+      throw UsageError("kbench baseline does not go with --kb-compat: import KernelBench's times");
+    try {
+      return measure(*arguments, install_cancel());
+    } catch (const run::Cancelled&) {
+      return kInterrupted;
+    }
+  };
+  return {command, run_it};
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/stored_baselines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "kbench/baseline.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+
+std::string StoredBaselines::key_of(const Record& record) {
+  // The hash is of the problem's text and its sizes.
+  return fmt::format("{}\n{}\n{}\n{}\n{}", record.problem.str(), record.problem_hash.str(),
+                     record.precision.str(), record.device.str(), record.torch.str());
+}
+
+const StoredBaselines::Side* StoredBaselines::find(const Record& record,
+                                                   const std::string& baseline) const {
+  const auto problem = sides_.find(key_of(record));
+  if (problem == sides_.end()) return nullptr;
+  const auto side = problem->second.find(baseline);
+  return side == problem->second.end() ? nullptr : &side->second;
+}
+
+void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
+                          const std::string& l2) {
+  for (const RunHeader& header : run.headers) {
+    const std::string stored = header.options.value("l2", l2);
+    if (stored != l2)
+      throw UsageError(
+          fmt::format("--baseline-file {}: its times were taken with --l2 {}, and this run is {}",
+                      file.string(), stored, l2));
+  }
+  for (const Record& record : run.records) {
+    if (!record.timing || record.judge != kOwnJudge) continue;
+    for (const auto& [name, summary] : record.timing->sides) {
+      if (find_baseline(name.str()) == nullptr) continue;
+      SideTiming side = summary;
+      if (record.timing->is_bounded()) {
+        // The bounds that stand there are for that candidate; this is what the judge measured.
+        const auto bound = record.timing->bounds.find(name);
+        if (bound == record.timing->bounds.end()) continue;
+        side = {.median_ms = bound->second.told_ms,
+                .mean_ms = bound->second.told_ms,
+                .std_ms = std::numeric_limits<double>::quiet_NaN(),
+                .min_ms = std::numeric_limits<double>::quiet_NaN(),
+                .max_ms = std::numeric_limits<double>::quiet_NaN(),
+                .count = summary.count,
+                .lo_ms = bound->second.told_lo_ms,
+                .hi_ms = bound->second.told_hi_ms};
+      }
+      if (measured_time(side, record.timing->method))
+        sides_[key_of(record)][name.str()] = {side, record.timing->method};
+    }
+  }
+}
+
+std::vector<std::string> StoredBaselines::missing(const Record& blank,
+                                                  const std::vector<std::string>& baselines) const {
+  std::vector<std::string> names;
+  std::ranges::copy_if(baselines, std::back_inserter(names),
+                       [&](const std::string& name) { return find(blank, name) == nullptr; });
+  return names;
+}
+
+std::optional<Measured> StoredBaselines::time_of(const Record& record,
+                                                 const std::string& baseline) const {
+  const Side* side = find(record, baseline);
+  return side == nullptr ? std::nullopt : measured_time(side->timing, side->method);
+}
+
+void StoredBaselines::put_into(Record& record, const std::vector<std::string>& baselines) const {
+  if (record.outcome != Outcome::kCorrect || !record.timing) return;
+  Timing& timing = *record.timing;
+  const auto side = timing.sides.find("candidate");
+  if (side == timing.sides.end()) return;
+  const auto candidate = measured_time(side->second, timing.method);
+  std::vector<Speedup> speedups;
+  bool unlike = false;
+  for (const std::string& baseline : baselines) {
+    const Side* stored = find(record, baseline);
+    if (stored == nullptr) {
+      for (const Speedup& measured : record.speedup)
+        if (measured.baseline == baseline) speedups.push_back(measured);
+      continue;
+    }
+    if (stored->method != timing.method || timing.is_bounded()) {
+      unlike = true;
+      continue;
+    }
+    timing.sides[baseline] = stored->timing;
+    if (record.device == "cpu" || !candidate) continue;
+    const Measured ratio =
+        ratio_between_runs(*measured_time(stored->timing, stored->method), *candidate);
+    speedups.push_back({.baseline = baseline,
+                        .value = ratio.value,
+                        .lo = ratio.lo.value_or(ratio.value),
+                        .hi = ratio.hi.value_or(ratio.value),
+                        .stored = true});
+  }
+  record.speedup = std::move(speedups);
+  if (unlike) record.flags.emplace_back("stored_baseline_unlike");
+}
+
+}  // namespace kbench

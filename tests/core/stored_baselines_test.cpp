@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/stored_baselines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/run_samples.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+RunFile run_of(std::vector<Record> records) {
+  RunFile run;
+  run.headers.resize(1);
+  run.headers[0].options["l2"] = "cold";
+  run.records = std::move(records);
+  return run;
+}
+
+/// What `kbench baseline` leaves of a reference whose eager time is 0.02 ms.
+Record reference(double eager_ms = 0.020) {
+  Record record = samples::correct(kReferenceModel);
+  SideTiming& eager = record.timing->sides["eager"];
+  eager.median_ms = eager_ms;
+  eager.lo_ms = eager_ms * 0.995;
+  eager.hi_ms = eager_ms * 1.005;
+  return record;
+}
+
+/// A right candidate whose run measured no baseline.
+Record candidate(double ms = 0.010) {
+  Record record = samples::correct("alpha");
+  record.timing->sides.erase("eager");
+  record.speedup.clear();
+  SideTiming& side = record.timing->sides["candidate"];
+  side.median_ms = ms;
+  side.lo_ms = ms * 0.996;
+  side.hi_ms = ms * 1.004;
+  return record;
+}
+
+StoredBaselines stored(std::vector<Record> records) {
+  StoredBaselines baselines;
+  baselines.add(run_of(std::move(records)), "stored.jsonl", "cold");
+  return baselines;
+}
+
+TEST(StoredBaselines, GiveSpeedupsWithAnIntervalForTwoRuns) {
+  Record record = candidate();
+  stored({reference()}).put_into(record, {"eager"});
+  ASSERT_THAT(record.speedup, SizeIs(1));
+  const Speedup& speedup = record.speedup[0];
+  EXPECT_EQ(speedup.baseline, "eager");
+  EXPECT_TRUE(speedup.stored);
+  EXPECT_DOUBLE_EQ(speedup.value, 2);
+  const double own = std::hypot(0.005, 0.004);
+  EXPECT_NEAR(speedup.lo, 2 / 1.01 * (1 - own), 2e-4);
+  EXPECT_NEAR(speedup.hi, 2 * 1.01 * (1 + own), 2e-4);
+  EXPECT_EQ(record.timing->sides.at("eager").median_ms, 0.020);
+  EXPECT_THAT(record.flags, IsEmpty());
+  EXPECT_TRUE(record_from_json(to_json(record)).speedup.at(0).stored);
+}
+
+TEST(StoredBaselines, OfAnotherTaskOrMachineAreNotUsed) {
+  const StoredBaselines baselines = stored({reference()});
+  EXPECT_THAT(baselines.missing(candidate(), {"eager", "compile"}), ElementsAre("compile"));
+  const auto missing = [&](auto change) {
+    Record record = candidate();
+    change(record);
+    return baselines.missing(record, {"eager"});
+  };
+  EXPECT_THAT(missing([](Record& r) { r.problem_hash = "p1"; }), SizeIs(1));
+  EXPECT_THAT(missing([](Record& r) { r.precision = "fp16"; }), SizeIs(1));
+  EXPECT_THAT(missing([](Record& r) { r.device = "NVIDIA H100"; }), SizeIs(1));
+  EXPECT_THAT(missing([](Record& r) { r.torch = "2.12.0"; }), SizeIs(1));
+  EXPECT_THAT(missing([](Record& r) { r.problem = "level1/20_ReLU"; }), SizeIs(1));
+  EXPECT_THAT(missing([](Record& r) { r.model = "beta"; }), IsEmpty());
+}
+
+TEST(StoredBaselines, WhatWasMeasuredStaysInItsPlace) {
+  Record record = candidate();
+  record.speedup = {{.baseline = "compile", .value = 1.5, .lo = 1.4, .hi = 1.6}};
+  stored({reference()}).put_into(record, {"compile", "eager"});
+  ASSERT_THAT(record.speedup, SizeIs(2));
+  EXPECT_EQ(record.speedup[0].baseline, "compile");
+  EXPECT_FALSE(record.speedup[0].stored);
+  EXPECT_EQ(record.speedup[1].baseline, "eager");
+}
+
+TEST(StoredBaselines, NeverStandAgainstATimeOfAnotherMethod) {
+  const StoredBaselines baselines = stored({reference()});
+  Record held = candidate();
+  held.timing->method = "events_held";
+  baselines.put_into(held, {"eager"});
+  EXPECT_THAT(held.speedup, IsEmpty());
+  EXPECT_THAT(held.flags, Contains("stored_baseline_unlike"));
+  Record bounded = candidate();
+  bounded.timing->trust = "self_reported";
+  bounded.timing->bounds["candidate"] = {0.001, 0.010, 0.05, 8};
+  baselines.put_into(bounded, {"eager"});
+  EXPECT_THAT(bounded.speedup, IsEmpty());
+  EXPECT_THAT(bounded.flags, Contains("stored_baseline_unlike"));
+}
+
+TEST(StoredBaselines, OfAReferenceThatWasBoundedAreWhatTheJudgeMeasured) {
+  Record bounded = reference(0.050);
+  bounded.timing->trust = "self_reported";
+  bounded.timing->bounds["eager"] = {0.020, 0.050, 0.04, 8, 0.0199, 0.0202};
+  Record record = candidate();
+  stored({bounded}).put_into(record, {"eager"});
+  ASSERT_THAT(record.speedup, SizeIs(1));
+  EXPECT_DOUBLE_EQ(record.speedup[0].value, 2);
+  EXPECT_GT(record.speedup[0].hi, 2 * 1.01 * 1.01);
+}
+
+TEST(StoredBaselines, TheLastRecordCountsAndTheCpuHasNoSpeedups) {
+  Record record = candidate();
+  stored({reference(0.090), reference(0.030)}).put_into(record, {"eager"});
+  EXPECT_DOUBLE_EQ(record.speedup.at(0).value, 3);
+  Record slow = reference();
+  Record on_cpu = candidate();
+  slow.device = on_cpu.device = "cpu";
+  stored({slow}).put_into(on_cpu, {"eager"});
+  EXPECT_THAT(on_cpu.speedup, IsEmpty());
+  EXPECT_EQ(on_cpu.timing->sides.count("eager"), 1u);
+}
+
+TEST(StoredBaselines, WhatIsNotRightGetsNone) {
+  Record record = samples::mismatch();
+  stored({reference()}).put_into(record, {"eager"});
+  EXPECT_FALSE(record.timing);
+  EXPECT_THAT(record.speedup, IsEmpty());
+}
+
+TEST(StoredBaselines, AnotherStateOfTheL2IsRefused) {
+  StoredBaselines baselines;
+  EXPECT_THAT([&] { baselines.add(run_of({reference()}), "stored.jsonl", "warm"); },
+              ThrowsMessage<UsageError>(HasSubstr("--l2 cold, and this run is warm")));
+}
+
+}  // namespace
+}  // namespace kbench
