@@ -73,12 +73,11 @@ void print(const RunFile& run, const std::filesystem::path& file, const EvalOpti
     right.insert(rows[0].size());
     rows[0].push_back(name);
   }
-  rows[0].emplace_back("");
   for (const Record& record : run.records) {
     rows.push_back({record.problem.str()});
     for (const std::string& name : baselines)
       rows.back().push_back(time_text(stored.time_of(record, name)));
-    rows.back().push_back(record.timing ? "" : record.message);
+    if (!record.timing) rows.back().push_back(record.message);
   }
   std::cout << table_text(rows, right, kWidestName);
   std::cout.flush();

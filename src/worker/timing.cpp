@@ -222,7 +222,7 @@ SideTiming summarize(const Series& series) {
   const auto [low, high] = std::minmax_element(measurements_ms.begin(), measurements_ms.end());
   timing.min_ms = *low;
   timing.max_ms = *high;
-  if (blocks_of(series) < 2) return timing;
+  if (blocks_of(series) < 2 || timing.count < kFewestOfLongCalls) return timing;
   const Interval interval = bootstrap(timing.median_ms, blocks_of(series), [&](auto& random) {
     return median(resampled(series, random));
   });

@@ -62,7 +62,7 @@ struct Series {
 
 /// Median, mean, standard deviation, quartiles and extremes of measurements, and the 95 % interval
 /// of the median by the bootstrap of speedup_of(); none of a single block, which tells nothing of
-/// others.
+/// others, and of fewer than six measurements, whose extremes need not hold it.
 SideTiming summarize(const Series& series);
 double median(std::vector<double> values);
 double mean(std::vector<double> values);

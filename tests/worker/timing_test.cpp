@@ -337,7 +337,7 @@ TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
 }
 
 TEST(Summarize, TellsHowSureTheMedianIs) {
-  const auto equal = summarize({{3, 3, 3, 3}, 2});
+  const auto equal = summarize({{3, 3, 3, 3, 3, 3}, 2});
   EXPECT_EQ(equal.lo_ms, 3);
   EXPECT_EQ(equal.hi_ms, 3);
   // Four blocks whose calls are alike know less than sixteen single calls would.
@@ -349,7 +349,9 @@ TEST(Summarize, TellsHowSureTheMedianIs) {
   EXPECT_LE(*alike.lo_ms, alike.median_ms);
   EXPECT_GE(*alike.hi_ms, alike.median_ms);
   // One block says nothing of the next.
-  EXPECT_FALSE(summarize({{1, 2, 3}, 3}).lo_ms);
+  EXPECT_FALSE(summarize({{1, 2, 3, 4, 5, 6}, 6}).lo_ms);
+  // Four measurements tell little, in however many blocks.
+  EXPECT_FALSE(summarize({{1, 2, 1, 2}, 2}).lo_ms);
   EXPECT_FALSE(summarize({{1}, 1}).hi_ms);
 }
 
