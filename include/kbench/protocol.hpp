@@ -163,11 +163,13 @@ struct OperatorCounts {
 inline constexpr std::size_t kMaxProfileOperators = 2048;
 
 struct TimeBody {
-  std::uint32_t calls;       ///< as many set indices follow
-  std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
-  double limit_s = 0;        ///< of all calls together, as in CallBody
-  std::uint32_t looks = 0;   ///< 1: what runs is looked at as in a kCall, and told as there
-  std::uint32_t held = 0;    ///< 1: work starts when a call is queued; HeldBody ends the answer
+  std::uint32_t calls;        ///< as many set indices follow
+  std::uint32_t cold_cache;   ///< 1: flush the L2 before each call
+  double limit_s = 0;         ///< of all calls together, as in CallBody
+  std::uint32_t looks = 0;    ///< 1: what runs is looked at as in a kCall, and told as there
+  std::uint32_t held = 0;     ///< 1: work starts when a call is queued; HeldBody ends the answer
+  std::uint32_t by_wall = 0;  ///< 1: times are by the host's clock, each call on an idle device
+  std::uint32_t reserved = 0;
 };
 
 /// Ends the answer to a kTime that held.

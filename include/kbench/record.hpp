@@ -53,6 +53,9 @@ struct SideTiming {
   std::optional<double> q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
   /// 95 % interval of the median by a bootstrap over blocks; none where nothing tells it.
   std::optional<double> lo_ms = {}, hi_ms = {};
+  /// Median by the host's clock of calls that start on an idle device and are waited for: what a
+  /// caller feels, launching included. None where `bounds` tells of it, and where nobody looked.
+  std::optional<double> wall_ms = {};
 };
 
 /// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.
@@ -72,6 +75,8 @@ struct Timing {
   /// By side; empty where the candidate's process runs no host code of its own, and where nobody
   /// looked.
   std::map<Interned, SideBound> bounds;
+  /// What an empty kernel takes by the same method; none where no GPU was timed.
+  std::optional<double> floor_ms = {};
 
   /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not
   /// confirmed.

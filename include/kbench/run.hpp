@@ -36,9 +36,10 @@ struct Precision {
 };
 std::span<const Precision> precisions();
 
-/// `--timing`: correctness alone; work on a GPU starts when a call has been queued.
+/// `--timing`: correctness alone; work on a GPU starts as soon as it is queued, not when all of a
+/// call's is.
 inline constexpr const char* kNoTiming = "none";
-inline constexpr const char* kHeldTiming = "held";
+inline constexpr const char* kUnheldTiming = "events";
 
 /// What `kbench eval` was asked for, beyond problems and candidates.
 struct EvalOptions {
@@ -59,7 +60,7 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
-  std::string timing = "auto";         ///< or kNoTiming, kHeldTiming
+  std::string timing = "auto";         ///< or kNoTiming, kUnheldTiming
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
   unsigned lanes = 1;                  ///< candidates at once on a GPU

@@ -252,9 +252,9 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->allow_extra_args(false);
   app.add_option(
          "--timing", a.options.timing,
-         "auto; held: what launching from the host costs is left out, where a call does not wait "
-         "for the GPU; none: correctness alone")
-      ->check(CLI::IsMember({"auto", kHeldTiming, kNoTiming}))
+         "auto: what launching from the host costs is left out where a call does not wait for the "
+         "GPU; events: it never is; none: correctness alone")
+      ->check(CLI::IsMember({"auto", kUnheldTiming, kNoTiming}))
       ->capture_default_str();
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))

@@ -43,7 +43,7 @@ json to_json(const Timing& timing) {
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
         {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
         {"q3_ms", number_or_null(side.q3_ms)},         {"lo_ms", number_or_null(side.lo_ms)},
-        {"hi_ms", number_or_null(side.hi_ms)}};
+        {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)}};
   }
   json bounds;
   for (const auto& [name, bound] : timing.bounds)
@@ -56,7 +56,8 @@ json to_json(const Timing& timing) {
   return {{"method", timing.method},
           {"trust", timing.trust},
           {"sides", std::move(sides)},
-          {"bounds", std::move(bounds)}};
+          {"bounds", std::move(bounds)},
+          {"floor_ms", number_or_null(timing.floor_ms)}};
 }
 
 json to_json(const Speedup& speedup) {
@@ -122,8 +123,10 @@ Timing timing_from(const Fields& fields) {
                           .q1_ms = side.maybe_number("q1_ms"),
                           .q3_ms = side.maybe_number("q3_ms"),
                           .lo_ms = side.maybe_number("lo_ms"),
-                          .hi_ms = side.maybe_number("hi_ms")};
+                          .hi_ms = side.maybe_number("hi_ms"),
+                          .wall_ms = side.maybe_number("wall_ms")};
   }
+  timing.floor_ms = fields.maybe_number("floor_ms");
   const json* bounds = fields.maybe("bounds");
   if (bounds == nullptr) return timing;
   for (const auto& [name, value] : fields.object("bounds").items()) {

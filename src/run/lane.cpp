@@ -82,7 +82,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
                              : options.baselines;
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
-  request["held"] = options.timing == kHeldTiming;
+  request["held"] = options.timing != kUnheldTiming;
   request["families"] = options.families;
   request["families_off"] = prepared.problem->families_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);

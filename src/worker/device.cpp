@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "kbench/error.hpp"
 
@@ -16,6 +17,15 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
 }
 
 }  // namespace
+
+double Device::wall_ms(const std::function<void()>& call) {
+  synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  synchronize();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
 
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone) {
   BufferLayout layout;

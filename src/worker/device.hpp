@@ -146,6 +146,10 @@ class Device {
   /// Milliseconds of `call` by this device's method, queued behind whatever went before. If `held`,
   /// and where the device can, its work starts when all of it has been queued.
   virtual double time_ms(const std::function<void()>& call, bool held = false) = 0;
+  /// Milliseconds of `call` by the host's clock, from an idle device to the end of its work.
+  double wall_ms(const std::function<void()>& call);
+  /// Launches a kernel that does nothing; false where there is none.
+  virtual bool launch_empty() { return false; }
   /// Whether a call since the last time could not be held: it waited for the device inside.
   virtual bool take_hold_failed() { return false; }
   /// Name of that method in records: "events" or "wall".

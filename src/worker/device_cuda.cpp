@@ -17,6 +17,7 @@ namespace {
 /// In src/run/judge_kernels_text.hpp. Enough threads for every multiprocessor of the largest GPU.
 constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";
+constexpr const char* kEmptyKernel = "kbench_empty";
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
@@ -247,6 +248,8 @@ class CudaDevice final : public Device {
           "finding the flush kernel");
     check(cuda_.cuModuleGetFunction(&hold_kernel_, timing_module_, kHoldKernel),
           "finding the kernel that holds a stream");
+    check(cuda_.cuModuleGetFunction(&empty_kernel_, timing_module_, kEmptyKernel),
+          "finding the empty kernel");
     void* signals = nullptr;
     check(cuda_.cuMemHostAlloc(&signals, 2 * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
           "allocating the signals of a held stream");
@@ -267,6 +270,12 @@ class CudaDevice final : public Device {
     return static_cast<double>(ms);
   }
   std::string_view timing_method() const override { return "events"; }
+
+  bool launch_empty() override {
+    if (empty_kernel_ == nullptr) return false;
+    launch_thread(empty_kernel_, nullptr, "launching nothing");
+    return true;
+  }
 
   bool take_hold_failed() override {
     if (signals_ == nullptr || signals_[1] == 0) return false;
@@ -292,11 +301,7 @@ class CudaDevice final : public Device {
       device.signals_[0] = 0;
       unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
       std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
-      CUlaunchConfig config{};
-      config.gridDimX = config.gridDimY = config.gridDimZ = 1;
-      config.blockDimX = config.blockDimY = config.blockDimZ = 1;
-      check(device.cuda_.cuLaunchKernelEx(&config, device.hold_kernel_, arguments.data(), nullptr),
-            "holding the stream");
+      device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream");
     }
     ~Hold() { release(); }
     Hold(const Hold&) = delete;
@@ -309,6 +314,14 @@ class CudaDevice final : public Device {
     CudaDevice& device_;
     bool held_;
   };
+
+  /// A grid of one thread.
+  void launch_thread(CUfunction kernel, void** arguments, const char* doing) {
+    CUlaunchConfig config{};
+    config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
+  }
 
   SharedBuffer map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
                           bool writable) {
@@ -356,7 +369,7 @@ class CudaDevice final : public Device {
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
-  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr;
+  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr;
   volatile unsigned* signals_ = nullptr;  ///< [0]: go on; [1]: a hold ended by itself
   CUdeviceptr device_signals_ = 0;
   std::unique_ptr<GpuStateReader> reader_;

@@ -150,6 +150,12 @@ class Evaluation {
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
   std::vector<double> time_walled(std::span<const std::size_t> slots, Block block);
   void note_states(const TimedRun& run);
+  /// What an empty kernel takes by the method of the calls; none where there is none to launch.
+  std::optional<double> floor_ms();
+  /// What a caller feels of each side: see SideTiming::wall_ms.
+  std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
+                                           const TimedRun& run);
+  void check_against_floor_and_wall(const Timing& timing);
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
@@ -199,7 +205,8 @@ class Evaluation {
   std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
-  bool held_ = false;  ///< timed calls start when all of their work has been queued
+  bool held_ = false;     ///< timed calls start when all of their work has been queued
+  bool by_wall_ = false;  ///< they are timed by the host's clock, each on an idle device
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::size_t next_slot_ = 0;                ///< of calls that are discarded

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <limits>
 #include <span>
 
 #include "worker/evaluation.hpp"
+#include "worker/timing.hpp"
 
 // What the judge's own clock says of times that a candidate's process tells: it can write over its
-// clock, the driver's functions and its own messages, but not make the judge's seconds shorter.
+// clock, the driver's functions and its own messages, but not make the judge's seconds shorter. And
+// what else times are held against, whoever took them.
 namespace kbench::worker {
 namespace {
 
 constexpr int kEmptyCalls = 5;
+
+constexpr int kFloorCalls = 11;
+/// Up to so many times the floor a time tells more of launching than of the kernel.
+constexpr double kLaunchBound = 1.5;
+
+/// Of each side: a few calls tell what a caller feels.
+constexpr double kWallBudget_ms = 20;
+constexpr int kMostWallCalls = 10;
+/// So much longer than the wall a time has to be before one of the two clocks is doubted.
+constexpr double kWallSlack = 1.05;
 
 }  // namespace
 
@@ -101,6 +114,46 @@ std::map<std::string, std::vector<double>> Evaluation::bound_times(
   timing.trust = confirmed ? "confirmed" : "self_reported";
   // Never two methods in one ratio: with the candidate's the baselines' are taken by the wall, too.
   return confirmed ? told : bounds;
+}
+
+std::optional<double> Evaluation::floor_ms() {
+  auto& device = problem_.device();
+  if (!device.launch_empty()) return std::nullopt;
+  std::vector<double> times;
+  for (int i = 0; i < kFloorCalls; ++i) {
+    if (flushes()) device.flush_cache();
+    const auto call = [&] {
+      device.launch_empty();
+      if (tells_its_times()) device.synchronize();
+    };
+    times.push_back(device.time_ms(call, held_));
+  }
+  return median(std::move(times));
+}
+
+std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide>& sides,
+                                                     const TimedRun& run) {
+  std::map<std::string, double> walls;
+  by_wall_ = true;
+  for (const auto& side : sides) {
+    const double calls = kWallBudget_ms / median(run.measurements.at(side.name));
+    const int most = std::min(kMostWallCalls, side.max_counted);
+    const Block block{0, static_cast<int>(std::clamp<double>(calls, 1, most))};
+    walls[side.name] = median(side.measure(block));
+  }
+  by_wall_ = false;
+  return walls;
+}
+
+void Evaluation::check_against_floor_and_wall(const Timing& timing) {
+  const SideTiming& candidate = timing.sides.at("candidate");
+  // A bound holds more than the work of a call.
+  const bool by_device = timing.trust != "self_reported";
+  if (by_device && candidate.median_ms <= kLaunchBound * timing.floor_ms.value_or(0))
+    flag("launch_bound");
+  // The device cannot have worked for longer than the caller waited.
+  const double wall_ms = candidate.wall_ms.value_or(std::numeric_limits<double>::infinity());
+  if (candidate.median_ms > kWallSlack * wall_ms) flag("time_above_wall");
 }
 
 }  // namespace kbench::worker

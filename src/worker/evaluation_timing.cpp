@@ -109,8 +109,12 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
 std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, bool looks) {
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
-  const protocol::TimeBody head{static_cast<std::uint32_t>(calls), flushes() ? 1u : 0u,
-                                call_limit_s() * calls, looks ? 1u : 0u, held_ ? 1u : 0u};
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
+                                flushes() ? 1u : 0u,
+                                call_limit_s() * calls,
+                                looks ? 1u : 0u,
+                                held_ ? 1u : 0u,
+                                by_wall_ ? 1u : 0u};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -174,7 +178,8 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
     const auto model = problem_.baseline_model(baseline, slots[i]);
     set.restore();
     if (flushes()) device.flush_cache();
-    times.push_back(device.time_ms([&] { set.call(problem_.host(), model); }, held_));
+    const auto call = [&] { set.call(problem_.host(), model); };
+    times.push_back(by_wall_ ? device.wall_ms(call) : device.time_ms(call, held_));
   }
   if (held_ && device.take_hold_failed()) throw HoldFailed{};
   device.synchronize();
@@ -207,13 +212,14 @@ void Evaluation::run_timing() {
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   auto& device = problem_.device();
+  const bool on_gpu = device.timing_method() != "wall";
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
-  limits.rough = device.timing_method() == "wall";
+  limits.rough = !on_gpu;
   // In one and the same set the first calls would show the others' inputs.
   limits.discard = problem_.slots() > problem_.resident();
   const auto state = [&] { return device.state(); };
   // What host code of the candidate's own queues could run beside the stream that is held.
-  held_ = problem_.options().held && !tells_its_times() && device.timing_method() != "wall";
+  held_ = problem_.options().held && !tells_its_times() && on_gpu;
   TimedRun run;
   try {
     run = measure_sides(sides, limits, state);
@@ -223,6 +229,9 @@ void Evaluation::run_timing() {
     held_ = false;
     run = measure_sides(sides, limits, state);
   }
+  // Of a process that tells its times the bounds say what the host's clock sees.
+  std::map<std::string, double> walls;
+  if (on_gpu && !tells_its_times()) walls = wall_times(sides, run);
   look_at_timed_calls();
   watch_->lap("timing");
   check_timed_outputs();
@@ -230,6 +239,7 @@ void Evaluation::run_timing() {
   freeze(false);
   Timing timing;
   timing.method = held_ ? "events_held" : std::string(device.timing_method());
+  timing.floor_ms = floor_ms();
   held_ = false;
   verdict_.raw_ms = run.measurements;
   note_states(run);
@@ -252,10 +262,13 @@ void Evaluation::run_timing() {
     std::vector<double> clocks;
     for (const DeviceState& then : run.states.at(side.name)) clocks.push_back(then.clock_mhz);
     if (const double clock = median(clocks); clock > 0) summary.clock_mhz = clock;
-    if (side.name != "candidate" && device.timing_method() != "wall")
+    if (const auto wall = walls.find(side.name); wall != walls.end())
+      summary.wall_ms = wall->second;
+    if (side.name != "candidate" && on_gpu)
       verdict_.record.speedup.push_back(
           speedup_of(side.name, {measurements, block(side.name)}, {candidate, block("candidate")}));
   }
+  check_against_floor_and_wall(timing);
   verdict_.record.timing = std::move(timing);
 }
 
