@@ -2,8 +2,8 @@
 """Times spinning kernels as others do, and by CUPTI: what scripts/bench_timing holds kbench against.
 
 Run by scripts/bench_timing in a process of its own, since it needs torch on a GPU. Reads a JSON
-object {"source": CUDA text with NANOSECONDS, "nanoseconds": [...], "kernelbench": folder or null} and
-prints {method: {nanoseconds: [milliseconds of each repeat]}}.
+object {"source": CUDA text with NANOSECONDS, "nanoseconds": [...], "methods": [...], "kernelbench":
+folder or null} and prints {method: {nanoseconds: [milliseconds of each repeat]}}.
 """
 
 import contextlib
@@ -98,9 +98,8 @@ METHODS = {"cupti": by_cupti, "kernelbench": by_kernelbench, "do_bench": by_do_b
 def main():
     job = json.load(sys.stdin)
     found = {}
-    for name, method in METHODS.items():
-        if name == "kernelbench" and not job["kernelbench"]:
-            continue
+    for name in job["methods"]:
+        method = METHODS[name]
         found[name] = {}
         for nanoseconds in job["nanoseconds"]:
             call = spinning(job["source"], nanoseconds)

@@ -69,13 +69,17 @@ struct SideBound {
 
 /// How and how long; `sides` holds "candidate" and each baseline by name.
 struct Timing {
-  Interned method;  ///< "events", "wall"
+  Interned method;  ///< "events_held_net", "events", "wall"
   Interned trust;   ///< "own_code", "confirmed", "self_reported"
   std::map<Interned, SideTiming> sides;
   /// By side; empty where the candidate's process runs no host code of its own, and where nobody
   /// looked.
   std::map<Interned, SideBound> bounds;
-  /// What an empty kernel takes by the same method; none where no GPU was timed.
+  /// What the method adds to the time of a call's work, which `sides` no longer holds; none where
+  /// it is not known, or the candidate's process tells its times.
+  std::optional<double> overhead_ms = {};
+  /// What an empty kernel takes by the same method, the overhead included; none where no GPU was
+  /// timed.
   std::optional<double> floor_ms = {};
 
   /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not

@@ -57,6 +57,7 @@ json to_json(const Timing& timing) {
           {"trust", timing.trust},
           {"sides", std::move(sides)},
           {"bounds", std::move(bounds)},
+          {"overhead_ms", number_or_null(timing.overhead_ms)},
           {"floor_ms", number_or_null(timing.floor_ms)}};
 }
 
@@ -126,6 +127,7 @@ Timing timing_from(const Fields& fields) {
                           .hi_ms = side.maybe_number("hi_ms"),
                           .wall_ms = side.maybe_number("wall_ms")};
   }
+  timing.overhead_ms = fields.maybe_number("overhead_ms");
   timing.floor_ms = fields.maybe_number("floor_ms");
   const json* bounds = fields.maybe("bounds");
   if (bounds == nullptr) return timing;

@@ -150,6 +150,12 @@ class Device {
   double wall_ms(const std::function<void()>& call);
   /// Launches a kernel that does nothing; false where there is none.
   virtual bool launch_empty() { return false; }
+  /// Milliseconds that this device's method adds to the time of the work itself, after a flush or
+  /// without and held or not; none where that cannot be told. For the judge's process.
+  virtual std::optional<double> overhead_ms(bool cold_cache, bool held) {
+    (void)cold_cache, (void)held;
+    return std::nullopt;
+  }
   /// Whether a call since the last time could not be held: it waited for the device inside.
   virtual bool take_hold_failed() { return false; }
   /// Name of that method in records: "events" or "wall".

@@ -10,6 +10,8 @@
 #include "worker/cuda_driver.hpp"
 #include "worker/device.hpp"
 #include "worker/gpu_state.hpp"
+#include "worker/kernel_durations.hpp"
+#include "worker/timing.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -21,6 +23,7 @@ constexpr const char* kEmptyKernel = "kbench_empty";
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
+constexpr int kOverheadCalls = 21;
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
 
@@ -277,6 +280,14 @@ class CudaDevice final : public Device {
     return true;
   }
 
+  std::optional<double> overhead_ms(bool cold_cache, bool held) override {
+    const std::pair way(cold_cache, held);
+    auto known = overheads_.find(way);
+    if (known == overheads_.end())
+      known = overheads_.emplace(way, measure_overhead_ms(cold_cache, held)).first;
+    return known->second;
+  }
+
   bool take_hold_failed() override {
     if (signals_ == nullptr || signals_[1] == 0) return false;
     signals_[1] = 0;
@@ -293,6 +304,25 @@ class CudaDevice final : public Device {
   }
 
  private:
+  /// Of an empty kernel, what the events say less what CUPTI says of it.
+  std::optional<double> measure_overhead_ms(bool cold_cache, bool held) {
+    if (empty_kernel_ == nullptr) return std::nullopt;
+    std::vector<double> by_events;
+    const auto launch = [&] {
+      by_events.clear();
+      for (int i = 0; i < kOverheadCalls; ++i) {
+        if (cold_cache) flush_cache();
+        by_events.push_back(time_ms([this] { launch_empty(); }, held));
+      }
+      synchronize();
+    };
+    const auto by_cupti = kernel_durations_ms(kEmptyKernel, launch);
+    if (by_cupti.empty()) return std::nullopt;
+    // Once more: who is looked at by CUPTI takes longer.
+    launch();
+    return std::max(median(by_events) - median(by_cupti), 0.0);
+  }
+
   /// Keeps the stream from the next work on it until released, at the latest when it goes.
   class Hold {
    public:
@@ -370,6 +400,8 @@ class CudaDevice final : public Device {
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
   CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr;
+  /// By whether the cache is flushed and the stream held.
+  std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
   volatile unsigned* signals_ = nullptr;  ///< [0]: go on; [1]: a hold ended by itself
   CUdeviceptr device_signals_ = 0;
   std::unique_ptr<GpuStateReader> reader_;

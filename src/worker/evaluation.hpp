@@ -155,6 +155,8 @@ class Evaluation {
   /// What a caller feels of each side: see SideTiming::wall_ms.
   std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
+  /// Takes off all measurements what the method adds to them, where that is known.
+  void take_overhead_off(TimedRun& run, Timing& timing);
   void check_against_floor_and_wall(const Timing& timing);
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);

@@ -240,8 +240,9 @@ void Evaluation::run_timing() {
   Timing timing;
   timing.method = held_ ? "events_held" : std::string(device.timing_method());
   timing.floor_ms = floor_ms();
-  held_ = false;
   verdict_.raw_ms = run.measurements;
+  take_overhead_off(run, timing);
+  held_ = false;
   note_states(run);
   // Bounds have blocks of their own.
   if (!tells_its_times()) set_throttled_aside(run);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "worker/kernel_ledger.hpp"
 
-#include <cupti.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -16,50 +15,10 @@
 #include <vector>
 
 #include "worker/cuda_driver.hpp"
+#include "worker/cupti_library.hpp"
 
 namespace kbench::worker {
 namespace {
-
-/// What is read of a record has the same place in all versions since.
-using KernelRecord = CUpti_ActivityKernel9;
-
-constexpr std::size_t kBufferBytes = 1u << 20;
-constexpr std::size_t kBufferAlignment = 8;
-
-#define KBENCH_CUPTI_FUNCTIONS(X)   \
-  X(cuptiSubscribe)                 \
-  X(cuptiUnsubscribe)               \
-  X(cuptiEnableCallback)            \
-  X(cuptiActivityEnable)            \
-  X(cuptiActivityDisable)           \
-  X(cuptiActivityFlushAll)          \
-  X(cuptiActivityGetNextRecord)     \
-  X(cuptiActivityRegisterCallbacks) \
-  X(cuptiActivityGetNumDroppedRecords)
-
-struct Cupti {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member, in its declaration
-#define KBENCH_MEMBER(name) decltype(&::name) name = nullptr;
-  KBENCH_CUPTI_FUNCTIONS(KBENCH_MEMBER)
-#undef KBENCH_MEMBER
-};
-
-/// The one that torch has brought, or the system's of the same CUDA; null without.
-const Cupti* cupti() {
-  static const Cupti* const kLibrary = []() -> const Cupti* {
-    static Cupti functions;
-    const std::string file = "libcupti.so." + std::to_string(CUDA_VERSION / 1000);
-    void* library = dlopen(file.c_str(), RTLD_NOW);
-    if (library == nullptr) return nullptr;
-#define KBENCH_LOAD(name)                                                             \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name)); \
-  if (functions.name == nullptr) return nullptr;
-    KBENCH_CUPTI_FUNCTIONS(KBENCH_LOAD)
-#undef KBENCH_LOAD
-    return &functions;
-  }();
-  return kLibrary;
-}
 
 struct LaunchRow {
   CUpti_CallbackDomain domain;
@@ -155,23 +114,11 @@ void CUPTIAPI on_launch(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
   all.is_own.insert_or_assign(std::string(name), own);
 }
 
-void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
-  *size = *buffer != nullptr ? kBufferBytes : 0;
-  *most_records = 0;
-}
-
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                           std::size_t, std::size_t valid_bytes) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  CUpti_Activity* record = nullptr;
-  while (valid_bytes > 0 &&
-         cupti()->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-    const auto& kernel = *reinterpret_cast<const KernelRecord*>(record);
-    ++all.ran[kernel.name != nullptr ? kernel.name : ""];
-  }
+  for_kernels(buffer, valid_bytes, [&](const KernelRecord& kernel) { ++all.ran[name_of(kernel)]; });
   std::size_t dropped = 0;
   if (cupti()->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
     all.dropped += dropped;
@@ -197,9 +144,9 @@ std::unique_ptr<KernelLedger> KernelLedger::open() {
       functions->cuptiSubscribe(&all.subscriber, on_launch, nullptr) != CUPTI_SUCCESS)
     return nullptr;
   std::unique_ptr<KernelLedger> ledger(new KernelLedger);
-  const bool records =
-      functions->cuptiActivityRegisterCallbacks(give_buffer, take_buffer) == CUPTI_SUCCESS &&
-      ledger->look(true);
+  const bool records = functions->cuptiActivityRegisterCallbacks(give_activity_buffer,
+                                                                 take_buffer) == CUPTI_SUCCESS &&
+                       ledger->look(true);
   return records ? std::move(ledger) : nullptr;
 }
 
