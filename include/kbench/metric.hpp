@@ -26,6 +26,9 @@ struct SampleResult {
   std::optional<bool> own = false;
   std::optional<double> speedup,
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
+  /// The least t with which allclose(rtol = t, atol = t) would take it, infinity: none would;
+  /// nothing where nobody looked.
+  std::optional<double> allclose_at = {};
 };
 
 /// The results of one problem of one model, in the order of samples: what every metric is made of.
@@ -54,30 +57,48 @@ struct GeometricMean {
   std::int64_t count = 0;
 };
 GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
+/// Geometric mean over all problems of the speedup of the first sample, 1 where it is not correct
+/// or was not timed: of who then keeps the reference.
+Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems);
+/// Best-of-k speedup: geometric mean over problems of the expected best of k samples, drawn
+/// without replacement, and the reference (so at least 1). No value where some problem has k > n.
+Estimate best_of_k(std::span<const ProblemSamples> problems, int k);
+/// Share of all planned samples that are correct.
+Estimate share_correct(std::span<const ProblemSamples> problems);
+/// Share of problems whose first sample allclose(rtol = t, atol = t) would take in every trial,
+/// whatever the verdict. No value where nobody compared any.
+Estimate share_allclose(std::span<const ProblemSamples> problems, double t);
+
+struct Metric;
 
 /// One kind of metric. To add one: the function, and a row in metric_rows().
 struct MetricRow {
-  /// Its name, with {p} and {k} standing for the parameters that it takes: "fast_{p}@{k}".
+  /// Its name, with {p}, {k} and {t} standing for the parameters that it takes: "fast_{p}@{k}".
   std::string_view pattern;
   bool headline;       ///< shown where there is no room for all
   bool at_zero;        ///< says something of its own at p = 0
   bool ratio;          ///< a factor rather than a share of problems
   bool needs_speedup;  ///< at any p; what takes p needs one wherever p > 0
-  Estimate (*compute)(std::span<const ProblemSamples> problems, double p, int k);
+  Estimate (*compute)(std::span<const ProblemSamples> problems, const Metric& metric);
   bool takes_p() const { return pattern.find("{p}") != std::string_view::npos; }
   bool takes_k() const { return pattern.find("{k}") != std::string_view::npos; }
+  bool takes_t() const { return pattern.find("{t}") != std::string_view::npos; }
 };
 std::span<const MetricRow> metric_rows();
 
 /// A metric with its parameters.
 struct Metric {
   const MetricRow* row = nullptr;
-  double p = 0;
-  int k = 1;
+  double p = 0;                ///< speedup
+  int k = 1;                   ///< number of samples
+  double t = 0;                ///< tolerance
   std::string name() const;    ///< "fast_1.5@5"
   bool needs_speedup() const;  ///< undefined where no GPU has timed anything
   Estimate compute(std::span<const ProblemSamples> problems) const;
 };
+
+/// The tolerances of which metrics_for() makes a metric each.
+inline constexpr double kTolerances[] = {1e-2, 1e-3, 1e-4};
 
 /// Every metric for these parameters, in the order of the table.
 std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> k);

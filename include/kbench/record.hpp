@@ -112,6 +112,13 @@ struct DetailsRef {
   std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
 };
 
+/// Where a record's line stands that was read from a run file.
+struct RecordPlace {
+  std::uint32_t file = 0;    ///< of RunFile::files
+  std::uint32_t length = 0;  ///< bytes, without its end; 0: the record was read from no file
+  std::uint64_t offset = 0;  ///< bytes
+};
+
 /// What the executor's sanitizers saw at one instruction, and the first thread that did it.
 struct Finding {
   Interned kind;  ///< "fault", or the name of the flag that it raises
@@ -175,7 +182,14 @@ struct Record {
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
   Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
   double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
+  /// When its verdict was there, in seconds since 1970 (UTC); none in files of older versions.
+  std::optional<double> ended_at;
   std::optional<DetailsRef> details;
+  RecordPlace place;  ///< in the files that it was read from; not part of its line
+  /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity where it
+  /// never does; none where nobody looked. What read_runs() makes of `correctness`, of which it
+  /// keeps one trial; not part of the line.
+  std::optional<double> allclose_at;
   /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
   std::string reused_from;
   std::vector<Finding> findings;         ///< the first few

@@ -14,6 +14,7 @@
 #include "kbench/audit.hpp"
 #include "kbench/metric.hpp"
 #include "kbench/run_log.hpp"
+#include "kbench/selection.hpp"
 
 namespace kbench {
 
@@ -24,6 +25,7 @@ struct ReportOptions {
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
+  Selection select = {};
 };
 
 /// One row of the summary: a model over all problems, or over one level. Models that were judged
@@ -65,7 +67,8 @@ struct Report {
   std::vector<std::string> warnings;
   /// What was run and on what, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
-  std::vector<std::size_t> candidates;  ///< records of the roster, by model, problem and sample
+  /// Records of the roster, by model, problem and sample; those that are selected.
+  std::vector<std::size_t> candidates;
   std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
   std::vector<Metric> metrics;          ///< the columns of the summary
   std::vector<SummaryRow> summary;      ///< per model: overall first, then by level
@@ -76,7 +79,8 @@ struct Report {
 
 /// Builds the model; audits count for the records of their own check, problem and sizes, and
 /// warnings name those that match none. Throws UsageError where no audit does, where CPU and GPU
-/// records would share a table, and for a baseline that was not run, a negative p, or a k below 1.
+/// records would share a table, where the selection leaves nothing, and for a baseline that was not
+/// run, a negative p, or a k below 1.
 Report build_report(RunFile run, ReportOptions options,
                     const std::optional<AuditFile>& audits = std::nullopt);
 
@@ -100,16 +104,5 @@ ReportTarget report_target(std::string_view argument);
 /// there is no target. A file is replaced as a whole and has no colour. Throws kbench::Error where
 /// one cannot be written.
 void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out);
-
-/// What has to be reached for exit code 0 (`--fail-under METRIC=X`): by every model, overall.
-struct Gate {
-  Metric metric;
-  double least = 0;
-};
-/// Parses "METRIC=X"; throws UsageError for an unknown metric or a value that is no number.
-Gate parse_gate(std::string_view argument);
-/// One sentence for each model and gate that was not met; a metric without a value does not meet
-/// it. Throws UsageError for a gate that needs a GPU's times in a report of the CPU.
-std::vector<std::string> unmet_gates(const Report& report, std::span<const Gate> gates);
 
 }  // namespace kbench

@@ -18,7 +18,7 @@ namespace kbench {
 /// Version of the run file's schema (RUN_FILE.md): a newer major version is refused, a newer minor
 /// one read.
 inline constexpr int kSchemaMajor = 1;
-inline constexpr int kSchemaMinor = 8;
+inline constexpr int kSchemaMinor = 9;
 
 /// The `run` line: what was asked for and on what machine. RUN_FILE.md names the keys of `options`
 /// and `environment`.
@@ -44,6 +44,7 @@ struct RosterEntry {
 
 /// What stands in one run file (or several shards of one run), read leniently.
 struct RunFile {
+  std::vector<std::filesystem::path> files;  ///< that were read
   std::vector<RunHeader> headers;
   std::vector<RosterEntry> roster;  ///< without duplicates
   /// The verdict of each key: the last that is no harness fault. Of `correctness` one trial is

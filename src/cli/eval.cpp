@@ -17,9 +17,10 @@
 #include "cli/option_checks.hpp"
 #include "cli/out_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/report_options.hpp"
 #include "cli/stream.hpp"
-#include "cli/terminal.hpp"
 #include "kbench/error.hpp"
+#include "kbench/gate.hpp"
 #include "kbench/kernelbench.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
@@ -33,18 +34,16 @@ namespace {
 constexpr int kInterrupted = 130;
 constexpr int kUsage = 2;
 constexpr int kFault = 1;
-constexpr int kGate = 3;
 
 struct EvalArguments {
   EvalInputArguments input;
   JudgingArguments judging;
   EvalOptions options;
   std::string out, l2 = "cold";
-  bool resume = false, quiet = false, verbose = false;
+  bool resume = false, quiet = false;
   bool sanitize_given = false;
-  std::vector<std::string> reports, gates, requirements;
-  std::vector<double> p;
-  std::vector<int> k;
+  std::vector<std::string> requirements;
+  ReportArguments report;
   std::vector<std::string> command_line;
 };
 
@@ -57,30 +56,6 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
         {candidate.problem, problem->level, candidate.model, candidate.sample, problem->tags});
   }
   return roster;
-}
-
-/// The report on a finished run, and what the gates say of it.
-int report_on(const EvalArguments& arguments, const std::filesystem::path& out) {
-  ReportOptions options;
-  if (!arguments.p.empty()) options.p = arguments.p;
-  if (!arguments.k.empty()) options.k = arguments.k;
-  options.verbose = arguments.verbose;
-  fit_terminal(options.color, options.width);
-  Report report = build_report(read_run(out), options);
-  std::vector<ReportTarget> targets;
-  for (const auto& argument : arguments.reports) targets.push_back(report_target(argument));
-  write_reports(report, targets, std::cout);
-  std::vector<Gate> gates;
-  for (const auto& argument : arguments.gates) gates.push_back(parse_gate(argument));
-  const auto unmet = unmet_gates(report, gates);
-  for (const auto& sentence : unmet) fmt::print(stderr, "kbench: {}\n", sentence);
-  return unmet.empty() ? 0 : kGate;
-}
-
-/// Everything that a user can get wrong in words is told before anything starts.
-void check_words(const EvalArguments& arguments) {
-  for (const auto& argument : arguments.reports) report_target(argument);
-  for (const auto& argument : arguments.gates) parse_gate(argument);
 }
 
 /// What needs the executor is told before anything runs on a GPU.
@@ -134,11 +109,11 @@ void take_stored(EvalOptions& options) {
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   const bool is_timed = arguments.options.timing != kNoTiming;
   if (run.devices().front().gpu && is_timed) return;
-  for (const auto& argument : arguments.gates) {
+  for (const auto& argument : arguments.report.gates) {
     const Metric metric = parse_gate(argument).metric;
     if (metric.needs_speedup())
       throw UsageError(fmt::format(
-          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on fast_0 or pass@1",
+          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on correct, fast_0 or pass@1",
           argument, metric.name(), is_timed ? "is on the CPU" : "takes none (--timing none)"));
   }
 }
@@ -184,7 +159,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
     return kInterrupted;
   }
   writer.write_end(run.secret(), !faulty);
-  const int gate = report_on(arguments, out);
+  const int gate = report_on(read_run(out), arguments.report, std::nullopt);
   fmt::print(stderr, "records: {}\n", out.string());
   return faulty ? kFault : gate;
 }
@@ -318,17 +293,6 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
       ->capture_default_str();
 }
 
-void add_report_options(CLI::App& app, EvalArguments& a) {
-  app.add_option("--report", a.reports, "FORMAT or FORMAT=FILE; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--p", a.p, "speedups p of fast_p")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--k", a.k, "k of pass@k")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--fail-under", a.gates, "METRIC=X: exit 3 where a model stays below")
-      ->allow_extra_args(false);
-  app.add_flag("--quiet", a.quiet, "no progress");
-  app.add_flag("--verbose", a.verbose, "more about each failure");
-}
-
 }  // namespace
 
 Subcommand add_eval(CLI::App& app) {
@@ -347,7 +311,8 @@ Subcommand add_eval(CLI::App& app) {
                       "i/n: every n-th problem, from the i-th (0 is first)");
   add_run_options(*command, *arguments);
   add_executor_options(*command, *arguments);
-  add_report_options(*command, *arguments);
+  add_report_options(*command, arguments->report, "--report");
+  command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
     const auto required = [&](const char* name) {
@@ -359,7 +324,7 @@ Subcommand add_eval(CLI::App& app) {
     arguments->sanitize_given = command->count("--sanitize") > 0;
     take_stored(arguments->options);
     arguments->command_line = own_command_line();
-    check_words(*arguments);
+    check_words(arguments->report);
     const bool stream =
         std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
     if (stream && arguments->input.candidates.size() > 1)

@@ -158,21 +158,47 @@ Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
   return estimate(terms, std::identity());
 }
 
+/// Expected largest of `draws` of the values, drawn without replacement: the i-th smallest of n is
+/// it in C(i−1, draws−1) of C(n, draws) draws.
+double expected_best(std::vector<double> values, std::size_t draws) {
+  std::ranges::sort(values);
+  const auto n = static_cast<double>(values.size());
+  const auto k = static_cast<double>(draws);
+  double weight = k / n, sum = 0;
+  for (std::size_t i = values.size(); i >= draws; --i) {
+    sum += weight * values[i - 1];
+    if (i == draws) break;
+    const auto at = static_cast<double>(i);
+    weight *= (at - k) / (at - 1);
+  }
+  return sum;
+}
+
 using Problems = std::span<const ProblemSamples>;
 
+// Columns: name, headline, at_zero, ratio, needs_speedup.
 constexpr std::array kMetrics = {
     MetricRow{"fast_{p}", true, true, false, false,
-              [](Problems problems, double p, int) { return fast_p(problems, p); }},
+              [](Problems problems, const Metric& of) { return fast_p(problems, of.p); }},
     MetricRow{"fast_{p}@ci", false, false, false, false,
-              [](Problems problems, double p, int) { return fast_p_ci(problems, p); }},
+              [](Problems problems, const Metric& of) { return fast_p_ci(problems, of.p); }},
     MetricRow{"fast_{p} own", false, true, false, false,
-              [](Problems problems, double p, int) { return fast_p_own(problems, p); }},
+              [](Problems problems, const Metric& of) { return fast_p_own(problems, of.p); }},
     MetricRow{"pass@{k}", true, false, false, false,
-              [](Problems problems, double, int k) { return pass_at_k(problems, k); }},
-    MetricRow{"fast_{p}@{k}", false, false, false, false,
-              [](Problems problems, double p, int k) { return fast_p_at_k(problems, p, k); }},
+              [](Problems problems, const Metric& of) { return pass_at_k(problems, of.k); }},
+    MetricRow{
+        "fast_{p}@{k}", false, false, false, false,
+        [](Problems problems, const Metric& of) { return fast_p_at_k(problems, of.p, of.k); }},
     MetricRow{"geomean", true, false, true, true,
-              [](Problems problems, double, int) { return geometric_mean(problems).estimate; }},
+              [](Problems problems, const Metric&) { return geometric_mean(problems).estimate; }},
+    MetricRow{"geomean_all", false, false, true, true,
+              [](Problems problems, const Metric&) { return geometric_mean_of_all(problems); }},
+    MetricRow{"best@{k}", false, false, true, true,
+              [](Problems problems, const Metric& of) { return best_of_k(problems, of.k); }},
+    MetricRow{"correct", false, false, false, false,
+              [](Problems problems, const Metric&) { return share_correct(problems); }},
+    MetricRow{"allclose_{t}", false, false, false, false,
+              [](Problems problems, const Metric& of) { return share_allclose(problems, of.t); }},
 };
 
 /// Reads a number at the start of `text` and takes it away.
@@ -192,6 +218,9 @@ std::optional<Metric> match(const MetricRow& row, std::string_view name) {
       pattern.remove_prefix(3);
     } else if (pattern.starts_with("{k}")) {
       if (!take_number(name, metric.k) || metric.k < 1) return {};
+      pattern.remove_prefix(3);
+    } else if (pattern.starts_with("{t}")) {
+      if (!take_number(name, metric.t) || !std::isfinite(metric.t) || metric.t < 0) return {};
       pattern.remove_prefix(3);
     } else {
       if (name.empty() || name.front() != pattern.front()) return {};
@@ -259,16 +288,71 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
   return mean;
 }
 
+Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems) {
+  std::vector<Term> terms;
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    const SampleResult& first = problem.samples[0];
+    const bool counts = first.correct && exceeds(first.speedup, 0);
+    any = any || counts;
+    terms.push_back({.numerator = counts ? std::log(*first.speedup) : 0});
+  }
+  if (!any) return none("no correct sample with a speedup");
+  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+}
+
+Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
+  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  const auto draws = static_cast<std::size_t>(k);
+  if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
+  std::vector<Term> terms;
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    std::vector<double> logs;
+    for (const SampleResult& sample : problem.samples) {
+      any = any || (sample.correct && sample.speedup);
+      logs.push_back(sample.correct && exceeds(sample.speedup, 1) ? std::log(*sample.speedup) : 0);
+    }
+    terms.push_back({.numerator = expected_best(std::move(logs), draws)});
+  }
+  if (!any) return none("no correct sample with a speedup");
+  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+}
+
+Estimate share_correct(std::span<const ProblemSamples> problems) {
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    const auto right = std::ranges::count(problem.samples, true, &SampleResult::correct);
+    terms.push_back({.numerator = static_cast<double>(right),
+                     .denominator = static_cast<double>(problem.samples.size())});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
+  const auto everybody = [](const SampleResult&) { return true; };
+  const auto compared = [](const SampleResult& sample) { return sample.allclose_at.has_value(); };
+  if (none_of_firsts(problems, everybody, compared)) return none("nobody compared with tolerances");
+  return share_of_firsts(problems, [t](const SampleResult& sample) {
+    return sample.allclose_at && *sample.allclose_at <= t;
+  });
+}
+
 std::span<const MetricRow> metric_rows() { return kMetrics; }
 
 std::string Metric::name() const {
-  return fmt::format(fmt::runtime(row->pattern), fmt::arg("p", p), fmt::arg("k", k));
+  return fmt::format(fmt::runtime(row->pattern), fmt::arg("p", p), fmt::arg("k", k),
+                     fmt::arg("t", t));
 }
 
 bool Metric::needs_speedup() const { return row->needs_speedup || (row->takes_p() && p > 0); }
 
 Estimate Metric::compute(std::span<const ProblemSamples> problems) const {
-  return row->compute(problems, p, k);
+  return row->compute(problems, *this);
 }
 
 std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> k) {
@@ -281,7 +365,9 @@ std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> 
         for (const int draws : k) metrics.push_back({.row = &row, .p = at, .k = draws});
       }
     };
-    if (!row.takes_p()) {
+    if (row.takes_t()) {
+      for (const double t : kTolerances) metrics.push_back({.row = &row, .t = t});
+    } else if (!row.takes_p()) {
       every_k(0);
     } else {
       for (const double at : p) {
@@ -296,11 +382,13 @@ Metric metric_from_name(std::string_view name) {
   std::string known;
   for (const MetricRow& row : kMetrics) {
     if (const auto metric = match(row, name)) return *metric;
-    known += (known.empty() ? "" : ", ") +
-             fmt::format(fmt::runtime(row.pattern), fmt::arg("p", "P"), fmt::arg("k", "K"));
+    known +=
+        (known.empty() ? "" : ", ") + fmt::format(fmt::runtime(row.pattern), fmt::arg("p", "P"),
+                                                  fmt::arg("k", "K"), fmt::arg("t", "T"));
   }
   throw UsageError(
-      fmt::format("there is no metric \"{}\"; there are {}, P a speedup and K a number of samples",
+      fmt::format("there is no metric \"{}\"; there are {}, P a speedup, K a number of samples "
+                  "and T a tolerance",
                   name, known));
 }
 

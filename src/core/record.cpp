@@ -71,6 +71,12 @@ json to_json(const Speedup& speedup) {
           {"stored", speedup.stored}};
 }
 
+/// A point in time to a hundredth of a second: six digits would not tell one day from the next.
+json time_or_null(const std::optional<double>& seconds) {
+  if (!seconds || !std::isfinite(*seconds)) return {};
+  return std::round(*seconds * 100) / 100;
+}
+
 template <typename T, typename FromName>
 T named(const Fields& fields, const char* field, FromName from_name) {
   const std::string& name = fields.text(field);
@@ -286,6 +292,7 @@ json to_json(const Record& record) {
                {"flags", record.flags},
                {"class", record.kernel_class.str()},
                {"seconds", number_or_null(record.seconds)},
+               {"ended", time_or_null(record.ended_at)},
                {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
                {"shrunk", nullptr},
                {"sol", nullptr},
@@ -356,6 +363,7 @@ Record record_from_json(const json& line) {
     record.flags.push_back(Fields::text_of(flag, "flags"));
   record.kernel_class = fields.text("class");
   record.seconds = fields.number("seconds");
+  record.ended_at = fields.maybe_number("ended");
   if (const json* correct_at = fields.maybe("correct_at")) {
     record.correct_at = Fields::text_of(*correct_at, "correct_at");
   }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "kbench/error.hpp"
@@ -36,8 +37,20 @@ void condense(std::vector<TrialResult>& trials) {
   trials = std::move(one);
 }
 
+std::optional<double> allclose_at(const Record& record) {
+  std::optional<double> least;
+  for (const TrialResult& trial : record.correctness) {
+    // What other judges and older versions say of right answers has no such number.
+    if (!trial.allclose_at && record.outcome == Outcome::kCorrect) return std::nullopt;
+    least = std::max(least.value_or(0),
+                     trial.allclose_at.value_or(std::numeric_limits<double>::infinity()));
+  }
+  return least;
+}
+
 void add_line(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
+    record->allclose_at = allclose_at(*record);
     condense(record->correctness);
     block.records.push_back(std::move(*record));
   } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
@@ -51,7 +64,7 @@ void add_line(Block& block, RunLine line) {
   }
 }
 
-void parse_line(Block& block, std::string_view text, bool whole) {
+void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset) {
   ++block.lines;
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -64,7 +77,11 @@ void parse_line(Block& block, std::string_view text, bool whole) {
     return;
   }
   try {
-    add_line(block, run_line_from_json(json));
+    RunLine line = run_line_from_json(json);
+    if (auto* record = std::get_if<Record>(&line);
+        record != nullptr && std::in_range<std::uint32_t>(text.size()))
+      record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};
+    add_line(block, std::move(line));
   } catch (const Error& error) {
     block.bad.emplace_back(block.lines, error.what());
   }
@@ -73,11 +90,12 @@ void parse_line(Block& block, std::string_view text, bool whole) {
 Block parse_block(const BlockFile& file, std::size_t index) {
   Block block;
   try {
-    const std::string text = file.lines(index);
-    std::string_view rest = text;
+    const BlockFile::Lines lines = file.lines(index);
+    std::string_view rest = lines.text;
     while (!rest.empty()) {
       const std::size_t newline = rest.find('\n');
-      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos);
+      const std::uint64_t offset = lines.offset + (lines.text.size() - rest.size());
+      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos, offset);
       rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
     }
   } catch (...) {
@@ -102,7 +120,7 @@ BlockFile::BlockFile(const std::filesystem::path& path)
 
 std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBlockBytes; }
 
-std::string BlockFile::lines(std::size_t index) const {
+BlockFile::Lines BlockFile::lines(std::size_t index) const {
   const std::size_t begin = index * kBlockBytes;
   const std::size_t end = std::min(size_, begin + kBlockBytes);
   // The byte before tells whether a line begins at `begin`.
@@ -123,7 +141,7 @@ std::string BlockFile::lines(std::size_t index) const {
     next = stop;
   }
   text.erase(0, first);
-  return text;
+  return {std::move(text), begin == 0 ? 0 : begin - 1 + first};
 }
 
 std::string BlockFile::read(std::size_t begin, std::size_t end) const {

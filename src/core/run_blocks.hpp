@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -37,8 +38,13 @@ class BlockFile {
   /// Throws UsageError where `path` cannot be read or is no regular file.
   explicit BlockFile(const std::filesystem::path& path);
   std::size_t blocks() const;
+  /// Lines, and where in the file the first of them begins.
+  struct Lines {
+    std::string text;
+    std::uint64_t offset = 0;
+  };
   /// The lines that begin in block `index`, the last one whole even where it ends in another.
-  std::string lines(std::size_t index) const;
+  Lines lines(std::size_t index) const;
 
  private:
   std::string read(std::size_t begin, std::size_t end) const;

@@ -82,6 +82,8 @@ class Merger {
       if (i == 0) {
         run_.records.reserve(run_.records.size() + block.records.size() * file.blocks() * 11 / 10);
       }
+      for (Record& record : block.records)
+        record.place.file = static_cast<std::uint32_t>(run_.files.size());
       add_block(std::move(block), state);
     }
     if (!state.any_header) {
@@ -89,6 +91,7 @@ class Merger {
           "{} holds no run line: it is no run file, or was cut off before its first line ended",
           path.string()));
     }
+    run_.files.push_back(path);
     std::ranges::sort(state.bad);
     for (const auto& [line, what] : state.bad) {
       run_.bad_lines.push_back(fmt::format("{}line {}: {}", prefix, line, what));

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "audited.hpp"
 #include "formats.hpp"
+#include "kbench/run_details.hpp"
+#include "marks.hpp"
 #include "observed.hpp"
 #include "paint.hpp"
 #include "tables.hpp"
@@ -17,7 +20,9 @@ namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
-constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
+constexpr std::size_t kShownLogLines = 4;
+constexpr std::uint64_t kLongestLog = 16u << 20;  // bytes of details
+constexpr std::size_t kIntervalWidth = 9;         // "0.67–0.96"
 
 /// Writes the parts of a report line by line.
 class Console {
@@ -25,6 +30,7 @@ class Console {
   Console(const Report& report, std::ostream& out)
       : report_(report),
         out_(out),
+        details_(report.run),
         width_(static_cast<std::size_t>(std::max(report.options.width, 60))) {}
 
   void write() {
@@ -236,11 +242,20 @@ class Console {
         const Record& record = report_.run.records[group.records[i]];
         labelled("", 8, candidate_name(record));
         labelled("", 10, failure_text(record));
+        if (i == 0) first_of_log(record);
       }
       if (shown < group.records.size()) {
         labelled("", 8, fmt::format("and {} more", group.records.size() - shown));
       }
     }
+  }
+
+  /// Of what its compiler or Python said, as much as shows where to look.
+  void first_of_log(const Record& record) {
+    std::string why_none;
+    const std::string log = log_of(details_.details(record, why_none, kLongestLog));
+    for (const std::string& text : first_lines(log, kShownLogLines))
+      line(painted(Tone::kFaint, std::string(12, ' ') + fitted(text, width_ - 12)));
   }
 
   /// What the sanitizers saw in candidates that were right, or failed by something else.
@@ -296,6 +311,7 @@ class Console {
 
   const Report& report_;
   std::ostream& out_;
+  RunDetails details_;
   std::size_t width_;
   std::size_t estimate_ = 0;             // columns of the estimates; 0: there are none
   std::size_t limit_ = 0;                // of shares of the device's limit, likewise

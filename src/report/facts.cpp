@@ -222,6 +222,20 @@ std::string limits(const Report& report) {
       least * 100, most * 100, std::exp(logarithms / static_cast<double>(count)) * 100, count);
 }
 
+/// What held the candidates' processes.
+std::string cage(const RunFile& run) {
+  return of_headers(run, [](const RunHeader& header) {
+    const auto cage = header.environment.find("cage");
+    if (cage == header.environment.end()) return std::string();
+    if (!cage->is_object()) return plain(*cage);
+    const auto lacks = cage->find("lacks");
+    std::string missing;
+    if (lacks != cage->end() && lacks->is_array())
+      for (const json& part : *lacks) add_part(missing, "", plain(part));
+    return missing.empty() ? "complete" : "without " + missing;
+  });
+}
+
 std::string inputs(const Report& report) {
   std::string text;
   if (const std::string trials = option(report.run, "trials"); !trials.empty()) {
@@ -262,13 +276,26 @@ void add_part(std::string& list, std::string_view before, std::string_view text)
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
+  const std::string selected = printable(report.options.select.text());
   std::vector<std::pair<std::string, std::string>> all = {
-      {"device", device(report)},     {"problems", problems(report)},
-      {"sizes", sizes(report)},       {"excluded", excluded(report)},
-      {"judge", judges(report)},      {"precision", precision(report)},
-      {"baseline", baseline(report)}, {"timing", timing(report)},
-      {"speedups", speedups(report)}, {"limit", limits(report)},
-      {"inputs", inputs(report)},     {"kbench", version_text(report.run)},
+      {"selected", selected.empty() ? ""
+                                    : selected + (report.options.select.lists_some()
+                                                      ? " (what came out chooses what is listed, "
+                                                        "and changes no metric)"
+                                                      : "")},
+      {"device", device(report)},
+      {"problems", problems(report)},
+      {"sizes", sizes(report)},
+      {"excluded", excluded(report)},
+      {"judge", judges(report)},
+      {"precision", precision(report)},
+      {"baseline", baseline(report)},
+      {"timing", timing(report)},
+      {"speedups", speedups(report)},
+      {"limit", limits(report)},
+      {"inputs", inputs(report)},
+      {"cage", cage(report.run)},
+      {"kbench", version_text(report.run)},
       {"run", run_text(report.run)}};
   std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
   return all;

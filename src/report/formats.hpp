@@ -15,5 +15,14 @@ void write_json(const Report& report, std::ostream& out);
 void write_csv(const Report& report, std::ostream& out);
 /// For a page or a pull request.
 void write_markdown(const Report& report, std::ostream& out);
+/// A test case per candidate, as CI systems read it.
+void write_junit(const Report& report, std::ostream& out);
+/// Workflow commands of GitHub Actions: failures at the candidate's line, a notice per model.
+void write_github(const Report& report, std::ostream& out);
+/// A table for a paper (booktabs).
+void write_latex(const Report& report, std::ostream& out);
+/// One page that needs nothing else, for a browser: charts, a table that sorts and filters, and
+/// everything about each candidate.
+void write_html(const Report& report, std::ostream& out);
 
 }  // namespace kbench::report

@@ -133,7 +133,9 @@ void write_json(const Report& report, std::ostream& out) {
              [&](const SummaryRow& row) { return summary_json(report, row); });
   if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);
   json exclusions = json::array();
-  for (const std::size_t index : report.exclusions) exclusions.push_back(places.at(index));
+  for (const std::size_t index : report.exclusions)
+    if (const auto place = places.find(index); place != places.end())
+      exclusions.push_back(place->second);
   out << ",\n\"exclusions\": " << exclusions.dump();
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
     json members = json::array();

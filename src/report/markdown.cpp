@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
+#include <string_view>
 
 #include "audited.hpp"
 #include "formats.hpp"
@@ -15,9 +17,48 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
+constexpr std::size_t kMostBytes = 60'000;  // GitHub takes a comment of 65,536 characters
+constexpr std::string_view kCut =
+    "\n*Cut here: a comment holds no more. The formats html, csv and json have all of it.*\n";
+
+/// Writes sections until the page is full.
+class Page {
+ public:
+  explicit Page(std::ostream& out) : out_(out) {}
+
+  void add(std::string_view text) { write("", text, ""); }
+  /// Folded away, where there is anything.
+  void fold(std::string_view title, std::string_view text) {
+    if (text.empty()) return;
+    write(fmt::format("\n<details>\n<summary>{}</summary>\n", title), text, "\n</details>\n");
+  }
+
+ private:
+  void write(std::string_view before, std::string_view text, std::string_view after) {
+    if (is_full_) return;
+    const std::size_t around = before.size() + after.size() + kCut.size();
+    const std::size_t room = kMostBytes - std::min(kMostBytes, written_ + around);
+    is_full_ = text.size() > room;
+    // Whole lines alone, so that no link, code or table row is left open.
+    if (is_full_) text = text.substr(0, text.rfind('\n', room) + 1);
+    out_ << before << text << (is_full_ ? kCut : "") << after;
+    written_ += around + text.size();
+  }
+
+  std::ostream& out_;
+  std::size_t written_ = 0;
+  bool is_full_ = false;
+};
+
+std::string section(const Report& report, void (*write)(const Report&, std::ostream&)) {
+  std::ostringstream out;
+  write(report, out);
+  return out.str();
+}
 
 void write_candidates(const Report& report, std::ostream& out) {
-  out << "\n## Candidates\n\n";
+  if (report.candidates.empty()) return;
+  out << '\n';
   if (!lists_candidates(report)) {
     out << report.candidates.size() << " are too many to list here.\n";
     return;
@@ -87,7 +128,7 @@ void write_degenerate(const Report& report, std::ostream& out) {
 void write_verdicts(const Report& report, std::ostream& out) {
   const auto shared = shared_verdicts(report);
   if (shared.empty()) return;
-  out << fmt::format("\n## Verdicts that differ: {} of {} that several judges gave\n\n",
+  out << fmt::format("\n**Verdicts that differ: {} of {} that several judges gave**\n\n",
                      std::ranges::count(shared, true, &Verdicts::differ), shared.size());
   for (const Verdicts& verdicts : shared)
     if (verdicts.differ)
@@ -121,7 +162,7 @@ void write_failures(const Report& report, std::ostream& out) {
 void write_findings(const Report& report, std::ostream& out) {
   const std::vector<std::size_t> found = with_findings(report);
   if (found.empty()) return;
-  out << "\n## Findings\n\n";
+  out << '\n';
   for (const std::size_t index : found) {
     const Record& record = report.run.records[index];
     for (const Finding& finding : record.findings) {
@@ -135,7 +176,6 @@ void write_findings(const Report& report, std::ostream& out) {
 void write_profiles(const Report& report, std::ostream& out) {
   const std::vector<std::size_t> found = with_profile(report);
   if (found.empty()) return;
-  out << "\n## Profiles\n";
   for (const std::size_t index : found) {
     const Record& record = report.run.records[index];
     out << fmt::format("\n**{}** {}\n\n|", escaped(candidate_name(record)),
@@ -156,19 +196,22 @@ void write_profiles(const Report& report, std::ostream& out) {
 }  // namespace
 
 void write_markdown(const Report& report, std::ostream& out) {
-  out << "# kbench: " << status_text(report) << "\n\n";
-  for (const std::string& warning : report.warnings) out << "> " << escaped(warning) << "\n>\n";
-  if (!report.warnings.empty()) out << '\n';
+  std::ostringstream head;
+  head << "# kbench: " << status_text(report) << "\n\n";
+  for (const std::string& warning : report.warnings) head << "> " << escaped(warning) << "\n>\n";
+  if (!report.warnings.empty()) head << '\n';
   for (const auto& [label, text] : report.facts) {
-    out << fmt::format("- **{}**: {}\n", label, escaped(text));
+    head << fmt::format("- **{}**: {}\n", label, escaped(text));
   }
-  write_summary(report, out);
-  write_degenerate(report, out);
-  write_candidates(report, out);
-  write_verdicts(report, out);
-  write_failures(report, out);
-  write_findings(report, out);
-  write_profiles(report, out);
+  Page page(out);
+  page.add(head.str());
+  page.add(section(report, write_summary));
+  page.add(section(report, write_degenerate));
+  page.add(section(report, write_failures));
+  page.add(section(report, write_verdicts));
+  page.fold("Candidates", section(report, write_candidates));
+  page.fold("Findings", section(report, write_findings));
+  page.fold("Profiles", section(report, write_profiles));
 }
 
 }  // namespace kbench::report

@@ -91,7 +91,7 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
     for (const report::Standing& standing : group.standings) {
       if (standing.record == report::Standing::kNoRecord) continue;
       const Record& record = report.run.records[standing.record];
-      report.candidates.push_back(standing.record);
+      if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
       if (record.outcome != Outcome::kHarnessFault) ++report.finished;
       if (report::is_exclusion(record, report.on_cpu)) report.exclusions.push_back(standing.record);
     }
@@ -119,6 +119,11 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   Report report;
   report.run = std::move(run);
   report.options = std::move(options);
+  const bool any_planned = !report.run.roster.empty();
+  report.options.select.apply(report.run);
+  if (any_planned && report.run.roster.empty())
+    throw UsageError(
+        fmt::format("--select {} leaves nothing of the run", report.options.select.text()));
   report.on_cpu = is_on_cpu(report.run);
   report.baselines = report::known_baselines(report.run);
   report.baseline = chosen_baseline(report);

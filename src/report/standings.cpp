@@ -84,6 +84,7 @@ LatestRecords latest_records(const std::vector<Record>& records) {
 SampleResult sample_result(const Record& record, const std::string& baseline) {
   SampleResult result;
   result.correct = record.outcome == Outcome::kCorrect;
+  result.allclose_at = record.allclose_at;
   result.own = record.kernel_class == kUnknownClass ? std::nullopt
                                                     : std::optional(record.kernel_class == "own");
   if (const Speedup* speedup = speedup_over(record, baseline); speedup != nullptr) {

@@ -213,6 +213,8 @@ void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following f
 void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
   if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
   const std::lock_guard lock(sink_mutex);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  prepared.record.ended_at = now.count();
   sink(prepared.record, std::move(details));
   observer.finished(prepared.record);
 }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "kbench/error.hpp"
@@ -149,8 +150,9 @@ TEST(Bootstrap, OneProblemOrNoSpreadGivesAPoint) {
 }
 
 TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {
-  std::vector<ProblemSamples> problems = {problem("a", {right(2.0, 0.1), right(3.0, 0.1)})};
+  std::vector<ProblemSamples> problems = {problem("a", {right(2.0, 0.1), right(2.0, 0.1)})};
   problems[0].samples[0].own = true;
+  problems[0].samples[0].allclose_at = 1e-5;
   const std::vector<double> p = {0, 1.5};
   const std::vector<int> k = {1, 2};
   std::set<const MetricRow*> rows;
@@ -168,14 +170,58 @@ TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {
   EXPECT_EQ(rows.size(), metric_rows().size());
   EXPECT_EQ(names, (std::set<std::string>{"fast_0", "fast_1.5", "fast_1.5@ci", "fast_0 own",
                                           "fast_1.5 own", "pass@1", "pass@2", "fast_1.5@1",
-                                          "fast_1.5@2", "geomean"}));
+                                          "fast_1.5@2", "geomean", "geomean_all", "best@1", "best@2",
+                                          "correct", "allclose_0.01", "allclose_0.001",
+                                          "allclose_0.0001"}));
+}
+
+TEST(GeometricMean, OfAllTakesTheReferenceWhereTheCandidateFailed) {
+  const std::vector<ProblemSamples> problems = {problem("a", {right(4.0)}), problem("b", {wrong()}),
+                                                problem("c", {right()})};
+  EXPECT_NEAR(*geometric_mean(problems).estimate.value, 4.0, 1e-12);
+  EXPECT_NEAR(*geometric_mean_of_all(problems).value, std::cbrt(4.0), 1e-12);
+  EXPECT_FALSE(geometric_mean_of_all(std::vector{problem("a", {wrong()})}).value);
+  EXPECT_NEAR(*geometric_mean_of_all(std::vector{problem("a", {right(0.5)})}).value, 0.5, 1e-12)
+      << "what is right and slow is taken as it is";
+}
+
+TEST(BestOfK, IsTheExpectedBestOfTheDrawsAndTheReference) {
+  // Of {2, 8, wrong} two are drawn: {2, 8} → 8, {2, wrong} → 2, {8, wrong} → 8.
+  const std::vector<ProblemSamples> three = {problem("a", {right(2.0), right(8.0), wrong()})};
+  EXPECT_NEAR(*best_of_k(three, 1).value, std::cbrt(16.0), 1e-12);
+  EXPECT_NEAR(*best_of_k(three, 2).value, std::cbrt(8.0 * 2.0 * 8.0), 1e-12);
+  EXPECT_NEAR(*best_of_k(three, 3).value, 8.0, 1e-12);
+  EXPECT_FALSE(best_of_k(three, 4).value);
+  EXPECT_NEAR(*best_of_k(std::vector{problem("a", {right(0.25)})}, 1).value, 1.0, 1e-12)
+      << "who tries keeps the reference where it is faster";
+}
+
+TEST(Correct, CountsSamplesWhereFastZeroCountsFirstOnes) {
+  const std::vector<ProblemSamples> problems = {counted("a", 4, 3), counted("b", 1, 0)};
+  EXPECT_DOUBLE_EQ(*share_correct(problems).value, 3.0 / 5);
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 0).value, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(*pass_at_k(problems, 1).value, 3.0 / 8);
+  EXPECT_FALSE(share_correct({}).value);
+}
+
+TEST(Allclose, SaysWhatOtherTolerancesWouldHaveTaken) {
+  std::vector<ProblemSamples> problems = {problem("a", {right()}), problem("b", {wrong()}),
+                                          problem("c", {wrong()})};
+  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "nobody compared with tolerances");
+  problems[0].samples[0].allclose_at = 1e-3;
+  problems[1].samples[0].allclose_at = 5e-3;
+  problems[2].samples[0].allclose_at = std::numeric_limits<double>::infinity();
+  EXPECT_DOUBLE_EQ(*share_allclose(problems, 1e-2).value, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(*share_allclose(problems, 1e-3).value, 1.0 / 3) << "it holds at its own t";
+  EXPECT_DOUBLE_EQ(*share_allclose(problems, 1e-4).value, 0.0);
 }
 
 TEST(MetricTable, KnowsWhatNeedsAGpu) {
-  for (const char* name : {"fast_1", "fast_0.5@ci", "fast_1 own", "fast_1@5", "geomean"}) {
+  for (const char* name : {"fast_1", "fast_0.5@ci", "fast_1 own", "fast_1@5", "geomean", "geomean_all",
+                           "best@3"}) {
     EXPECT_TRUE(metric_from_name(name).needs_speedup()) << name;
   }
-  for (const char* name : {"fast_0", "fast_0 own", "pass@5"}) {
+  for (const char* name : {"fast_0", "fast_0 own", "pass@5", "correct", "allclose_0.5"}) {
     EXPECT_FALSE(metric_from_name(name).needs_speedup()) << name;
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kbench/run_details.hpp"
 #include "kbench/run_log.hpp"
 
 #include <gmock/gmock.h>
@@ -220,7 +221,62 @@ TEST_F(RunLog, LinesAreReadWholeAcrossBlocksInTheirOrder) {
     EXPECT_EQ(record.sample, i);
     const std::string number = std::to_string(i < 100 ? i + 300 : i);
     EXPECT_EQ(record.message.substr(record.message.find_first_not_of('x')), number);
+    // The line is found again where it stands, in whichever block that is.
+    EXPECT_EQ(RunDetails(run).line(record), to_json(record));
   }
+}
+
+TEST_F(RunLog, DetailsAreFoundAgainOrItIsSaidWhyNot) {
+  write_run(0, 0);
+  const json told = {{"log", "ptxas says\n"}, {"raw_ms", {{"candidate", {1.5, 1.25}}}}};
+  {
+    RunWriter writer(path_, true);
+    writer.write(samples::correct("alpha"), json{{"log", "other"}});
+    writer.write(samples::correct("beta"), told);
+    Record bare = samples::correct("gamma");
+    bare.details.reset();
+    writer.write(bare, nullptr);
+  }
+  const RunFile run = read_run(path_);
+  ASSERT_THAT(run.records, SizeIs(3));
+  const RunDetails details(run);
+  std::string why;
+  EXPECT_EQ(details.details(run.records[1], why), told);
+  EXPECT_EQ(why, "");
+  EXPECT_TRUE(details.details(run.records[2], why).is_null());
+  EXPECT_EQ(why, "") << "nothing was written of it, so nothing is missing";
+  EXPECT_TRUE(details.details(run.records[1], why, 10).is_null());
+  EXPECT_THAT(why, HasSubstr("0.0 MB long"));
+  Record moved = run.records[1];
+  moved.details->offset += 3;
+  EXPECT_TRUE(details.details(moved, why).is_null());
+  EXPECT_THAT(why, HasSubstr("is shorter than"));
+  moved = run.records[0];
+  moved.details->offset += 3;
+  EXPECT_TRUE(details.details(moved, why).is_null());
+  EXPECT_THAT(why, HasSubstr("holds something else"));
+  std::filesystem::remove(details_path(path_));
+  EXPECT_TRUE(RunDetails(run).details(run.records[1], why).is_null());
+  EXPECT_THAT(why, HasSubstr("is not there"));
+  EXPECT_TRUE(RunDetails(run).line(samples::correct()).is_null()) << "it is from no file";
+}
+
+TEST_F(RunLog, TheToleranceThatAllTrialsPassIsTheWorstOfThem) {
+  write_run(0, 0);
+  Record good = samples::correct();
+  good.correctness.resize(2, good.correctness[0]);
+  good.correctness[1].allclose_at = 2e-3;
+  Record bad = samples::mismatch("beta");
+  Record old = samples::correct("gamma");
+  old.correctness[0].allclose_at.reset();
+  {
+    RunWriter writer(path_, true);
+    for (const Record& record : {good, bad, old}) writer.write(record, nullptr);
+  }
+  const RunFile run = read_run(path_);
+  EXPECT_EQ(run.records[0].allclose_at, 2e-3);
+  EXPECT_EQ(run.records[1].allclose_at, std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(run.records[2].allclose_at) << "nobody looked";
 }
 
 TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {

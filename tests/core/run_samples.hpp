@@ -33,6 +33,7 @@ inline Record correct(const char* model = "alpha", const char* problem = "level1
   trial.error_ratio = 1.5;
   trial.allclose_at = 3e-7;
   record.correctness = {trial};
+  record.allclose_at = trial.allclose_at;
   record.timing = Timing{
       .method = "events",
       .trust = "own_code",
@@ -49,6 +50,7 @@ inline Record correct(const char* model = "alpha", const char* problem = "level1
   record.launches = 1;
   record.kernel_class = "own";
   record.seconds = 0.8;
+  record.ended_at = 1769851801.25;
   record.details = DetailsRef{.offset = 4096, .length = 512};
   return record;
 }
@@ -108,6 +110,7 @@ inline Record failed(Outcome outcome, const char* cause, const char* message,
   record.speedup.clear();
   record.sol.reset();
   record.correctness.clear();
+  record.allclose_at.reset();
   record.kernel_class = "none";
   record.launches = 0;
   return record;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// A metric of one row of the summary over one of its parameters.
+struct Curve {
+  std::string metric;            ///< "fast_p", "pass@k", "fast_1@k"
+  std::string name;              ///< row_name()
+  std::vector<double> x;         ///< p or k
+  std::vector<Estimate> values;  ///< at each x
+};
+
+/// What the charts of every format show beside the records themselves.
+struct Charts {
+  std::vector<Curve> fast_p;  ///< from p = 0 to 3; empty on the CPU
+  std::vector<Curve> at_k;    ///< from k = 1 to the least number of samples, thinned above 10
+};
+Charts build_charts(const Report& report);
+
+}  // namespace kbench::report
