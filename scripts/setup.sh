@@ -50,6 +50,11 @@ reason_in_log() {
 have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 have_python_parts() { [[ -n ${KBENCH_PYTHON:-} ]] || find_base_python; }
 have_clang() { command -v clang++ >/dev/null || compgen -c clang++- >/dev/null; }
+have_d3() { [[ -e /usr/share/nodejs/d3/dist/d3.min.js ]]; }
+have_browser() {
+  command -v chromedriver >/dev/null && command -v chromium >/dev/null &&
+    /usr/bin/python3 -c 'import selenium' 2>/dev/null
+}
 have_cmake() {
   local version
   version=$(cmake --version 2>/dev/null | head -n 1 | grep -oE '[0-9]+\.[0-9]+') || return 1
@@ -74,6 +79,15 @@ missing_packages() {
   fi
 }
 
+# What kbench does without, with less: charts of the HTML report, and its test in a browser.
+welcome_packages() {
+  missing=()
+  have_d3 || missing+=(node-d3)
+  if [[ $with_tests == ON && $mode == full ]]; then
+    have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
+  fi
+}
+
 # Sets `as_root` to what runs a command as root; fails where nothing does.
 find_root() {
   as_root=()
@@ -84,6 +98,13 @@ find_root() {
 
 install_packages() {
   missing_packages
+  install_missing
+  # By themselves: a distribution that lacks one of them may have all of the others.
+  welcome_packages
+  install_missing
+}
+
+install_missing() {
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ -n ${KBENCH_NO_APT:-} ]] || ! command -v apt-get >/dev/null || ! find_root; then
     say "not installed, and no right to install them: ${missing[*]}; trying without"

@@ -22,6 +22,8 @@ Subcommand add_check(CLI::App& app);
 Subcommand add_list(CLI::App& app);
 Subcommand add_audit(CLI::App& app);
 Subcommand add_report(CLI::App& app);
+Subcommand add_show(CLI::App& app);
+Subcommand add_watch(CLI::App& app);
 Subcommand add_compare(CLI::App& app);
 Subcommand add_baseline(CLI::App& app);
 Subcommand add_import(CLI::App& app);

@@ -113,7 +113,8 @@ void check_gates(const EvalArguments& arguments, const EvalRun& run) {
     const Metric metric = parse_gate(argument).metric;
     if (metric.needs_speedup())
       throw UsageError(fmt::format(
-          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on correct, fast_0 or pass@1",
+          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on correct, fast_0 "
+          "or pass@1",
           argument, metric.name(), is_timed ? "is on the CPU" : "takes none (--timing none)"));
   }
 }

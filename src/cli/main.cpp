@@ -41,9 +41,9 @@ int run(int argc, char** argv) {
       "whatever the candidates did; 1 a fault of kbench or the machine; 2 usage; 3 a gate "
       "was not met, or check found what would not be scored; 130 interrupted.");
   const std::vector<cli::Subcommand> commands{
-      cli::add_eval(app),   cli::add_check(app),   cli::add_list(app),     cli::add_audit(app),
-      cli::add_report(app), cli::add_compare(app), cli::add_baseline(app), cli::add_import(app),
-      cli::add_export(app), cli::add_doctor(app)};
+      cli::add_eval(app),     cli::add_check(app),  cli::add_list(app),   cli::add_audit(app),
+      cli::add_report(app),   cli::add_show(app),   cli::add_watch(app),  cli::add_compare(app),
+      cli::add_baseline(app), cli::add_import(app), cli::add_export(app), cli::add_doctor(app)};
   check_command(argc > 1 ? argv[1] : "", commands);
   try {
     app.parse(argc, argv);

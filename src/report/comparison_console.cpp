@@ -6,7 +6,7 @@
 
 #include "compared_text.hpp"
 #include "comparison_formats.hpp"
-#include "paint.hpp"
+#include "console_lines.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -23,17 +23,17 @@ Tone tone_of(const ComparedSample& sample) {
 }
 
 /// Writes the parts of a comparison line by line.
-class Console {
+class Console : private ConsoleLines {
  public:
   Console(const Comparison& comparison, std::ostream& out)
-      : comparison_(comparison),
-        out_(out),
-        width_(static_cast<std::size_t>(std::max(comparison.options.width, 60))) {}
+      : ConsoleLines(out, comparison.options.color, comparison.options.width),
+        comparison_(comparison),
+        width_(width()) {}
 
   void write() {
     for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
       const ComparedRun& run = comparison_.runs[i];
-      line(paint(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name))));
+      line(painted(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name))));
       labelled("", 3, comparison_.facts[i]);
     }
     for (const std::string& warning : comparison_.warnings) labelled("!", 2, warning);
@@ -43,28 +43,9 @@ class Console {
   }
 
  private:
-  std::string paint(Tone tone, std::string_view text) const {
-    return painted(comparison_.options.color, tone, text);
-  }
-
-  /// A line without spaces at its end.
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ << text << '\n';
-  }
-
-  /// `text` in as many lines as it needs, after `label` and below its own beginning.
-  void labelled(std::string_view label, std::size_t indent, std::string_view text) {
-    std::string before = padded(label, indent);
-    for (const std::string& part : wrapped(text, width_ - indent)) {
-      line(before + part);
-      before.assign(indent, ' ');
-    }
-  }
-
   void compared(const ComparedView& view) {
     line("");
-    line(paint(Tone::kBold, pair_heading(view)));
+    line(painted(Tone::kBold, pair_heading(view)));
     for (const std::string& note : view.pair.notes) labelled("!", 2, note);
     samples(view);
     for (const Interned& baseline : tabled_baselines(view)) {
@@ -131,8 +112,8 @@ class Console {
       const std::string remark = r < remarks.size() ? remarks[r] : std::string();
       const bool beside = widths[0] + columns(text) + 2 + columns(remark) <= width_;
       if (!remark.empty() && beside) text += "  " + remark;
-      line(r == 0 ? paint(Tone::kBold, first + text)
-                  : paint(r < tones.size() ? tones[r] : Tone::kPlain, first) + text);
+      line(r == 0 ? painted(Tone::kBold, first + text)
+                  : painted(r < tones.size() ? tones[r] : Tone::kPlain, first) + text);
       if (!beside) labelled("", 6, remark);
     }
   }
@@ -154,7 +135,6 @@ class Console {
   }
 
   const Comparison& comparison_;
-  std::ostream& out_;
   std::size_t width_;
 };
 

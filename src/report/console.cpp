@@ -6,11 +6,11 @@
 #include <ostream>
 
 #include "audited.hpp"
+#include "console_lines.hpp"
 #include "formats.hpp"
 #include "kbench/run_details.hpp"
 #include "marks.hpp"
 #include "observed.hpp"
-#include "paint.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
@@ -25,13 +25,13 @@ constexpr std::uint64_t kLongestLog = 16u << 20;  // bytes of details
 constexpr std::size_t kIntervalWidth = 9;         // "0.67–0.96"
 
 /// Writes the parts of a report line by line.
-class Console {
+class Console : private ConsoleLines {
  public:
   Console(const Report& report, std::ostream& out)
-      : report_(report),
-        out_(out),
+      : ConsoleLines(out, report.options.color, report.options.width),
+        report_(report),
         details_(report.run),
-        width_(static_cast<std::size_t>(std::max(report.options.width, 60))) {}
+        width_(width()) {}
 
   void write() {
     head();
@@ -45,30 +45,6 @@ class Console {
   }
 
  private:
-  std::string painted(Tone tone, std::string_view text) const {
-    return report::painted(report_.options.color, tone, text);
-  }
-
-  /// A line without spaces at its end.
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ << text << '\n';
-  }
-
-  /// `text` in as many lines as it needs, after `label` and below its own beginning.
-  void labelled(std::string_view label, std::size_t indent, std::string_view text) {
-    std::string before = padded(label, indent);
-    for (const std::string& part : wrapped(text, width_ - indent)) {
-      line(before + part);
-      before.assign(indent, ' ');
-    }
-  }
-
-  void heading(std::string_view text) {
-    line("");
-    line(painted(Tone::kBold, text));
-  }
-
   void head() {
     line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
     for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
@@ -310,7 +286,6 @@ class Console {
   }
 
   const Report& report_;
-  std::ostream& out_;
   RunDetails details_;
   std::size_t width_;
   std::size_t estimate_ = 0;             // columns of the estimates; 0: there are none

@@ -168,11 +168,10 @@ TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {
         << metric.name();
   }
   EXPECT_EQ(rows.size(), metric_rows().size());
-  EXPECT_EQ(names, (std::set<std::string>{"fast_0", "fast_1.5", "fast_1.5@ci", "fast_0 own",
-                                          "fast_1.5 own", "pass@1", "pass@2", "fast_1.5@1",
-                                          "fast_1.5@2", "geomean", "geomean_all", "best@1", "best@2",
-                                          "correct", "allclose_0.01", "allclose_0.001",
-                                          "allclose_0.0001"}));
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "fast_0", "fast_1.5", "fast_1.5@ci", "fast_0 own", "fast_1.5 own", "pass@1",
+                       "pass@2", "fast_1.5@1", "fast_1.5@2", "geomean", "geomean_all", "best@1",
+                       "best@2", "correct", "allclose_0.01", "allclose_0.001", "allclose_0.0001"}));
 }
 
 TEST(GeometricMean, OfAllTakesTheReferenceWhereTheCandidateFailed) {
@@ -217,8 +216,8 @@ TEST(Allclose, SaysWhatOtherTolerancesWouldHaveTaken) {
 }
 
 TEST(MetricTable, KnowsWhatNeedsAGpu) {
-  for (const char* name : {"fast_1", "fast_0.5@ci", "fast_1 own", "fast_1@5", "geomean", "geomean_all",
-                           "best@3"}) {
+  for (const char* name :
+       {"fast_1", "fast_0.5@ci", "fast_1 own", "fast_1@5", "geomean", "geomean_all", "best@3"}) {
     EXPECT_TRUE(metric_from_name(name).needs_speedup()) << name;
   }
   for (const char* name : {"fast_0", "fast_0 own", "pass@5", "correct", "allclose_0.5"}) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/run_details.hpp"
 #include "kbench/run_log.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 #include "core/run_lines.hpp"
 #include "core/run_log_fixture.hpp"
 #include "kbench/error.hpp"
+#include "kbench/run_details.hpp"
 
 namespace kbench {
 namespace {

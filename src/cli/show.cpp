@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "kbench/candidate_report.hpp"
+#include "kbench/error.hpp"
+#include "terminal.hpp"
+
+namespace kbench::cli {
+namespace {
+
+/// More than these are listed by their names alone.
+constexpr std::size_t kMostShown = 20;
+
+struct ShowArguments {
+  std::filesystem::path run;
+  std::string name, model;
+  bool json = false;
+  CandidateReportOptions options;
+};
+
+int show(const ShowArguments& arguments) {
+  const RunFile run = read_run(arguments.run);
+  const std::vector<std::size_t> found = named_records(run, arguments.name, arguments.model);
+  if (arguments.json) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const std::size_t index : found) all.push_back(candidate_json(run, run.records[index]));
+    std::cout << all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    return 0;
+  }
+  CandidateReportOptions options = arguments.options;
+  fit_terminal(options.color, options.width);
+  if (found.size() > kMostShown)
+    throw UsageError(
+        fmt::format("{} are {} records: name a sample (PROBLEM/SAMPLE) or a --model, or list them "
+                    "with kbench report --select problem={}",
+                    arguments.name, found.size(), arguments.name));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i > 0) std::cout << '\n';
+    write_candidate(run, run.records[found[i]], options, std::cout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Subcommand add_show(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "show", "Everything about one candidate of a run: verdict, times, errors, log and source");
+  auto arguments = std::make_shared<ShowArguments>();
+  command->add_option("RUN", arguments->run, "run file")->required();
+  command
+      ->add_option("PROBLEM", arguments->name,
+                   "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; * and ? may "
+                   "stand in it")
+      ->required();
+  command->add_option("--model", arguments->model, "of this model alone");
+  command->add_flag("--source", arguments->options.whole_source,
+                    "the whole source, not the lines alone that something was said of");
+  command->add_flag("--log", arguments->options.whole_log, "the whole log, not its start");
+  command->add_flag("--json", arguments->json,
+                    "an array of objects of record, details and source, not text");
+  return {command, [arguments] { return show(*arguments); }};
+}
+
+}  // namespace kbench::cli

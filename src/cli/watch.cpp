@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "cli/cancel.hpp"
+#include "commands.hpp"
+#include "kbench/run_follower.hpp"
+#include "report/console_lines.hpp"
+#include "report/tables.hpp"
+#include "report/text.hpp"
+#include "report_options.hpp"
+#include "terminal.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr std::size_t kNewestFailures = 8;
+constexpr double kRecent_s = 60;  // what the rate is taken over
+constexpr int kInterrupted = 130;
+
+struct WatchArguments {
+  std::filesystem::path run;
+  std::vector<std::string> selections;
+  double interval_s = 1;
+  bool once = false;
+};
+
+double now_s() {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  return now.count();
+}
+
+std::string time_text(double seconds) {
+  const auto whole = std::llround(seconds);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+/// Where a run stands.
+class Standing {
+ public:
+  explicit Standing(Selection selection) : selection_(std::move(selection)) {}
+
+  void add(RunNews news) {
+    RunFile part;
+    part.roster = std::move(news.roster);
+    part.records = std::move(news.records);
+    selection_.apply(part);
+    for (const RosterEntry& entry : part.roster) planned_.insert(key_of(entry));
+    for (const Record& record : part.records) take(record);
+    bad_lines_ += news.bad_lines;
+    if (!news.headers.empty() || news.ended || !part.records.empty()) ended_ = news.ended;
+  }
+
+  bool ended() const { return ended_; }
+  std::size_t finished() const { return outcomes_.size(); }
+
+  void write(report::ConsoleLines& out, const std::string& name, bool is_written) const {
+    const bool complete = finished() == planned_.size() && faults_.empty();
+    const std::string state = ended_       ? "the run has ended"
+                              : is_written ? "the run is going on"
+                                           : "nobody writes to it: it was interrupted (--resume "
+                                             "goes on)";
+    out.line(out.painted(complete && ended_ ? report::Tone::kGood : report::Tone::kBold,
+                         fmt::format("{}  {}", report::printable(name), state)));
+    const double share =
+        planned_.empty() ? 0
+                         : static_cast<double>(finished()) / static_cast<double>(planned_.size());
+    constexpr std::size_t kBar = 30;
+    const auto full = static_cast<std::size_t>(share * kBar);
+    out.line(fmt::format("  [{}{}] {}/{}, {:.0f} %{}", std::string(full, '#'),
+                         std::string(kBar - full, '.'), finished(), planned_.size(),
+                         std::floor(share * 100), is_written && !ended_ ? rate_text() : ""));
+    std::map<Outcome, std::size_t> counts;
+    std::map<Interned, std::pair<std::size_t, std::size_t>> models;
+    for (const auto& [key, outcome] : outcomes_) {
+      ++counts[outcome];
+      auto& [correct, all] = models[std::get<0>(key)];
+      ++all;
+      correct += outcome == Outcome::kCorrect ? 1 : 0;
+    }
+    std::string text;
+    for (const auto& [outcome, count] : counts)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count,
+                          kbench::outcomes()[static_cast<std::size_t>(outcome)].label);
+    out.labelled("", 2, text);
+    if (models.size() > 1) {
+      text.clear();
+      for (const auto& [model, count] : models)
+        text += fmt::format("{}{} {}/{} correct", text.empty() ? "" : ", ",
+                            report::printable(model.str()), count.first, count.second);
+      out.labelled("", 2, text);
+    }
+    if (!faults_.empty())
+      out.labelled(
+          "!", 2,
+          fmt::format("{} of kbench itself: the run is incomplete, --resume tries again",
+                      report::counted(static_cast<std::int64_t>(faults_.size()), "fault")));
+    if (bad_lines_ > 0)
+      out.labelled("!", 2,
+                   fmt::format("{} could not be read",
+                               report::counted(static_cast<std::int64_t>(bad_lines_), "line")));
+    if (failures_.empty()) return;
+    out.heading("Newest failures");
+    for (const Record& record : failures_) {
+      out.labelled("", 2,
+                   fmt::format("{}{}  {}",
+                               kbench::outcomes()[static_cast<std::size_t>(record.outcome)].label,
+                               record.cause.empty() ? "" : ", " + record.cause.str(),
+                               report::candidate_name(record)));
+      out.labelled("", 4, report::failure_text(record));
+    }
+  }
+
+  /// For what is no terminal: one line.
+  std::string line() const {
+    std::size_t correct = 0;
+    for (const auto& [key, outcome] : outcomes_) correct += outcome == Outcome::kCorrect ? 1 : 0;
+    return fmt::format("{}/{}, {} correct{}", finished(), planned_.size(), correct,
+                       ended_ ? "; the run has ended" : rate_text());
+  }
+
+ private:
+  using Key = std::tuple<Interned, Interned, int>;
+  template <typename Sample>
+  static Key key_of(const Sample& sample) {
+    return {sample.model, sample.problem, sample.sample};
+  }
+
+  void take(const Record& record) {
+    const Key key = key_of(record);
+    // Off the roster, or taken off it by the selection.
+    if (!planned_.contains(key) || !selection_.lists(record)) return;
+    if (record.outcome == Outcome::kHarnessFault) {
+      if (!outcomes_.contains(key)) faults_.insert(key);
+      return;
+    }
+    faults_.erase(key);
+    outcomes_[key] = record.outcome;
+    times_.push_back(record.ended_at.value_or(now_s()));
+    while (times_.size() > 2 && times_.back() - times_.front() > kRecent_s) times_.pop_front();
+    if (record.outcome == Outcome::kCorrect) return;
+    failures_.push_front(record);
+    if (failures_.size() > kNewestFailures) failures_.pop_back();
+  }
+
+  /// ", 3.2/s, 0:12 left" by the verdicts of the last minute.
+  std::string rate_text() const {
+    if (times_.size() < 2) return "";
+    const double span = std::max(now_s(), times_.back()) - times_.front();
+    if (span <= 0) return "";
+    const double rate = static_cast<double>(times_.size() - 1) / span;
+    const double left = static_cast<double>(planned_.size() - finished()) / rate;
+    return fmt::format(", {:.3g}/s, {} left", rate, time_text(left));
+  }
+
+  Selection selection_;
+  std::set<Key> planned_, faults_;
+  std::map<Key, Outcome> outcomes_;
+  std::deque<Record> failures_;  // newest first
+  std::deque<double> times_;
+  std::uint64_t bad_lines_ = 0;
+  bool ended_ = false;
+};
+
+/// Waits, unless the user has had enough.
+bool wait(int cancel_fd, double seconds) {
+  pollfd cancel{.fd = cancel_fd, .events = POLLIN, .revents = 0};
+  return ::poll(&cancel, 1, static_cast<int>(seconds * 1000)) == 0;
+}
+
+int watch(const WatchArguments& arguments) {
+  RunFollower follower(arguments.run);
+  Standing standing(selection_of(arguments.selections));
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const int cancel_fd = install_cancel();
+  std::string last;
+  while (true) {
+    standing.add(follower.poll());
+    const bool is_written = follower.is_written();
+    const bool is_last = standing.ended() || !is_written || arguments.once;
+    if (terminal || is_last) {
+      bool color = false;
+      int width = 100;
+      fit_terminal(color, width);
+      // From the top, and what was below is erased: nothing flickers.
+      if (terminal && !arguments.once) std::cout << "\x1b[H\x1b[2J";
+      report::ConsoleLines out(std::cout, color, width);
+      standing.write(out, arguments.run.string(), is_written);
+      std::cout.flush();
+    } else if (std::string line = standing.line(); line != last) {
+      std::cout << line << std::endl;
+      last = std::move(line);
+    }
+    if (is_last) return 0;
+    if (!wait(cancel_fd, arguments.interval_s)) return kInterrupted;
+  }
+}
+
+}  // namespace
+
+Subcommand add_watch(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "watch", "Follow a run that another process writes: how far it is, how fast, what failed");
+  auto arguments = std::make_shared<WatchArguments>();
+  command->add_option("RUN", arguments->run, "run file")->required();
+  command->add_option("--interval", arguments->interval_s, "seconds between looks at the file")
+      ->check(CLI::Range(0.05, 3600.0))
+      ->capture_default_str();
+  command->add_flag("--once", arguments->once, "say how it stands, and end");
+  command
+      ->add_option(
+          "--select", arguments->selections,
+          "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN, as of kbench report; may be repeated")
+      ->allow_extra_args(false);
+  return {command, [arguments] { return watch(*arguments); }};
+}
+
+}  // namespace kbench::cli

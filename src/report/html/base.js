@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What all parts of the page use. Whatever comes from a candidate reaches the page as text alone.
+"use strict";
+const kbench = { data: JSON.parse(document.getElementById("data").textContent) };
+kbench.rows = kbench.data.rows;
+
+// An element with properties ("class", "on…" and attributes) and children (elements or texts).
+kbench.make = (tag, properties, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== "") made.append(child);
+  }
+  return made;
+};
+
+kbench.table = (titles, rows, numbers) => kbench.make("table", {},
+  kbench.make("thead", {}, kbench.make("tr", {},
+    titles.map((title, i) => kbench.make("th", { scope: "col", class: numbers[i] && "n" }, title)))),
+  kbench.make("tbody", {}, rows.map((cells) => kbench.make("tr", {},
+    cells.map((cell, i) => kbench.make("td", { class: numbers[i] && "n" }, cell))))));
+
+const none = "–";
+kbench.none = none;
+const three = (value) => {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toFixed(digits);
+};
+// Milliseconds as "10.2 µs", "1.25 ms", "2.31 s".
+kbench.duration = (ms) => {
+  if (ms === null || ms === undefined) return none;
+  if (ms < 1e-3) return three(ms * 1e6) + " ns";
+  if (ms < 1) return three(ms * 1e3) + " µs";
+  return ms < 1e3 ? three(ms) + " ms" : three(ms / 1e3) + " s";
+};
+kbench.factor = (value) => (value === null || value === undefined ? none : value.toFixed(2) + "×");
+kbench.percent = (value) => (value === null || value === undefined ? none : Math.round(value * 100) + " %");
+kbench.number = (value) => {
+  if (value === null || value === undefined) return none;
+  const size = Math.abs(value);
+  return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2)
+    : Number(value.toPrecision(3)).toString();
+};
+kbench.counted = (count, noun) => count.toLocaleString("en") + " " + noun + (count === 1 ? "" : "s");
+
+kbench.candidateName = (row) => kbench.rows.problems[kbench.rows.problem[row]] + " " +
+  kbench.rows.models[kbench.rows.model[row]] + " " + kbench.rows.sample[row];
+// Those that occur, in their order, have colours that differ.
+const failing = [...new Set(kbench.rows.outcome)].sort((a, b) => a - b)
+  .filter((outcome) => !kbench.rows.outcomes[outcome].good);
+kbench.outcomeColor = (outcome) => (kbench.rows.outcomes[outcome].good ? "var(--o0)"
+  : "var(--o" + (1 + failing.indexOf(outcome) % 11) + ")");
+kbench.modelColor = (model) => "var(--m" + model % 8 + ")";
+
+// The lines of the details are found once, and read one by one when they are asked for.
+let details = null;
+kbench.detailsOf = (row) => {
+  if (details === null) {
+    const text = document.getElementById("details").textContent;
+    // The element's own line break stands before the first line.
+    details = (text.startsWith("\n") ? text.slice(1) : text).split("\n");
+  }
+  const line = details[row];
+  return line ? JSON.parse(line) : null;
+};
+
+// Text beside the pointer.
+kbench.tip = (event, text) => {
+  const tip = document.getElementById("tip");
+  tip.hidden = text === null;
+  if (text === null) return;
+  tip.textContent = text;
+  const width = tip.offsetWidth, height = tip.offsetHeight;
+  tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 8)) + "px";
+  tip.style.top = Math.max(4, event.clientY + 18 + height > innerHeight
+    ? event.clientY - height - 10 : event.clientY + 18) + "px";
+};

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Looks at pages of `kbench report --format html` in a real browser.
+
+page_test.py PAGE.html… [--screenshots DIR] [--large]: fails with a sentence for the first thing that
+is not as it should be. With --kbench KBENCH it has that write the pages of page_runs.py. Needs Chromium, its driver and selenium (Debian: chromium, chromium-driver,
+python3-selenium); exits with 77 where they are missing.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import page_runs
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    print("skipped: there is no selenium (python3-selenium)")
+    sys.exit(77)
+
+CHARTS = ["chart-fast-p", "chart-at-k", "chart-speedups", "chart-times", "chart-causes",
+          "chart-timeline", "chart-outcomes"]
+GPU_CHARTS = {"chart-fast-p", "chart-speedups", "chart-times"}
+MANY = 2000
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(holds, sentence):
+    if not holds:
+        raise Wrong(sentence)
+
+
+def browser():
+    binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if binary is None or shutil.which("chromedriver") is None:
+        print("skipped: there is no Chromium with its driver (chromium, chromium-driver)")
+        sys.exit(77)
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     "--disable-dev-shm-usage", "--window-size=1400,1000"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options)
+
+
+class Page:
+    def __init__(self, driver, path, shots):
+        self.driver, self.path, self.shots = driver, pathlib.Path(path).resolve(), shots
+        self.load()
+        self.count = self.run("return kbench.rows.count")
+        self.on_cpu = self.run("return kbench.data.on_cpu")
+
+    def load(self, fragment=""):
+        self.driver.get("about:blank")
+        self.driver.get(self.path.as_uri() + fragment)
+        check(self.run("return document.documentElement.dataset.ready") == "1",
+              "the page's script did not reach its end: %s" % self.messages())
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def messages(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def shot(self, name):
+        if self.shots is None:
+            return
+        height = min(6000, self.run("return document.documentElement.scrollHeight"))
+        width = self.run("return innerWidth")
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.save_screenshot(str(self.shots / ("%s-%s.png" % (self.path.stem, name))))
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def emulate(self, **media):
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "media": media.get("media", ""),
+            "features": [{"name": "prefers-color-scheme", "value": media["scheme"]}]
+            if "scheme" in media else []})
+        time.sleep(0.2)  # the page hears of it after the next frame
+
+    def shown(self):
+        """How many candidates the table says that it shows, and the names of the first."""
+        text = self.driver.find_element(By.CSS_SELECTOR, ".filters [role=status]").text
+        rows = self.run("return [...document.querySelectorAll('#candidates tbody tr[data-row]')]"
+                        ".slice(0, 5).map((row) => Number(row.dataset.row))")
+        return int(text.split()[0].replace(",", "")), rows
+
+
+def charts(page):
+    rows = page.run("const r = kbench.rows; return {timed: r.speedup.some((s) => s !== null),"
+                    "ended: r.ended.some((s) => s !== null), at_k: kbench.data.charts.at_k.length,"
+                    "fast_p: (kbench.data.charts.fast_p || []).length}")
+    for chart in CHARTS:
+        expected = page.count > 0
+        if chart in GPU_CHARTS:
+            expected = rows["fast_p"] > 0 if chart == "chart-fast-p" else rows["timed"]
+        if chart == "chart-at-k":
+            expected = rows["at_k"] > 0
+        if chart == "chart-timeline":
+            expected = rows["ended"]
+        found = page.run("return document.getElementById(arguments[0]) !== null", chart)
+        check(found == expected, "%s is %s" % (chart, "missing" if expected else "there without data"))
+        if not found:
+            continue
+        marks = page.run("return document.querySelectorAll('#' + arguments[0] + ' :is(.marks, .curve)').length", chart)
+        check(marks > 0, "%s has no marks" % chart)
+        sane = page.run("return ![...document.querySelectorAll('#' + arguments[0] + ' svg *')].some((e) =>"
+                        "[...e.attributes].some((a) => !a.value.startsWith('data:') &&"
+                        "/NaN|undefined|Infinity/.test(a.value)))", chart)
+        check(sane, "%s has marks at no place (NaN)" % chart)
+        check(page.run("return document.querySelector('#' + arguments[0] + ' svg').getAttribute('aria-label').length",
+                       chart) > 10, "%s says nothing to who cannot see it" % chart)
+
+
+def table(page):
+    count, first = page.shown()
+    check(count == page.count, "the table says %d of %d candidates" % (count, page.count))
+    if page.count == 0:
+        return
+    drawn = page.run("return document.querySelectorAll('#candidates tbody tr[data-row]').length")
+    check(drawn == page.count if page.count < 30 else drawn >= 20, "%d rows are drawn" % drawn)
+    header = page.driver.find_elements(By.CSS_SELECTOR, "#candidates thead button")
+    sample = next(button for button in header if button.text.startswith("sample"))
+    sample.click()
+    sample.click()
+    most = page.run("return Math.max(...kbench.rows.sample)")
+    top = page.run("return kbench.rows.sample[arguments[0]]", page.shown()[1][0])
+    check(top == most, "sorted by sample, the first row has %d and the largest is %d" % (top, most))
+    check(page.run("return document.querySelector('#candidates th[aria-sort=descending]') !== null"),
+          "the sorted column does not say so")
+    sample.click()
+    search = page.driver.find_element(By.CSS_SELECTOR, "#candidates input[type=search]")
+    page.run("document.activeElement.blur()")
+    page.driver.switch_to.active_element.send_keys("/")
+    check(page.driver.switch_to.active_element == search, "the key / does not go to the search")
+    name = page.run("return kbench.rows.problems[kbench.rows.problem[0]]")
+    word = name.split()[0] if name.split() else ""
+    if word and "*" not in word and len(word) < 200:
+        page.run("kbench.change({search: arguments[0]})", word)
+        found, rows = page.shown()
+        check(0 < found <= page.count, "searching %r finds %d" % (word, found))
+        hits = page.run("return arguments[0].every((row) => [kbench.rows.problems[kbench.rows.problem[row]],"
+                        "kbench.rows.models[kbench.rows.model[row]], kbench.rows.causes[kbench.rows.cause[row]],"
+                        "kbench.rows.flag_sets[kbench.rows.flags[row]]].join(' ').toLowerCase().includes(arguments[1]))",
+                        rows, word.lower())
+        check(hits, "searching %r shows what does not hold it" % word)
+    page.run("kbench.change({search: 'no such candidate anywhere'})")
+    check(page.shown()[0] == 0, "searching nonsense finds something")
+    page.run("kbench.change({search: ''})")
+    outcome = page.run("return kbench.rows.outcomes[kbench.rows.outcome[0]].name")
+    page.run("const s = document.querySelector('select[aria-label=outcome]'); s.value = arguments[0];"
+             "s.dispatchEvent(new Event('change'))", outcome)
+    expected = page.run("return kbench.rows.outcome.filter((o) => o === kbench.rows.outcome[0]).length")
+    check(page.shown()[0] == expected, "the outcome's filter shows %d of %d" % (page.shown()[0], expected))
+    page.run("kbench.change({outcome: ''})")
+
+
+def opening(page):
+    if page.count == 0:
+        return
+    # By the keyboard: the second row, or the only one.
+    page.driver.find_element(By.CSS_SELECTOR, ".grid-box").send_keys(
+        Keys.HOME, *([Keys.ARROW_DOWN] if page.count > 1 else []), Keys.ENTER)
+    opened = page.run("return kbench.state.open")
+    check(opened is not None, "Enter opens nothing")
+    panel = page.driver.find_element(By.ID, "panel")
+    check(panel.is_displayed(), "the panel of the opened candidate is not there")
+    check(page.run("return document.getElementById('panel').contains(document.activeElement)"),
+          "the focus is not in the panel")
+    name = page.run("return kbench.candidateName(arguments[0])", opened)
+    check(page.run("return document.querySelector('#panel h2').textContent") == name,
+          "the panel is not of the row that was opened")
+    page.shot("open")
+    page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+    check(not panel.is_displayed(), "Escape does not close the panel")
+    page.driver.back()
+    check(panel.is_displayed(), "the browser's back button does not open it again")
+    page.driver.back()
+    check(not panel.is_displayed(), "the browser's back button does not close it")
+    page.load("#open=%d" % (page.count - 1))
+    check(page.driver.find_element(By.ID, "panel").is_displayed(), "an address with open= opens nothing")
+    page.run("kbench.change({open: null})")
+    # Each kind of verdict once, so that each part of the panel is drawn at least once.
+    for row in page.run("const seen = new Map(); kbench.rows.outcome.forEach((o, i) => seen.has(o) || seen.set(o, i));"
+                        "return [...seen.values()]"):
+        page.run("kbench.open(arguments[0])", row)
+        check(page.driver.find_element(By.ID, "panel").is_displayed(), "row %d does not open" % row)
+        marks = page.run("const d = kbench.detailsOf(arguments[0]); return d && d.source && d.marks ? d.marks.length : 0", row)
+        if marks:
+            check(page.run("return document.querySelector('#panel .source .marked') !== null"),
+                  "row %d has marks and no marked line" % row)
+            page.shot("marked")
+    page.run("kbench.change({open: null})")
+
+
+def looks(page):
+    """Light and dark, narrow and wide, and on paper."""
+    for scheme in ["light", "dark"]:
+        page.emulate(scheme=scheme)
+        check(page.run("return document.documentElement.dataset.theme") == scheme, "%s is not followed" % scheme)
+        page.shot(scheme)
+    page.emulate(scheme="light")
+    for width in [360, 2000]:
+        page.driver.set_window_size(max(width, 500), 1000)
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+        over = page.run("return document.documentElement.scrollWidth - innerWidth")
+        check(over <= 1, "at %d px the page is %d px too wide" % (width, over))
+        if page.shots is not None:
+            page.driver.save_screenshot(str(page.shots / ("%s-%d.png" % (page.path.stem, width))))
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.driver.set_window_size(1400, 1000)
+    page.emulate(media="print")
+    expected = min(500, page.count)
+    drawn = page.run("return document.querySelectorAll('#candidates tbody tr[data-row]').length")
+    check(drawn == expected, "%d rows are printed of %d" % (drawn, expected))
+    check(page.run("return getComputedStyle(document.querySelector('.grid-box')).overflow") == "visible",
+          "the printed table is clipped")
+    check(page.run("return getComputedStyle(document.querySelector('.filters')).display") == "none",
+          "the filters are printed")
+    page.shot("print")
+    page.emulate(scheme="light")
+
+
+def large(page):
+    begin = time.monotonic()
+    page.load()
+    page.driver.find_element(By.CSS_SELECTOR, "#candidates tbody tr[data-row]")
+    took = time.monotonic() - begin
+    print("%d candidates: shown after %.2f s" % (page.count, took))
+    for name, script in [("filtering", "kbench.change({search: '7*r'})"), ("sorting", "kbench.change({search: '', sort: 'problem'})"),
+                         ("scrolling", "document.querySelector('.grid-box').scrollTop = 1e6"),
+                         ("opening", "kbench.open(kbench.rows.count - 1)")]:
+        ms = page.run("const t = performance.now(); %s; document.body.offsetHeight; return performance.now() - t" % script)
+        print("%s: %.0f ms" % (name, ms))
+    page.run("kbench.change({open: null, sort: '', search: ''})")
+
+
+def look_at(driver, path, arguments):
+    driver.get_log("browser")
+    page = Page(driver, path, arguments.screenshots)
+    charts(page)
+    if arguments.large:
+        large(page)
+    else:
+        table(page)
+        opening(page)
+        looks(page)
+    requests = page.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"
+                        ".filter((name) => !name.startsWith('data:'))")
+    check(not requests, "the page asks for %s" % requests)
+    check(page.run("return document.querySelectorAll('[src], link[href]:not([href^=\"data:\"])').length") == 0,
+          "the page has elements that load something")
+    messages = page.messages()
+    check(not messages, "the console says: %s" % json.dumps(messages)[:2000])
+    check(page.run("return window.kbenchInjected") is None, "something of a candidate was executed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pages", nargs="*")
+    parser.add_argument("--kbench", help="the binary that writes pages of hostile and odd runs")
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--large", action="store_true", help="how long it takes, of many candidates")
+    arguments = parser.parse_args()
+    if arguments.screenshots is not None:
+        arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    driver = browser()
+    folder = tempfile.TemporaryDirectory(prefix="kbench_pages_")
+    pages = list(arguments.pages)
+    if arguments.kbench:
+        for run in page_runs.write_runs(pathlib.Path(folder.name)):
+            page = run.with_suffix(".html")
+            subprocess.run([arguments.kbench, "report", str(run), "--format", "html=%s" % page],
+                           check=True)
+            pages.append(page)
+    try:
+        for path in pages:
+            try:
+                look_at(driver, path, arguments)
+            except Wrong as wrong:
+                print("%s: %s" % (path, wrong))
+                return 1
+            print("%s: as it should be" % path)
+    finally:
+        driver.quit()
+        folder.cleanup()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
