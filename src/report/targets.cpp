@@ -24,8 +24,16 @@ std::string without_color(std::string_view text) {
 
 void write_file(const std::filesystem::path& file, bool is_colored,
                 const std::function<void(std::ostream&)>& write) {
-  const std::filesystem::path unfinished = file.string() + ".part";
-  std::error_code failure;
+  std::error_code failure, ignored;
+  // What is no file of its own (/dev/stdout, a pipe) is written to, never put aside, and a link
+  // stays one.
+  const std::filesystem::path target =
+      std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file, ignored)
+                                                 : file;
+  const bool is_whole = !file.string().starts_with("/dev/") &&
+                        (!std::filesystem::exists(file, ignored) ||
+                         std::filesystem::is_regular_file(file, ignored));
+  const std::filesystem::path unfinished = is_whole ? target.string() + ".part" : file;
   {
     std::ofstream out(unfinished, std::ios::binary);
     if (is_colored) {
@@ -38,10 +46,9 @@ void write_file(const std::filesystem::path& file, bool is_colored,
     out.close();
     if (!out) failure = std::make_error_code(std::errc::io_error);
   }
-  if (!failure) std::filesystem::rename(unfinished, file, failure);
+  if (!failure && is_whole) std::filesystem::rename(unfinished, target, failure);
   if (!failure) return;
-  std::error_code ignored;
-  std::filesystem::remove(unfinished, ignored);
+  if (is_whole) std::filesystem::remove(unfinished, ignored);
   throw Error(
       fmt::format("cannot write the report {}: name a file in a folder that is there, may "
                   "be written and has room",

@@ -440,6 +440,24 @@ TEST(Json, IsValidAndItsIndicesLead) {
   EXPECT_EQ(json.at("summary").at(0).at("metrics").at("fast_1").at("value"), 0.5);
 }
 
+TEST(Targets, LinksStayLinksAndDevicesDevices) {
+  namespace fs = std::filesystem;
+  const test::ScratchFolder folder;
+  const Report report = build_report(samples::gpu_run(), {});
+  const auto write_to = [&](const fs::path& file) {
+    std::ostringstream out;
+    write_reports(report, std::vector{ReportTarget{&report_format("csv"), file}}, out);
+  };
+  fs::create_symlink("real.csv", folder.path() / "link.csv");
+  write_to(folder.path() / "link.csv");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link.csv"));
+  EXPECT_EQ(contents(folder.path() / "real.csv"), written(report, "csv"));
+  write_to("/dev/null");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(write_to("/dev/full"), Error);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
 TEST(Targets, WriteFilesWithoutColourAndTheRestToTheStream) {
   const test::ScratchFolder folder;
   const Report report = build_report(samples::gpu_run(), {.color = true});
