@@ -27,13 +27,14 @@ void write_file(const std::filesystem::path& file, bool is_colored,
   std::error_code failure, ignored;
   // What is no file of its own (/dev/stdout, a pipe) is written to, never put aside, and a link
   // stays one.
-  const std::filesystem::path target =
-      std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file, ignored)
-                                                 : file;
-  const bool is_whole = !file.string().starts_with("/dev/") &&
-                        (!std::filesystem::exists(file, ignored) ||
-                         std::filesystem::is_regular_file(file, ignored));
-  const std::filesystem::path unfinished = is_whole ? target.string() + ".part" : file;
+  const std::filesystem::path target = std::filesystem::is_symlink(file, ignored)
+                                           ? std::filesystem::weakly_canonical(file, ignored)
+                                           : file;
+  const bool is_whole =
+      !file.string().starts_with("/dev/") &&
+      (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored));
+  const std::filesystem::path unfinished =
+      is_whole ? std::filesystem::path(target.string() + ".part") : file;
   {
     std::ofstream out(unfinished, std::ios::binary);
     if (is_colored) {
