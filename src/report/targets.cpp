@@ -9,6 +9,8 @@
 namespace kbench::report {
 namespace {
 
+constexpr int kMostLinks = 40;  // as the kernel has it
+
 /// `text` without the sequences that colour it; there are no others, because what comes from
 /// outside is made printable.
 std::string without_color(std::string_view text) {
@@ -27,9 +29,9 @@ void write_file(const std::filesystem::path& file, bool is_colored,
   std::error_code failure, ignored;
   // What is no file of its own (/dev/stdout, a pipe) is written to, never put aside, and a link
   // stays one.
-  const std::filesystem::path target = std::filesystem::is_symlink(file, ignored)
-                                           ? std::filesystem::weakly_canonical(file, ignored)
-                                           : file;
+  std::filesystem::path target = file;
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, ignored); ++links)
+    target = target.parent_path() / std::filesystem::read_symlink(target, ignored);
   const bool is_whole =
       !file.string().starts_with("/dev/") &&
       (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored));
