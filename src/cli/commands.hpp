@@ -29,5 +29,6 @@ Subcommand add_baseline(CLI::App& app);
 Subcommand add_import(CLI::App& app);
 Subcommand add_export(CLI::App& app);
 Subcommand add_doctor(CLI::App& app);
+Subcommand add_completion(CLI::App& app);
 
 }  // namespace kbench::cli

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/examples.hpp"
+#include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/version.hpp"
 
@@ -27,8 +29,24 @@ void check_command(std::string_view word, const std::vector<kbench::cli::Subcomm
   names.reserve(commands.size());
   for (const auto& command : commands) names.push_back(command.app->get_name());
   if (std::ranges::find(names, word) != names.end()) return;
-  throw kbench::UsageError(
-      fmt::format("there is no command '{}'; there are {}", word, fmt::join(names, ", ")));
+  throw kbench::UsageError(fmt::format("there is no command '{}'; there are {}{}", word,
+                                       fmt::join(names, ", "), kbench::did_you_mean(word, names)));
+}
+
+/// "; did you mean --candidates?" for the first option that its command does not have.
+std::string nearest_option(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (argc < 2 || command->get_name() != argv[1]) continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (int i = 2; i < argc; ++i) {
+      const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+      if (word.starts_with("--") && std::ranges::find(known, word) == known.end())
+        return kbench::did_you_mean(word, known);
+    }
+  }
+  return "";
 }
 
 int run(int argc, char** argv) {
@@ -41,15 +59,23 @@ int run(int argc, char** argv) {
       "whatever the candidates did; 1 a fault of kbench or the machine; 2 usage; 3 a gate "
       "was not met, or check found what would not be scored; 130 interrupted.");
   const std::vector<cli::Subcommand> commands{
-      cli::add_eval(app),     cli::add_check(app),  cli::add_list(app),   cli::add_audit(app),
-      cli::add_report(app),   cli::add_show(app),   cli::add_watch(app),  cli::add_compare(app),
-      cli::add_baseline(app), cli::add_import(app), cli::add_export(app), cli::add_doctor(app)};
+      cli::add_eval(app),      cli::add_check(app),  cli::add_list(app),   cli::add_audit(app),
+      cli::add_report(app),    cli::add_show(app),   cli::add_watch(app),  cli::add_compare(app),
+      cli::add_baseline(app),  cli::add_import(app), cli::add_export(app), cli::add_doctor(app),
+      cli::add_completion(app)};
+  for (const auto& command : commands) {
+    const std::string own = command.app->get_footer();
+    command.app->footer(cli::examples_text(command.app->get_name()) +
+                        (own.empty() ? "" : "\n" + own));
+  }
   check_command(argc > 1 ? argv[1] : "", commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "kbench: {}; kbench --help tells more\n", error.what());
+    fmt::print(stderr, "kbench: {}{}; kbench {}--help tells more\n", error.what(),
+               nearest_option(app, argc, argv),
+               argc > 1 && *argv[1] != '-' ? argv[1] + std::string(" ") : "");
     return kUsage;
   }
   for (const auto& command : commands)

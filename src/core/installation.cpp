@@ -44,9 +44,13 @@ Installation from_json(const nlohmann::json& json, const fs::path& bin) {
   found.python_includes = paths(json.at("python_includes"));
   found.torch_lib = json.at("torch_lib").get<std::string>();
   found.torch_cxx11_abi = json.at("torch_cxx11_abi").get<bool>();
-  found.host_headers = json.at("host_headers").get<std::string>();
-  found.problems = json.at("problems").get<std::string>();
-  found.candidates = json.at("candidates").get<std::string>();
+  // An installed kbench names its own files from here, so that it may be moved.
+  const auto own = [&](const char* field) {
+    return (bin / json.at(field).get<std::string>()).lexically_normal();
+  };
+  found.host_headers = own("host_headers");
+  found.problems = own("problems");
+  found.candidates = own("candidates");
   found.cache = default_cache();
   return found;
 }

@@ -10,6 +10,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/outcome.hpp"
+#include "text.hpp"
 
 namespace kbench {
 namespace {
@@ -73,12 +74,13 @@ constexpr std::array kFields = {
 };
 
 const Selection::Field& field_of(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Selection::Field& field : kFields) {
     if (field.name == name) return field;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", field.name);
+    known.emplace_back(field.name);
   }
-  throw UsageError(fmt::format("--select: there is no field \"{}\"; there are {}", name, known));
+  throw UsageError(fmt::format("--select: there is no field \"{}\"; there are {}{}", name,
+                               fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
 }  // namespace

@@ -87,15 +87,17 @@ bool is_name_char(char c) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0u);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before.swap(above);
+    above.swap(row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1] ? 1u : 0u)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -123,6 +125,14 @@ std::vector<std::string> nearest_names(std::string_view sought, const std::vecto
     if (nearest.size() < most) nearest.push_back(*name);
   }
   return nearest;
+}
+
+std::string did_you_mean(std::string_view sought, const std::vector<std::string>& names) {
+  std::vector<Spelled> spelled;
+  spelled.reserve(names.size());
+  for (const std::string& name : names) spelled.push_back({name, {name}});
+  const std::vector<std::string> nearest = nearest_names(sought, spelled, 1);
+  return nearest.empty() ? "" : "; did you mean " + nearest.front() + "?";
 }
 
 bool Lines::next(std::string_view& line) {

@@ -27,7 +27,8 @@ std::string_view trimmed(std::string_view text);
 /// Whether `c` may be part of a Python name; bytes beyond ASCII may.
 bool is_name_char(char c);
 
-/// The fewest insertions, deletions and replacements of bytes that turn `a` into `b`.
+/// The fewest insertions, deletions, replacements and swaps (of neighbours) of bytes that turn `a`
+/// into `b`, no byte being touched twice.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// A name, and the spellings by which somebody may have meant it.
@@ -40,6 +41,9 @@ struct Spelled {
 /// of its length by edit distance to a spelling, whatever the case, or containing it.
 std::vector<std::string> nearest_names(std::string_view sought, const std::vector<Spelled>& names,
                                        std::size_t most = 3);
+
+/// "; did you mean eval?" for the nearest of `names`; nothing where none is near.
+std::string did_you_mean(std::string_view sought, const std::vector<std::string>& names);
 
 /// The lines of a text one after the other, without their "\n" or "\r\n".
 class Lines {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <functional>
@@ -9,7 +10,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/text.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::report {
@@ -24,12 +27,13 @@ void flush_output(std::ostream& out);
 /// The format of that name; throws UsageError naming the ones there are.
 template <typename Format>
 const Format& format_of_name(std::span<const Format> formats, std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Format& format : formats) {
     if (format.name == name) return format;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
+    known.emplace_back(format.name);
   }
-  throw UsageError(fmt::format("there is no report format \"{}\"; there are {}", name, known));
+  throw UsageError(fmt::format("there is no report format \"{}\"; there are {}{}", name,
+                               fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError.

@@ -1,0 +1,64 @@
+# `cmake --install` and the Debian package. The programs lie together in lib/kbench, because the
+# driver looks for the others, and for kbench.json, beside itself; bin/kbench leads there. All but
+# the Python with torch is named relative to that folder, so the whole may be moved.
+set(kb_install ${PROJECT_BINARY_DIR}/install)
+set(kb_lib lib/kbench)
+file(MAKE_DIRECTORY ${kb_install})
+file(READ ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/kbench.json kb_installed)
+foreach(pair host_headers=host problems=problems candidates=problems/candidates/right)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 field)
+  list(GET pair 1 folder)
+  string(JSON kb_installed SET "${kb_installed}" ${field} "\"../../share/kbench/${folder}\"")
+endforeach()
+file(WRITE ${kb_install}/kbench.json "${kb_installed}\n")
+file(REMOVE ${kb_install}/kbench)
+file(CREATE_LINK ../${kb_lib}/kbench ${kb_install}/kbench SYMBOLIC)
+
+# What kbench says of itself.
+set(kb_manual ${kb_install}/man)
+set(kb_completions ${kb_install}/kbench.bash ${kb_install}/_kbench ${kb_install}/kbench.fish)
+add_custom_command(
+  OUTPUT ${kb_manual}/kbench.1 ${kb_completions}
+  COMMAND kbench completion man ${kb_manual}
+  COMMAND kbench completion bash > ${kb_install}/kbench.bash
+  COMMAND kbench completion zsh > ${kb_install}/_kbench
+  COMMAND kbench completion fish > ${kb_install}/kbench.fish
+  DEPENDS kbench VERBATIM)
+add_custom_target(kbench_manual ALL DEPENDS ${kb_manual}/kbench.1)
+
+# As they are: their run paths name the folder of libtorch.
+set(kb_programs kbench kbench-cc)
+if(KBENCH_WORKER)
+  list(APPEND kb_programs kbench-worker)
+endif()
+foreach(program ${kb_programs})
+  install(PROGRAMS $<TARGET_FILE:${program}> DESTINATION ${kb_lib})
+endforeach()
+install(FILES ${kb_install}/kbench.json DESTINATION ${kb_lib})
+install(FILES ${kb_install}/kbench DESTINATION bin)
+install(DIRECTORY problems DESTINATION share/kbench PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY src/host/ DESTINATION share/kbench/host)
+install(DIRECTORY ${kb_manual}/ DESTINATION share/man/man1)
+install(FILES ${kb_install}/kbench.bash DESTINATION share/bash-completion/completions RENAME kbench)
+install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
+install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)
+install(FILES README.md LICENSE DESTINATION share/doc/kbench)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "the developers of kbench")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+# Of the libraries that the driver needs, fmt's package alone has a version in its name; libtorch is
+# no package's, so dpkg-shlibdeps cannot be asked.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libstdc++6")
+get_target_property(kb_fmt fmt::fmt LOCATION)
+find_program(kb_dpkg_query dpkg-query NO_CACHE)
+if(kb_fmt AND kb_dpkg_query)
+  execute_process(COMMAND ${kb_dpkg_query} --search ${kb_fmt} OUTPUT_VARIABLE kb_owner ERROR_QUIET)
+  if(kb_owner MATCHES "^([^:]+):")
+    string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", ${CMAKE_MATCH_1}")
+  endif()
+endif()
+include(CPack)

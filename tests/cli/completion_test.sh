@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# completion_test.sh KBENCH: the words that may follow, the scripts of three shells, and the manual.
+set -u
+kbench=$(realpath -- "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+failures=0
+
+fail() {
+  echo "$*" >&2
+  failures=$((failures + 1))
+}
+
+# completes EXPECTED INDEX WORD…: EXPECTED is one of the words that may stand there.
+completes() {
+  local expected=$1 index=$2
+  shift 2
+  "$kbench" completion words "$index" "$@" | cut -f 1 | grep -Fxq -- "$expected" ||
+    fail "at $index of '$*' there is no $expected: $("$kbench" completion words "$index" "$@" | head -n 3)"
+}
+# never WORD INDEX WORD…
+never() {
+  local word=$1 index=$2
+  shift 2
+  ! "$kbench" completion words "$index" "$@" | cut -f 1 | grep -Fxq -- "$word" ||
+    fail "at $index of '$*' there is $word"
+}
+
+completes eval 1 kbench ''
+completes eval 1 kbench ev
+never report 1 kbench ev
+completes --version 1 kbench --
+completes --candidates 2 kbench eval --ca
+never --probe 2 kbench doctor --
+completes cold 3 kbench eval --l2 ''
+completes warm 3 kbench eval --l2 w
+never cold 3 kbench eval --l2 w
+completes html 3 kbench report --format ''
+completes latex 3 kbench eval --report l
+never latex 3 kbench compare --format ''
+completes fast_1= 3 kbench eval --fail-under f
+completes new-failure 3 kbench report --fail-on n
+completes outcome= 3 kbench report --select ''
+completes :files 3 kbench eval --out ''
+completes :files 2 kbench report ''
+completes level1/2_RowNorm 2 kbench list ''
+completes 2_RowNorm 4 kbench list --json --names 2_
+completes level1/2_RowNorm 3 kbench eval --problem level1/2
+never level1/2_RowNorm 2 kbench report ''
+# A flag takes no value, so what follows it is a word of its own.
+completes level1/2_RowNorm 3 kbench list --json ''
+completes zsh 2 kbench completion ''
+"$kbench" completion words x kbench 2>/dev/null && fail "an index that is no number is taken"
+
+for shell in bash zsh fish; do
+  "$kbench" completion "$shell" >"$scratch/$shell" || fail "there is no script for $shell"
+  [[ -s $scratch/$shell ]] || fail "the script for $shell is empty"
+  if command -v "$shell" >/dev/null; then
+    "$shell" -n "$scratch/$shell" || fail "$shell cannot read its script"
+  else
+    echo "not checked: there is no $shell here"
+  fi
+done
+KBENCH=$kbench bash -c '
+  source "$1"
+  try() {
+    COMP_WORDS=("$KBENCH" "$@") COMP_CWORD=$#
+    _kbench
+    printf "%s|" "${COMPREPLY[@]}"
+  }
+  cd "$2" && touch a_run.jsonl
+  [[ $(try report --form) == "--format|" ]] || exit 1
+  [[ $(try report a_r) == "a_run.jsonl|" ]] || exit 2
+  [[ $(try eval --sanitize m) == "memory|" ]] || exit 3' _ "$scratch/bash" "$scratch"
+status=$?
+[[ $status -eq 0 ]] || fail "bash does not complete (case $status)"
+
+"$kbench" completion man "$scratch/man" || fail "there is no manual"
+commands=$("$kbench" completion words 1 kbench '' | cut -f 1)
+for command in $commands; do
+  page=$scratch/man/kbench-$command.1
+  [[ -s $page ]] || fail "there is no page of $command"
+  grep -q '^\.SH EXAMPLES' "$page" || fail "the page of $command has no examples"
+  grep -q "kbench-$command" "$scratch/man/kbench.1" || grep -q "$command" "$scratch/man/kbench.1" ||
+    fail "kbench(1) does not name $command"
+  if command -v groff >/dev/null; then
+    said=$(groff -man -Tutf8 -ww -z -K utf8 "$page" 2>&1)
+    [[ -z $said ]] || fail "groff says of the page of $command: $said"
+  fi
+  # Each command's help ends with examples of it, and names no other's.
+  "$kbench" "$command" --help | grep -q "^  .*kbench.* $command\|^  kbench $command" ||
+    fail "the help of $command has no examples"
+done
+"$kbench" completion man /proc/none 2>/dev/null && fail "a folder that cannot be written is taken"
+[[ $("$kbench" completion tcsh 2>&1) == *"bash, zsh, fish"* ]] || fail "an unknown shell is not told the known"
+
+# What is misspelt is told what it may have been.
+suggests() {
+  local expected=$1
+  shift
+  local said
+  said=$("$kbench" "$@" 2>&1)
+  [[ $? -eq 2 && $said == *"did you mean $expected?"* ]] || fail "kbench $*: $said"
+  [[ $(wc -l <<<"$said") -eq 1 ]] || fail "kbench $* says more than one sentence: $said"
+}
+suggests eval evla
+suggests report reprot
+suggests --candidates eval --canidates x
+suggests --format report --fromat html run.jsonl
+suggests junit report run.jsonl --format juint
+suggests outcome report run.jsonl --select outcom=correct
+suggests level1/3_Softmax list 3_Sotfmax
+suggests fish completion fisch
+[[ $failures -eq 0 ]]
