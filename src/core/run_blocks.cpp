@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "kbench/error.hpp"
+#include "trial_text.hpp"
 
 namespace kbench {
 namespace {
@@ -23,35 +24,16 @@ namespace {
 constexpr std::size_t kBlockBytes = 1u << 20;
 constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
 
-/// Of the trials the one that a reader is shown: the first that failed, else the worst.
-void condense(std::vector<TrialResult>& trials) {
-  if (trials.size() < 2) return;
-  auto shown = std::ranges::find_if(
-      trials, [](const TrialResult& trial) { return trial.first_wrong.has_value(); });
-  if (shown == trials.end()) {
-    shown = std::ranges::max_element(
-        trials, {}, [](const TrialResult& trial) { return trial.max_abs_error.value_or(-1); });
-  }
-  std::vector<TrialResult> one;
-  one.push_back(std::move(*shown));
-  trials = std::move(one);
-}
-
-std::optional<double> allclose_at(const Record& record) {
-  std::optional<double> least;
-  for (const TrialResult& trial : record.correctness) {
-    // What other judges and older versions say of right answers has no such number.
-    if (!trial.allclose_at && record.outcome == Outcome::kCorrect) return std::nullopt;
-    least = std::max(least.value_or(0),
-                     trial.allclose_at.value_or(std::numeric_limits<double>::infinity()));
-  }
-  return least;
+/// Of trials the tolerance that all of them pass; what other judges and older versions say of right
+/// answers has none.
+std::optional<double> allclose_at(const CondensedLine& condensed, Outcome outcome) {
+  if (!condensed.any_never) return condensed.allclose_at;
+  if (outcome == Outcome::kCorrect) return std::nullopt;
+  return std::numeric_limits<double>::infinity();
 }
 
 void add_line(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
-    record->allclose_at = allclose_at(*record);
-    condense(record->correctness);
     block.records.push_back(std::move(*record));
   } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
     std::ranges::move(*roster, std::back_inserter(block.roster));
@@ -67,7 +49,13 @@ void add_line(Block& block, RunLine line) {
 void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset) {
   ++block.lines;
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  // Most of a record's line are its trials, of which one is kept.
+  std::optional<CondensedLine> condensed = condense_trials(text);
+  const std::string_view read = condensed ? std::string_view(condensed->text) : text;
+  auto json = nlohmann::json::parse(read, nullptr, false);
+  // Whoever else wrote it may have put spaces elsewhere.
+  if (!condensed && !json.is_discarded() && (condensed = condense_trials(json.dump())))
+    json = nlohmann::json::parse(condensed->text);
   if (json.is_discarded()) {
     if (whole) {
       block.bad.emplace_back(block.lines, "is not JSON (cut off or damaged)");
@@ -78,6 +66,8 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
   }
   try {
     RunLine line = run_line_from_json(json);
+    if (auto* record = std::get_if<Record>(&line); record != nullptr && condensed)
+      record->allclose_at = allclose_at(*condensed, record->outcome);
     if (auto* record = std::get_if<Record>(&line);
         record != nullptr && std::in_range<std::uint32_t>(text.size()))
       record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <deque>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <string>
+#include <thread>
 
 namespace kbench::report {
 
@@ -21,14 +27,29 @@ inline void write_head(std::ostream& out, const json& head) {
   out << text.substr(0, text.rfind('\n'));
 }
 
-/// Writes "name": [ … ] with one row a line, never holding more than one row.
+/// Writes "name": [ … ] with one row a line, made on all cores, never holding more than some
+/// thousand. `to_row` is called from several threads.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
+  constexpr std::size_t kBlock = 512;
+  const auto block_from = [&](std::size_t begin) {
+    std::string text;
+    for (std::size_t i = begin; i < std::min(rows.size(), begin + kBlock); ++i) {
+      text += i == 0 ? "\n" : ",\n";
+      text += to_row(rows[i]).dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+    return text;
+  };
   out << ",\n\"" << name << "\": [";
-  const char* separator = "\n";
-  for (const auto& row : rows) {
-    out << separator << to_row(row).dump(-1, ' ', false, json::error_handler_t::replace);
-    separator = ",\n";
+  // A short list is not worth a thread.
+  const auto policy = rows.size() > kBlock ? std::launch::async : std::launch::deferred;
+  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  std::deque<std::future<std::string>> blocks;
+  for (std::size_t begin = 0; begin < rows.size() || !blocks.empty(); begin += kBlock) {
+    if (begin < rows.size()) blocks.push_back(std::async(policy, block_from, begin));
+    if (blocks.size() <= ahead && begin + kBlock < rows.size()) continue;
+    out << blocks.front().get();
+    blocks.pop_front();
   }
   out << "]";
 }
