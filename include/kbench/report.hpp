@@ -18,10 +18,15 @@
 
 namespace kbench {
 
+/// `--baseline` for the fastest of the baselines that a record has.
+inline constexpr const char* kBestBaseline = "best";
+/// Models that are compared with one another.
+inline constexpr std::size_t kMostPaired = 8;
+
 struct ReportOptions {
   std::vector<double> p{0, 0.5, 0.8, 1, 1.5, 2};
   std::vector<int> k{1};
-  std::string baseline = {};  ///< empty: the run's first
+  std::string baseline = {};  ///< empty: the run's first; kBestBaseline
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
@@ -34,9 +39,29 @@ struct SummaryRow {
   Interned model, precision, device, judge;
   int level = -1;                   ///< −1: overall
   bool without_degenerate = false;  ///< over the problems alone that are not Report::degenerate
+  std::string slice = {};           ///< "tag reduction", "kind extension"; empty: all
   /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
   std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
+};
+
+/// A model over one of the baselines.
+struct BaselineRow {
+  Interned model, precision, device, judge;
+  std::string baseline;  ///< kBestBaseline: for each candidate the fastest of them
+  Estimate fast_1, geomean;
+};
+
+/// Two models on the problems that are on the roster of both.
+struct ModelPair {
+  Interned a, b, precision, device, judge;
+  std::int64_t problems = 0;
+  std::int64_t only_a = 0, only_b = 0;  ///< first samples that only the one has right
+  double p_value = 1;                   ///< of these two counts: McNemar's exact test, two-sided
+  /// Geometric mean of b's speedups over a's, on the problems of which both have first samples
+  /// right and timed.
+  Estimate speed;
+  std::int64_t speed_problems = 0;
 };
 
 /// A group of failures with one outcome and cause, as one judge found them.
@@ -72,8 +97,13 @@ struct Report {
   std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
   std::vector<Metric> metrics;          ///< the columns of the summary
   std::vector<SummaryRow> summary;      ///< per model: overall first, then by level
-  std::vector<FailureGroup> failures;   ///< most frequent first
-  bool audited = false;                 ///< audits were given, and the summary has rows without …
+  /// Per model, tag and kind of candidate, where several occur: the headline metrics alone.
+  std::vector<SummaryRow> slices;
+  std::vector<Metric> slice_metrics;   ///< of `slices`
+  std::vector<BaselineRow> over;       ///< where there are several baselines
+  std::vector<ModelPair> pairs;        ///< of the first kMostPaired models
+  std::vector<FailureGroup> failures;  ///< most frequent first
+  bool audited = false;                ///< audits were given, and the summary has rows without …
   std::vector<DegenerateProblem> degenerate;  ///< … those of them that are degenerate
 };
 

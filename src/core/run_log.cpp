@@ -72,6 +72,7 @@ class Merger {
   /// Adds a file; `prefix` stands before the names of its bad lines.
   void add(const std::filesystem::path& path, const std::string& prefix) {
     const BlockFile file(path);
+    run_.files.push_back(path);
     FileState state;
     BlockParser parser(file);
     for (std::size_t i = 0; i < file.blocks(); ++i) {
@@ -83,7 +84,7 @@ class Merger {
         run_.records.reserve(run_.records.size() + block.records.size() * file.blocks() * 11 / 10);
       }
       for (Record& record : block.records)
-        record.place.file = static_cast<std::uint32_t>(run_.files.size());
+        record.place.file = static_cast<std::uint32_t>(run_.files.size() - 1);
       add_block(std::move(block), state);
     }
     if (!state.any_header) {
@@ -91,7 +92,6 @@ class Merger {
           "{} holds no run line: it is no run file, or was cut off before its first line ended",
           path.string()));
     }
-    run_.files.push_back(path);
     std::ranges::sort(state.bad);
     for (const auto& [line, what] : state.bad) {
       run_.bad_lines.push_back(fmt::format("{}line {}: {}", prefix, line, what));
@@ -159,6 +159,13 @@ class Merger {
     Record later = std::move(run_.records.back());
     run_.records.pop_back();
     Record& earlier = run_.records[*found];
+    const bool both_judged =
+        later.outcome != Outcome::kHarnessFault && earlier.outcome != Outcome::kHarnessFault;
+    if (both_judged && later.outcome != earlier.outcome && later.place.file != earlier.place.file)
+      run_.conflicts.push_back(
+          fmt::format("{} {} {}: {} in {}, {} in {}", later.problem, later.model, later.sample,
+                      to_string(earlier.outcome), run_.files[earlier.place.file].string(),
+                      to_string(later.outcome), run_.files[later.place.file].string()));
     if (later.outcome != Outcome::kHarnessFault || earlier.outcome == Outcome::kHarnessFault) {
       earlier = std::move(later);
     }

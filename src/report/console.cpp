@@ -10,6 +10,7 @@
 #include "formats.hpp"
 #include "kbench/run_details.hpp"
 #include "marks.hpp"
+#include "model_tables.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
@@ -155,6 +156,7 @@ class Console : private ConsoleLines {
     labelled("", 2,
              "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) "
              "first samples only.");
+    for (const std::string& text : model_texts(report_)) labelled("", 2, text);
   }
 
   static std::string correct_text(const SummaryRow& row) {

@@ -326,6 +326,12 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
                               counted(static_cast<std::int64_t>(bad.size()), "line"),
                               printable(bad.front()), bad.size() > 1 ? ", …" : ""));
   }
+  if (!run.conflicts.empty())
+    all.push_back(fmt::format(
+        "{} from one file to another, and the later file's counts: {}{}",
+        run.conflicts.size() == 1 ? "1 verdict differs"
+                                  : fmt::format("{} verdicts differ", run.conflicts.size()),
+        printable(run.conflicts.front()), run.conflicts.size() > 1 ? ", …" : ""));
   if (off_roster > 0) {
     all.push_back(
         fmt::format("{} not on the roster and not counted",

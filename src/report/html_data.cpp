@@ -12,7 +12,7 @@
 
 #include "charts.hpp"
 #include "kbench/version.hpp"
-#include "observed.hpp"
+#include "model_tables.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
@@ -177,7 +177,10 @@ json summary_json(const Report& report) {
   notes.push_back(
       "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) first "
       "samples only.");
-  return {{"metrics", std::move(metrics)}, {"rows", std::move(rows)}, {"notes", std::move(notes)}};
+  return {{"metrics", std::move(metrics)},
+          {"rows", std::move(rows)},
+          {"notes", std::move(notes)},
+          {"remarks", model_texts(report)}};
 }
 
 json failures_json(const Report& report) {

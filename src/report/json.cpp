@@ -17,16 +17,16 @@ json estimate_json(const Estimate& estimate) {
   return result;
 }
 
-json summary_json(const Report& report, const SummaryRow& row) {
+json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
   json metrics = json::object();
-  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
-    metrics[report.metrics[i].name()] = estimate_json(row.estimates[i]);
-  }
+  for (std::size_t i = 0; i < of.size(); ++i)
+    metrics[of[i].name()] = estimate_json(row.estimates[i]);
   return {{"model", row.model.str()},
           {"precision", row.precision.str()},
           {"device", row.device.str()},
           {"judge", row.judge.str()},
           {"level", row.level < 0 ? json() : json(row.level)},
+          {"slice", row.slice},
           {"without_degenerate", row.without_degenerate},
           {"problems", row.problems},
           {"samples", row.samples},
@@ -97,6 +97,30 @@ json candidate_json(const Report& report, const Record& record) {
           {"flags", record.flags}};
 }
 
+json over_json(const BaselineRow& row) {
+  return {{"model", row.model.str()},
+          {"precision", row.precision.str()},
+          {"device", row.device.str()},
+          {"judge", row.judge.str()},
+          {"baseline", row.baseline},
+          {"fast_1", estimate_json(row.fast_1)},
+          {"geomean", estimate_json(row.geomean)}};
+}
+
+json pair_json(const ModelPair& pair) {
+  return {{"a", pair.a.str()},
+          {"b", pair.b.str()},
+          {"precision", pair.precision.str()},
+          {"device", pair.device.str()},
+          {"judge", pair.judge.str()},
+          {"problems", pair.problems},
+          {"only_a", pair.only_a},
+          {"only_b", pair.only_b},
+          {"p_value", number(pair.p_value)},
+          {"speed", estimate_json(pair.speed)},
+          {"speed_problems", pair.speed_problems}};
+}
+
 json degenerate_json(const DegenerateProblem& problem) {
   json answers = json::object();
   for (const auto& [name, answer] : problem.answers)
@@ -130,7 +154,11 @@ void write_json(const Report& report, std::ostream& out) {
   std::unordered_map<std::size_t, std::size_t> places;
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());
   write_rows(out, "summary", report.summary,
-             [&](const SummaryRow& row) { return summary_json(report, row); });
+             [&](const SummaryRow& row) { return summary_json(row, report.metrics); });
+  write_rows(out, "slices", report.slices,
+             [&](const SummaryRow& row) { return summary_json(row, report.slice_metrics); });
+  write_rows(out, "baselines", report.over, over_json);
+  write_rows(out, "pairs", report.pairs, pair_json);
   if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);
   json exclusions = json::array();
   for (const std::size_t index : report.exclusions)

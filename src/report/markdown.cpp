@@ -8,6 +8,7 @@
 
 #include "audited.hpp"
 #include "formats.hpp"
+#include "model_tables.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
 #include "text.hpp"
@@ -116,6 +117,9 @@ void write_summary(const Report& report, std::ostream& out) {
   for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
   out << "Intervals are 95 % over problems; correct counts samples, fast\\_p and geomean \\(n\\) "
          "first samples only.\n";
+  const std::vector<std::string> texts = model_texts(report);
+  if (!texts.empty()) out << '\n';
+  for (const std::string& text : texts) out << "- " << escaped(text) << '\n';
 }
 
 void write_degenerate(const Report& report, std::ostream& out) {

@@ -12,6 +12,7 @@
 #include "audited.hpp"
 #include "facts.hpp"
 #include "kbench/error.hpp"
+#include "model_tables.hpp"
 #include "standings.hpp"
 #include "text.hpp"
 
@@ -52,11 +53,15 @@ bool is_on_cpu(const RunFile& run) {
 
 std::string chosen_baseline(const Report& report) {
   const std::string& asked = report.options.baseline;
+  if (asked == kBestBaseline && report.baselines.size() > 1) return asked;
   if (asked.empty()) return report.baselines.empty() ? std::string() : report.baselines[0];
   if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
-    throw UsageError(fmt::format(
-        "the run has no baseline \"{}\"; it has {}", asked,
-        report.baselines.empty() ? "none" : fmt::format("{}", fmt::join(report.baselines, ", "))));
+    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}", asked,
+                                 report.baselines.empty() ? "none"
+                                 : report.baselines.size() == 1
+                                     ? report.baselines.front()
+                                     : fmt::format("{}, and best for the fastest of them",
+                                                   fmt::join(report.baselines, ", "))));
   }
   return asked;
 }
@@ -144,6 +149,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
         report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
         std::back_inserter(report.summary));
   }
+  report::add_model_tables(report, groups);
   report.failures = failure_groups(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report.run, records_off_roster(report.run));

@@ -231,4 +231,15 @@ std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& 
   return rows;
 }
 
+std::vector<std::pair<Interned, std::vector<ProblemSamples>>> problems_of_models(
+    const Report& report, const StandingGroup& group) {
+  std::vector<std::pair<Interned, std::vector<ProblemSamples>>> models;
+  for (std::size_t at = 0; at < group.standings.size();) {
+    const Interned& model = report.run.roster[group.standings[at].entry].model;
+    if (models.empty() || models.back().first != model) models.emplace_back().first = model;
+    models.back().second.push_back(take_problem(report, group.standings, at));
+  }
+  return models;
+}
+
 }  // namespace kbench::report

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "kbench/report.hpp"
@@ -35,5 +36,9 @@ bool is_exclusion(const Record& record, bool on_cpu);
 std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
                                      std::span<const Metric> metrics,
                                      const std::set<Interned>* degenerate = nullptr);
+
+/// The problems of each model of a group, in the order of its standings.
+std::vector<std::pair<Interned, std::vector<ProblemSamples>>> problems_of_models(
+    const Report& report, const StandingGroup& group);
 
 }  // namespace kbench::report

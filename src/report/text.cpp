@@ -8,6 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kbench/report.hpp"
+
 namespace kbench::report {
 namespace {
 
@@ -114,6 +116,10 @@ std::string counted(std::int64_t count, std::string_view noun) {
 
 std::optional<double> time_ms(const Record& record, std::string_view side) {
   if (!record.timing) return std::nullopt;
+  if (side == kBestBaseline) {
+    const Speedup* best = speedup_over(record, side);
+    return best == nullptr ? std::nullopt : time_ms(record, best->baseline.str());
+  }
   for (const auto& [name, timing] : record.timing->sides) {
     if (name != side) continue;
     if (record.timing->method == "kb_events" && std::isfinite(timing.mean_ms))
@@ -132,6 +138,13 @@ std::optional<double> told_ms(const Record& record) {
 }
 
 const Speedup* speedup_over(const Record& record, std::string_view baseline) {
+  if (baseline == kBestBaseline) {
+    const Speedup* least = nullptr;
+    for (const Speedup& speedup : record.speedup)
+      if (std::isfinite(speedup.value) && (least == nullptr || speedup.value < least->value))
+        least = &speedup;
+    return least;
+  }
   for (const Speedup& speedup : record.speedup) {
     if (speedup.baseline == baseline && std::isfinite(speedup.value)) return &speedup;
   }

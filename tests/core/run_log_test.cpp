@@ -301,6 +301,26 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
   }
 }
 
+TEST_F(RunLog, FilesThatDisagreeOnAVerdictAreNamed) {
+  const auto other = folder_.path() / "other.jsonl";
+  Record wrong = samples::mismatch();
+  Record right = samples::correct();
+  wrong.candidate_hash = right.candidate_hash;
+  for (const auto& [path, record] : {std::pair(path_, right), std::pair(other, wrong)}) {
+    RunWriter writer(path, false);
+    writer.write(header());
+    writer.write(record, nullptr);
+    writer.write(samples::correct("beta"), nullptr);
+  }
+  const RunFile run = read_runs({path_, other});
+  ASSERT_THAT(run.conflicts, SizeIs(1)) << "what both say alike is none";
+  EXPECT_THAT(run.conflicts[0],
+              AllOf(HasSubstr("level1/19_ReLU alpha 0: correct in " + path_.string()),
+                    HasSubstr("mismatch in " + other.string())));
+  EXPECT_EQ(run.records[0].outcome, Outcome::kMismatch) << "the later file counts";
+  EXPECT_THAT(read_runs({path_}).conflicts, IsEmpty());
+}
+
 TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
   const std::map<std::string, json> examples = test::documented_lines("RUN_FILE.md");
   ASSERT_THAT(examples, SizeIs(4));

@@ -36,6 +36,8 @@ const drawSummary = () => {
         .map((title, i) => kbench.make("th", { scope: "col", class: i > 0 && "n" }, title)))),
       kbench.make("tbody", {}, body))),
     kbench.make("p", { class: "soft" }, summary.notes.join(" · ")));
+  if (summary.remarks.length > 0) document.getElementById("summary").append(
+    kbench.make("ul", {}, summary.remarks.map((text) => kbench.make("li", {}, text))));
 };
 
 const drawFailures = () => {
