@@ -85,6 +85,7 @@ welcome_packages() {
   have_d3 || missing+=(node-d3)
   if [[ $with_tests == ON && $mode == full ]]; then
     have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
+    command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
     /usr/bin/python3 -c "import jsonschema" 2>/dev/null || missing+=(python3-jsonschema)
   fi
 }

@@ -11,6 +11,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
+#include "kbench/plot.hpp"
 #include "kbench/run_log.hpp"
 #include "terminal.hpp"
 
@@ -92,6 +93,8 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
                  "is one; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--against", a.against, "older run file that --fail-on compares with");
+  app.add_option("--plot", a.plot,
+                 "folder for the main charts as SVG and PNG files (needs gnuplot)");
   app.add_option("--select", a.selections,
                  "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
                  "choose what the report is on, outcome, cause, class, kind, flag and trust what "
@@ -132,6 +135,7 @@ int report_on(RunFile run, const ReportArguments& arguments,
   const Report report = build_report(std::move(run), options, audits);
   write_reports(report, targets, std::cout);
   write_step_summary(report, targets);
+  if (!arguments.plot.empty()) write_plots(report, arguments.plot);
   const std::vector<std::string> sentences = unmet(report, arguments);
   for (const std::string& sentence : sentences) fmt::print(stderr, "kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;

@@ -10,6 +10,7 @@ import io
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,24 @@ def expect(text, run):
     json.loads(text)
 
 
+def plots(path, folder):
+    """The charts as files; nothing where there is no gnuplot."""
+    if shutil.which("gnuplot") is None:
+        print("plots are not looked at: there is no gnuplot (gnuplot-nox)")
+        return None
+    ended = subprocess.run([KBENCH, "report", str(path), "--format", "expect=%s/e" % folder.parent,
+                            "--plot", str(folder)], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+    for file in folder.iterdir():
+        if file.suffix == ".svg":
+            assert xml.parse(file).getroot().tag.endswith("svg")
+        else:
+            assert file.read_bytes().startswith(b"\x89PNG"), "%s is no PNG" % file.name
+    names = {file.stem for file in folder.iterdir()}
+    assert len(list(folder.iterdir())) == 2 * len(names)
+    return names
+
+
 FORMATS = {"junit": junit, "json": json_report, "csv": csv_report, "markdown": markdown,
            "github": github, "latex": latex, "console": console, "expect": expect}
 
@@ -112,6 +131,15 @@ def main():
                 except (AssertionError, ValueError, xml.ParseError, csv.Error) as wrong:
                     print("%s of %s: %s" % (name, path.name, str(wrong)[:2000]))
                     return 1
+            try:
+                names = plots(path, path.with_suffix(".plots"))
+                if names is not None and path.name == "models.jsonl":
+                    assert names == {"fast_p", "pass_at_k", "speedups", "times", "outcomes"}, names
+                if names is not None and path.name == "cpu.jsonl":
+                    assert names == {"pass_at_k", "outcomes"}, names
+            except (AssertionError, xml.ParseError) as wrong:
+                print("plots of %s: %s" % (path.name, wrong))
+                return 1
             print("%s: as it should be" % path.name)
     return 0
 
