@@ -86,7 +86,8 @@ welcome_packages() {
   if [[ $with_tests == ON && $mode == full ]]; then
     have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
     command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
-    /usr/bin/python3 -c "import jsonschema" 2>/dev/null || missing+=(python3-jsonschema)
+    /usr/bin/python3 -c "import jsonschema, yaml" 2>/dev/null ||
+      missing+=(python3-jsonschema python3-yaml)
   fi
 }
 
