@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "cli/kbench_process.hpp"
+#include "report/report_samples.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr int kUsage = 2;
+constexpr int kGate = 3;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// Reports, gates, show and watch on files: no candidate is run.
+class ReportCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    write("gpu.jsonl", samples::gpu_run());
+    write("cpu.jsonl", samples::cpu_run());
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  void write(const std::string& name, const RunFile& run) const {
+    RunWriter writer(path(name), false);
+    writer.write(run.headers.at(0));
+    writer.write(run.roster);
+    for (const Record& record : run.records) writer.write(record, {{"log", "a log\n"}});
+    if (run.ended) writer.write_end("5ec7e7", true);
+  }
+
+  CommandResult report(const std::string& file, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"report", path(file)});
+    return run_kbench(arguments, {}, std::chrono::seconds(60));
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(ReportCommand, EachUnmetGateIsASentenceAndTheEndIs3) {
+  const auto result = report("gpu.jsonl", {"--fail-under", "correct=0.5", "--fail-under",
+                                           "level1.fast_1=0.5", "--format", "expect"});
+  EXPECT_EQ(result.status.code, kGate);
+  EXPECT_EQ(result.error, "kbench: beta: correct is 0.3333, below 0.5\n");
+  EXPECT_EQ(report("gpu.jsonl", {"--fail-under", "correct=0.3"}).status.code, 0);
+  EXPECT_EQ(report("cpu.jsonl", {"--fail-under", "geomean=1"}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, ExpectedOutcomesAreWrittenAndHeldTo) {
+  const std::string expected = path("expected.json");
+  ASSERT_EQ(report("cpu.jsonl", {"--format", "expect=" + expected}).status.code, 0);
+  const auto same = report("cpu.jsonl", {"--expect", expected, "--format", "csv"});
+  EXPECT_EQ(same.status.code, 0) << same.error;
+  folder_.write("expected.json", R"({"level1/19_ReLU": "correct", "level1/2_Softmax": "correct"})");
+  const auto other = report("cpu.jsonl", {"--expect", expected, "--format", "csv"});
+  EXPECT_EQ(other.status.code, kGate);
+  EXPECT_THAT(other.error, HasSubstr("level1/19_ReLU alpha 0: mismatch, expected correct"));
+  folder_.write("expected.json", "{");
+  EXPECT_EQ(report("none.jsonl", {"--expect", expected}).status.code, kUsage)
+      << "what is wrong with it is said before the run is read";
+  EXPECT_THAT(report("none.jsonl", {"--expect", expected}).error, HasSubstr("expected.json"));
+}
+
+TEST_F(ReportCommand, AnOlderRunMayBeHeldAgainst) {
+  RunFile later = samples::gpu_run();
+  later.records[0] = samples::mismatch("alpha", "level1/2_Softmax", 0);
+  write("later.jsonl", later);
+  const auto broken = report("later.jsonl", {"--fail-on", "new-failure", "--against",
+                                             path("gpu.jsonl"), "--format", "csv"});
+  EXPECT_EQ(broken.status.code, kGate);
+  EXPECT_THAT(broken.error, AllOf(HasSubstr("1 sample no longer correct"),
+                                  HasSubstr("level1/2_Softmax alpha 0")));
+  EXPECT_EQ(
+      report("gpu.jsonl", {"--fail-on", "regression", "--against", path("gpu.jsonl")}).status.code,
+      0);
+  EXPECT_EQ(report("gpu.jsonl", {"--fail-on", "cheat"}).status.code, 0);
+  EXPECT_EQ(report("gpu.jsonl", {"--fail-on", "regression"}).status.code, kUsage);
+  EXPECT_EQ(report("gpu.jsonl", {"--against", path("gpu.jsonl")}).status.code, kUsage);
+  EXPECT_EQ(
+      report("gpu.jsonl", {"--fail-on", "regression", "--against", path("none.jsonl")}).status.code,
+      kUsage);
+}
+
+TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
+  const auto result = report("gpu.jsonl", {"--format", "html=" + path("no/folder/report.html")});
+  EXPECT_EQ(result.status.code, 1);
+  EXPECT_THAT(result.error, AllOf(HasSubstr("no/folder/report.html"), HasSubstr("name a file")));
+  EXPECT_EQ(report("gpu.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {
+  const auto level = report("gpu.jsonl", {"--select", "level=2", "--format", "json"});
+  ASSERT_EQ(level.status.code, 0) << level.error;
+  EXPECT_EQ(nlohmann::json::parse(level.output)["planned"], 4);
+  const auto wrong = report("gpu.jsonl", {"--select", "outcome=mismatch", "--format", "json"});
+  const auto whole = report("gpu.jsonl", {"--format", "json"});
+  EXPECT_THAT(nlohmann::json::parse(wrong.output)["candidates"], SizeIs(2));
+  EXPECT_EQ(nlohmann::json::parse(wrong.output)["summary"],
+            nlohmann::json::parse(whole.output)["summary"]);
+  EXPECT_EQ(report("gpu.jsonl", {"--select", "level=9"}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, TheStepSummaryOfActionsIsAppendedTo) {
+  folder_.write("summary.md", "before\n");
+  ::setenv("GITHUB_STEP_SUMMARY", path("summary.md").c_str(), 1);
+  const auto result = report("gpu.jsonl", {"--format", "github"});
+  ::unsetenv("GITHUB_STEP_SUMMARY");
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  EXPECT_THAT(result.output, HasSubstr("::error file=alpha/level1/19_ReLU/1.cu"));
+  EXPECT_THAT(text_of(path("summary.md")),
+              AllOf(testing::StartsWith("before\n# kbench: INCOMPLETE"), HasSubstr("## Failures")));
+}
+
+TEST_F(ReportCommand, ShowTellsOfOneCandidate) {
+  const auto shown = run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--model", "alpha"});
+  ASSERT_EQ(shown.status.code, 0) << shown.error;
+  EXPECT_THAT(shown.output,
+              AllOf(HasSubstr("mismatch, values  level1/19_ReLU alpha 1"), HasSubstr("a log"),
+                    HasSubstr("first wrong: output 0 [3, 17]: expected 0.5, got 0.25")));
+  const auto json = run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--json"});
+  const auto parsed = nlohmann::json::parse(json.output);
+  ASSERT_THAT(parsed, SizeIs(2)) << "of two models";
+  EXPECT_EQ(parsed[0]["details"]["log"], "a log\n");
+  EXPECT_EQ(run_kbench({"show", path("gpu.jsonl"), "5_None"}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, WatchSaysHowARunStands) {
+  const auto stopped = run_kbench({"watch", path("gpu.jsonl")});
+  EXPECT_EQ(stopped.status.code, 0) << stopped.error;
+  EXPECT_THAT(stopped.output,
+              AllOf(HasSubstr("nobody writes to it"), HasSubstr("10/12"), HasSubstr("Newest"),
+                    HasSubstr("alpha 3/6 correct"), HasSubstr("1 fault of kbench itself")));
+  EXPECT_THAT(run_kbench({"watch", path("cpu.jsonl")}).output, HasSubstr("the run has ended"));
+  EXPECT_EQ(run_kbench({"watch", path("none.jsonl")}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, WatchFollowsARunToItsEnd) {
+  RunWriter writer(path("live.jsonl"), false);
+  writer.write(samples::header("cpu"));
+  writer.write(std::vector{samples::planned("alpha", "level1/19_ReLU", 1, 0),
+                           samples::planned("alpha", "level1/19_ReLU", 1, 1)});
+  auto watched = std::async(std::launch::async, [&] {
+    return run_kbench({"watch", path("live.jsonl"), "--interval", "0.05"}, {},
+                      std::chrono::seconds(60));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  writer.write(samples::correct("alpha", "level1/19_ReLU", 0), nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  writer.write(samples::mismatch("alpha", "level1/19_ReLU", 1), nullptr);
+  writer.write_end("5ec7e7", true);
+  const CommandResult result = watched.get();
+  EXPECT_EQ(result.status.code, 0) << result.error;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("0/2, 0 correct"), HasSubstr("1/2, 1 correct"),
+                                   HasSubstr("2/2, 100 %"), HasSubstr("the run has ended"),
+                                   HasSubstr("first wrong")));
+}
+
+}  // namespace
+}  // namespace kbench::test
