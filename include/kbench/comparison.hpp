@@ -13,6 +13,7 @@
 
 #include "kbench/measured.hpp"
 #include "kbench/run_log.hpp"
+#include "kbench/selection.hpp"
 
 namespace kbench {
 
@@ -72,6 +73,8 @@ struct ComparedSample {
   /// two were timed in different ways.
   std::optional<Measured> time_ratio;
   std::vector<ComparedBaseline> baselines;  ///< in the order of the base run's record
+  /// What ComparisonOptions::select asks of what came out holds for one of the two records.
+  bool listed = true;
 
   /// The ratio that `basis` names; null where there is none.
   const Measured* decisive() const;
@@ -85,6 +88,7 @@ struct UnmatchedSample {
   Interned model;  ///< as its run calls it
   int sample = 0;
   std::size_t record = 0;  ///< into RunFile::records of its run
+  bool listed = true;      ///< as ComparedSample::listed
 };
 
 /// Geometric mean of the ratios of `count` samples that both runs have right.
@@ -122,6 +126,8 @@ struct ComparedRun {
 
 struct ComparisonOptions {
   double regression = 0.05;  ///< share by which a time has to grow to be a regression
+  /// Conditions on the plan choose what is compared, those on what came out what is listed.
+  Selection select = {};
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every sample
@@ -143,7 +149,7 @@ struct Comparison {
 /// Times are those of measured_time(), their ratios those of ratio_between_runs(), and so are
 /// ratios of speedups, of the records' own intervals.
 ///
-/// Throws UsageError for fewer than two runs.
+/// Throws UsageError for fewer than two runs, and for one of which the selection leaves nothing.
 Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions options);
 
 /// One way to write a comparison. To add one: the function, and a row in comparison_formats().

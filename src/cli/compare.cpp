@@ -9,17 +9,17 @@
 #include "commands.hpp"
 #include "kbench/comparison.hpp"
 #include "kbench/error.hpp"
+#include "report_options.hpp"
 #include "terminal.hpp"
 
 namespace kbench::cli {
 namespace {
 
-constexpr int kGate = 3;
-
 struct CompareArguments {
   std::vector<std::filesystem::path> runs;
   std::vector<std::string> formats;
   std::string gate;
+  std::vector<std::string> selections;
   ComparisonOptions options;
 };
 
@@ -28,6 +28,7 @@ int compare(const CompareArguments& arguments, bool is_gated) {
   std::vector<ComparisonTarget> targets;
   for (const std::string& format : arguments.formats) targets.push_back(comparison_target(format));
   ComparisonOptions options = arguments.options;
+  options.select = selection_of(arguments.selections);
   if (is_gated) options.regression = parse_regression_gate(arguments.gate);
   if (arguments.runs.size() < 2)
     throw UsageError(fmt::format("there is nothing to compare {} with: name two run files or more",
@@ -60,6 +61,7 @@ Subcommand add_compare(CLI::App& app) {
       "--fail-on", arguments->gate,
       "regression, or regression=SHARE (5%, the default, or 0.05): exit 3 where a sample is no "
       "longer correct, or is slower by more than that and its interval is beyond 1");
+  add_select_option(*command, arguments->selections);
   command->add_flag("--verbose", arguments->options.verbose, "every sample, however many");
   return {command, [arguments, gate] { return compare(*arguments, gate->count() > 0); }};
 }

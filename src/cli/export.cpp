@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/report_options.hpp"
+#include "kbench/error.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -14,12 +16,23 @@ namespace {
 struct ExportArguments {
   std::vector<std::filesystem::path> runs;
   std::string format;
+  std::vector<std::string> selections;
   ExportOptions options;
 };
 
 int export_to(const ExportArguments& arguments) {
-  const Export made =
-      export_format(arguments.format).make(read_runs(arguments.runs), arguments.options);
+  const ExportFormat& format = export_format(arguments.format);
+  const Selection selection = selection_of(arguments.selections);
+  // Another program counts what it is given: of a run without its failures, too much is right.
+  if (selection.lists_some())
+    throw UsageError(
+        "--select chooses what is exported by problem, level, model, sample or tag; by what came "
+        "out, it only chooses what kbench report and kbench compare list");
+  RunFile run = read_runs(arguments.runs);
+  selection.apply(run);
+  if (run.roster.empty() && !selection.empty())
+    throw UsageError(fmt::format("--select {} leaves nothing of the run", selection.text()));
+  const Export made = format.make(run, arguments.options);
   write_export(made, arguments.options);
   for (const std::string& note : made.notes) fmt::print(stderr, "kbench: {}\n", note);
   for (const std::string& line : made.summary) fmt::print("{}\n", line);
@@ -43,6 +56,7 @@ Subcommand add_export(CLI::App& app) {
   command->add_option("--to", arguments->format, formats_help())->required();
   command->add_option("--out", arguments->options.out, "folder to write into; no file is replaced")
       ->required();
+  add_select_option(*command, arguments->selections);
   command->add_option("--k", arguments->options.k, "k of pass@k")
       ->delimiter(',')
       ->allow_extra_args(false)

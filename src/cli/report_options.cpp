@@ -95,12 +95,16 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
   app.add_option("--against", a.against, "older run file that --fail-on compares with");
   app.add_option("--plot", a.plot,
                  "folder for the main charts as SVG and PNG files (needs gnuplot)");
-  app.add_option("--select", a.selections,
-                 "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
-                 "choose what the report is on, outcome, cause, class, kind, flag and trust what "
-                 "it lists; may be repeated")
-      ->allow_extra_args(false);
+  add_select_option(app, a.selections);
   app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
+}
+
+void add_select_option(CLI::App& app, std::vector<std::string>& selections) {
+  app.add_option("--select", selections,
+                 "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
+                 "choose what is counted, outcome, cause, class, kind, flag and trust what is "
+                 "listed; may be repeated")
+      ->allow_extra_args(false);
 }
 
 Selection selection_of(const std::vector<std::string>& arguments) {

@@ -24,6 +24,9 @@ struct ReportArguments {
 /// Adds the options of reports and gates; `format_option` is "--format" or "--report".
 void add_report_options(CLI::App& app, ReportArguments& arguments, const char* format_option);
 
+/// Adds `--select`, as every command that reads run files has it.
+void add_select_option(CLI::App& app, std::vector<std::string>& selections);
+
 /// The conditions of `--select`; throws UsageError.
 Selection selection_of(const std::vector<std::string>& arguments);
 

@@ -222,11 +222,7 @@ Subcommand add_watch(CLI::App& app) {
       ->check(CLI::Range(0.05, 3600.0))
       ->capture_default_str();
   command->add_flag("--once", arguments->once, "say how it stands, and end");
-  command
-      ->add_option(
-          "--select", arguments->selections,
-          "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN, as of kbench report; may be repeated")
-      ->allow_extra_args(false);
+  add_select_option(*command, arguments->selections);
   return {command, [arguments] { return watch(*arguments); }};
 }
 

@@ -94,6 +94,11 @@ constexpr std::array kSampleColumns = {
     SampleColumn{[](const ComparedView&) { return std::string("remarks"); }, remark, false, false},
 };
 
+std::size_t listed_count(const ComparedView& view) {
+  return static_cast<std::size_t>(
+      std::ranges::count(view.pair.samples, true, &ComparedSample::listed));
+}
+
 /// Whether a sample is shown even where there are too many for all.
 bool asks_for_attention(const ComparedSample& sample) {
   return sample.regression || sample.change == Change::kSlower || sample.change == Change::kFixed;
@@ -182,15 +187,15 @@ std::vector<std::vector<std::string>> summary_table(const Comparison& comparison
 }
 
 std::vector<const ComparedSample*> shown_samples(const ComparedView& view) {
-  const bool all = view.comparison.options.verbose || view.pair.samples.size() <= kManyCandidates;
+  const bool all = view.comparison.options.verbose || listed_count(view) <= kManyCandidates;
   std::vector<const ComparedSample*> shown;
   for (const ComparedSample& sample : view.pair.samples)
-    if (all || asks_for_attention(sample)) shown.push_back(&sample);
+    if (sample.listed && (all || asks_for_attention(sample))) shown.push_back(&sample);
   return shown;
 }
 
 std::string left_out_text(const ComparedView& view) {
-  const std::size_t left_out = view.pair.samples.size() - shown_samples(view).size();
+  const std::size_t left_out = listed_count(view) - shown_samples(view).size();
   if (left_out == 0) return {};
   return fmt::format(
       "{} neither slower, broken nor fixed are too many to list here: --verbose lists them, and "
@@ -203,7 +208,7 @@ std::vector<std::string> unmatched_lines(const ComparedView& view) {
   for (const bool in_base : {true, false}) {
     std::vector<std::string> names;
     for (const UnmatchedSample& sample : view.pair.unmatched) {
-      if (sample.in_base != in_base) continue;
+      if (sample.in_base != in_base || !sample.listed) continue;
       names.push_back(
           printable(fmt::format("{} {} {}{}", sample.problem, sample.model, sample.sample,
                                 sample.planned ? " (no verdict there yet)" : "")));

@@ -99,6 +99,10 @@ class Join {
     const ComparedRun& a = comparison.runs[0];
     const ComparedRun& b = comparison.runs[other];
     result_.notes = report::pair_notes(a, b);
+    if (!options_.select.empty())
+      result_.notes.push_back(printable(fmt::format(
+          "--select {}{}", options_.select.text(),
+          options_.select.lists_some() ? "; the summary counts what is not listed, too" : "")));
     const auto of_base = models_of(base_), of_other = models_of(other_);
     if (of_base.size() != 1 || of_other.size() != 1 || of_base == of_other) return;
     base_model_ = *of_base.begin();
@@ -177,7 +181,9 @@ class Join {
                                  .problem = key.problem,
                                  .model = (in_base ? base_ : other_).records[record].model,
                                  .sample = key.sample,
-                                 .record = record});
+                                 .record = record,
+                                 .listed = options_.select.lists(
+                                     (in_base ? base_ : other_).records[record])});
   }
 
   void compare(const SampleKey& key, std::size_t base_record, std::size_t other_record) {
@@ -193,6 +199,7 @@ class Join {
     sample.other_record = other_record;
     sample.base_ms = report::candidate_time(a);
     sample.other_ms = report::candidate_time(b);
+    sample.listed = options_.select.lists(a) || options_.select.lists(b);
     sample.reason = incomparable(a, b);
     const bool was = a.outcome == Outcome::kCorrect, is = b.outcome == Outcome::kCorrect;
     if (sample.reason.empty()) {
@@ -279,6 +286,11 @@ Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions opt
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     ComparedRun& run = comparison.runs[i];
     run.label = label(i);
+    const bool was_empty = run.run.roster.empty();
+    options.select.apply(run.run);
+    if (run.run.roster.empty() && !was_empty)
+      throw UsageError(
+          fmt::format("--select {} leaves nothing of {}", options.select.text(), run.name));
     comparison.facts.push_back(report::run_facts(run.run));
     for (const std::string& warning : report::run_warnings(run.run))
       comparison.warnings.push_back(fmt::format("{}: {}", run.label, warning));

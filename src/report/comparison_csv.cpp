@@ -163,10 +163,12 @@ void write_comparison_csv(const Comparison& comparison, std::ostream& out) {
   for (const RunComparison& pair : comparison.comparisons) {
     const ComparedView view{comparison, pair};
     for (const ComparedSample& sample : pair.samples) {
+      if (!sample.listed) continue;
       append_row(buffer, {.view = view, .both = &sample}, baselines);
       flush();
     }
     for (const UnmatchedSample& sample : pair.unmatched) {
+      if (!sample.listed) continue;
       append_row(buffer, {.view = view, .one = &sample}, baselines);
       flush();
     }

@@ -100,8 +100,10 @@ void write_comparison_json(const Comparison& comparison, std::ostream& out) {
   std::vector<std::pair<ComparedView, const UnmatchedSample*>> unmatched;
   for (const RunComparison& pair : comparison.comparisons) {
     const ComparedView view{comparison, pair};
-    for (const ComparedSample& sample : pair.samples) samples.emplace_back(view, &sample);
-    for (const UnmatchedSample& sample : pair.unmatched) unmatched.emplace_back(view, &sample);
+    for (const ComparedSample& sample : pair.samples)
+      if (sample.listed) samples.emplace_back(view, &sample);
+    for (const UnmatchedSample& sample : pair.unmatched)
+      if (sample.listed) unmatched.emplace_back(view, &sample);
   }
   write_rows(out, "summary", comparison.comparisons, [&](const RunComparison& pair) {
     return summary_json({comparison, pair});

@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
-constexpr std::uint64_t kLongestLog = 16u << 20;  // bytes of details
 constexpr std::size_t kIntervalWidth = 9;         // "0.67–0.96"
 
 /// Writes the parts of a report line by line.
@@ -231,9 +230,11 @@ class Console : private ConsoleLines {
   /// Of what its compiler or Python said, as much as shows where to look.
   void first_of_log(const Record& record) {
     std::string why_none;
-    const std::string log = log_of(details_.details(record, why_none, kLongestLog));
+    const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
     for (const std::string& text : first_lines(log, kShownLogLines))
       line(painted(Tone::kFaint, std::string(12, ' ') + fitted(text, width_ - 12)));
+    if (record.details && record.details->length > kLongestDetails)
+      labelled("", 12, fmt::format("its log is not read here: {}; kbench show does", why_none));
   }
 
   /// What the sanitizers saw in candidates that were right, or failed by something else.

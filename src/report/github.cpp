@@ -18,7 +18,6 @@ namespace {
 // Actions shows ten errors and ten warnings of a step; a few more do no harm, thousands do.
 constexpr std::size_t kMostAnnotations = 50;
 constexpr std::size_t kLongestMessage = 1000;
-constexpr std::uint64_t kLongestLog = 16u << 20;  // bytes of details
 
 /// `text` as a workflow command takes it; nothing that a candidate says ends the command's line.
 std::string command_text(std::string_view text) {
@@ -60,7 +59,7 @@ void write_github(const Report& report, std::ostream& out) {
       const Record& record = report.run.records[index];
       std::string why_none;
       const std::vector<Mark> marks =
-          marks_of(record, log_of(details.details(record, why_none, kLongestLog)));
+          marks_of(record, log_of(details.details(record, why_none, kLongestDetails)));
       const auto mark = std::ranges::find(marks, "error", &Mark::severity);
       annotate(out, "error", record, mark == marks.end() ? 0 : mark->line, failure_text(record));
     }

@@ -19,7 +19,6 @@ using nlohmann::json;
 // A page of some ten megabytes opens at once; what is not in it is in the run's files.
 constexpr std::size_t kMostBytes = 24u << 20;
 constexpr std::size_t kMostDetailed = 5000;
-constexpr std::uint64_t kLongestRead = 16u << 20;  // of one candidate's details
 
 /// How much is told of each candidate: the more there are, the less.
 struct Budget {
@@ -114,7 +113,7 @@ class Details {
 
   std::string line(const Record& record) {
     std::string why_none;
-    json details = files_.details(record, why_none, kLongestRead);
+    json details = files_.details(record, why_none, kLongestDetails);
     json cut = json::array();
     const std::string log = log_of(details);
     json whole = files_.line(record);

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kLogLines = 40;
 constexpr std::size_t kMostLogs = 1000;           // of failures: CI systems hold the file in memory
-constexpr std::uint64_t kLongestLog = 16u << 20;  // bytes of details
 
 /// `text` as XML 1.0 may hold it: markup escaped, characters that it has no place for left out.
 std::string xml(std::string_view text) {
@@ -181,7 +180,7 @@ class Junit {
     for (const Finding& finding : record.findings) text += "\n" + printable(finding.message);
     if (++logs_ > kMostLogs) return text;
     std::string why_none;
-    const std::string log = log_of(details_.details(record, why_none, kLongestLog));
+    const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
     for (const std::string& line : first_lines(log, kLogLines)) text += "\n" + line;
     if (!why_none.empty()) text += "\nits log is not here: " + printable(why_none);
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct Mark {
 /// Clang) and Python say of its file in `log`; where none of them is an error, that of its message
 /// ("line 7, column 3: …"). At most 50.
 std::vector<Mark> marks_of(const Record& record, std::string_view log);
+
+/// Longer details are not read for a report: a run may have thousands of them. In bytes.
+inline constexpr std::uint64_t kLongestDetails = 16u << 20;
 
 /// All logs that the details hold, one after the other; "" for null.
 std::string log_of(const nlohmann::json& details);

@@ -12,6 +12,7 @@
 namespace kbench::test {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -93,6 +94,30 @@ TEST_F(Compare, ThreeRunsAreComparedWithTheFirst) {
   EXPECT_THAT(result.output, HasSubstr("C compared with A"));
 }
 
+TEST_F(Compare, ASelectionChoosesWhatIsComparedAndWhatIsListed) {
+  const auto compared = [&](const std::string& selection) {
+    const auto result = compare({path("before.jsonl"), path("after.jsonl"), "--format", "json",
+                                 "--select", selection});
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    return nlohmann::json::parse(result.output);
+  };
+  const auto planned = compared("problem=6_Broken");
+  EXPECT_THAT(planned.at("samples"), SizeIs(1));
+  EXPECT_EQ(planned.at("summary")[0].at("in_both"), 1);
+  // It was right in one of the two.
+  const auto listed = compared("outcome!=correct");
+  EXPECT_EQ(listed.at("summary")[0].at("in_both"), 9);
+  std::vector<std::string> problems;
+  for (const auto& sample : listed.at("samples")) problems.push_back(sample.at("problem"));
+  EXPECT_THAT(problems, Contains("level1/6_Broken"));
+  EXPECT_THAT(problems, Contains("level1/5_Fixed"));
+  EXPECT_THAT(problems.size(), testing::Lt(9));
+  const auto console =
+      compare({path("before.jsonl"), path("after.jsonl"), "--select", "outcome!=correct"});
+  EXPECT_THAT(console.output, HasSubstr("--select outcome!=correct"));
+  EXPECT_THAT(console.output, HasSubstr("level1/6_Broken"));
+}
+
 TEST_F(Compare, MistakesAreToldInOneSentence) {
   const auto mistake = [&](std::vector<std::string> arguments) {
     const auto result = compare(std::move(arguments));
@@ -106,6 +131,10 @@ TEST_F(Compare, MistakesAreToldInOneSentence) {
               HasSubstr("pdf"));
   EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--fail-on", "slowness"}),
               HasSubstr("slowness"));
+  EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--select", "level=9"}),
+              HasSubstr("leaves nothing of"));
+  EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--select", "modle=a"}),
+              HasSubstr("did you mean"));
   EXPECT_THAT(mistake({}), HasSubstr("run"));
 }
 

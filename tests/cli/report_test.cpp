@@ -120,6 +120,26 @@ TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {
   EXPECT_EQ(report("gpu.jsonl", {"--select", "level=9"}).status.code, kUsage);
 }
 
+TEST_F(ReportCommand, WhatIsExportedIsChosenByThePlanAlone) {
+  const auto exported = [&](const std::string& out, const std::string& selection) {
+    return run_kbench({"export", path("gpu.jsonl"), "--to", "kernelbench", "--out", path(out),
+                       "--select", selection},
+                      {}, std::chrono::seconds(60));
+  };
+  const auto chosen = exported("one", "model=beta");
+  EXPECT_EQ(chosen.status.code, 0) << chosen.error;
+  EXPECT_TRUE(std::filesystem::exists(path("one/runs/beta_level1/eval_results.json")));
+  EXPECT_FALSE(std::filesystem::exists(path("one/runs/alpha_level1/eval_results.json")));
+  const auto nothing = exported("two", "level=9");
+  EXPECT_EQ(nothing.status.code, kUsage);
+  EXPECT_THAT(nothing.error, HasSubstr("leaves nothing"));
+  // Without its failures a run has too much that is right.
+  const auto outcome = exported("three", "outcome=correct");
+  EXPECT_EQ(outcome.status.code, kUsage);
+  EXPECT_THAT(error_lines(outcome), SizeIs(1)) << outcome.error;
+  EXPECT_FALSE(std::filesystem::exists(path("three")));
+}
+
 TEST_F(ReportCommand, TheStepSummaryOfActionsIsAppendedTo) {
   folder_.write("summary.md", "before\n");
   ::setenv("GITHUB_STEP_SUMMARY", path("summary.md").c_str(), 1);

@@ -22,8 +22,9 @@ SCHEMA = page_runs.ROOT / "src" / "report" / "report.schema.json"
 KBENCH = str(pathlib.Path(sys.argv[1]).resolve())
 
 
-def written(run, form):
-    ended = subprocess.run([KBENCH, "report", str(run), "--format", form], capture_output=True, check=False)
+def written(run, form, *more):
+    ended = subprocess.run([KBENCH, "report", str(run), "--format", form, *more], capture_output=True,
+                           check=False)
     assert ended.returncode == 0, "%s of %s: %s" % (form, run.name, ended.stderr.decode())
     return ended.stdout.decode("utf-8")  # anything else is no UTF-8
 
@@ -111,6 +112,79 @@ def plots(path, folder):
     return names
 
 
+def long_log(folder):
+    """A log of 100 MB is in no report whole, and stops none."""
+    run = page_runs.Run(folder / "long_log.jsonl")
+    line = "kernel.cu(3): error: this argument list is wrong, and so it goes on\n"
+    log = "the first line\n" + line * (100_000_000 // len(line))
+    run.add("alpha", "level1/1_Log", 0, "compile_failure", details={"compiler_log": log})
+    run.add("alpha", "level1/2_NoLog", 0)
+    path = run.write()
+    for name in [*FORMATS, "html"]:
+        text = written(path, name)
+        assert len(text) < 2_000_000, "%s has %d characters" % (name, len(text))
+    said = " ".join(written(path, "console").split())
+    assert "its log is not read here: they are 101.5 MB long" in said, said
+    ended = subprocess.run([KBENCH, "show", str(path), "1_Log"], capture_output=True, check=False)
+    assert ended.returncode == 0 and b"the first line" in ended.stdout, ended.stderr.decode()
+
+
+def cut_off(folder):
+    """A run that is still being written: its last line is half there."""
+    path = page_runs.of_models(folder / "whole.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    part = folder / "part.jsonl"
+    part.write_bytes(b"".join(lines[:40]) + lines[40][:200])
+    report = json.loads(written(part, "json"))
+    assert len(report["candidates"]) == 38 and not report["complete"]
+    for name in [*FORMATS, "html"]:
+        written(part, name)
+    assert "INCOMPLETE 38/144" in written(part, "console")
+
+
+def lines_that_are_none(folder):
+    """Each bad line is told by its number, what stands beside it is read."""
+    path = page_runs.of_models(folder / "bad.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    nan = re.sub(r'"median_ms": [0-9.]+', '"median_ms": NaN', next(l for l in lines if "median_ms" in l))
+    huge = re.sub(r'"median_ms": [0-9.]+', '"median_ms": 1e999', next(l for l in lines if "median_ms" in l))
+    path.write_text("\n".join([*lines[:10], nan, huge, "{", "[]", '"text"', "\0\1", *lines[10:]]) + "\n",
+                    encoding="utf-8")
+    report = json.loads(written(path, "json"))
+    assert len(report["candidates"]) == 144
+    told = " ".join(report["warnings"])
+    assert "6 lines could not be read: line 11: " in told, told
+    for name in [*FORMATS, "html"]:
+        written(path, name)
+
+
+def two_versions(folder):
+    """Files of two versions of kbench make one report that names both; a newer schema is refused."""
+    older, newer = page_runs.of_models(folder / "older.jsonl"), page_runs.of_models(folder / "newer.jsonl")
+    lines = [json.loads(line) for line in newer.read_text(encoding="utf-8").splitlines()]
+    lines[0].update(kbench_version="99.1.2", schema="1.999")
+    for line in lines:
+        line["from_the_future"] = {"a": [1]}
+    newer.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    both = written(older, "markdown", str(newer))
+    assert "99.1.2" in both and lines[0]["kbench_version"] in both
+    lines[0]["schema"] = "2.0"
+    newer.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ended = subprocess.run([KBENCH, "report", str(newer)], capture_output=True, check=False)
+    assert ended.returncode == 2 and ended.stderr.count(b"\n") == 1, ended.stderr.decode()
+    assert b"schema 2.0" in ended.stderr
+
+
+def no_runs(folder):
+    """What is no run is one clear sentence."""
+    (folder / "empty").write_bytes(b"")
+    (folder / "binary").write_bytes(bytes(range(256)) * 64)
+    (folder / "other").write_text('{"type": "something"}\n')
+    for name in ["empty", "binary", "other", "missing", "."]:
+        ended = subprocess.run([KBENCH, "report", str(folder / name)], capture_output=True, check=False)
+        assert ended.returncode == 2 and ended.stderr.count(b"\n") == 1, "%s: %s" % (name, ended.stderr)
+
+
 FORMATS = {"junit": junit, "json": json_report, "csv": csv_report, "markdown": markdown,
            "github": github, "latex": latex, "console": console, "expect": expect}
 
@@ -141,6 +215,13 @@ def main():
                 print("plots of %s: %s" % (path.name, wrong))
                 return 1
             print("%s: as it should be" % path.name)
+        for look in [long_log, cut_off, lines_that_are_none, two_versions, no_runs]:
+            try:
+                look(pathlib.Path(folder))
+            except (AssertionError, ValueError) as wrong:
+                print("%s: %s" % (look.__name__, str(wrong)[:2000]))
+                return 1
+            print("%s: as it should be" % look.__name__)
     return 0
 
 
