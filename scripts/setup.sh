@@ -51,6 +51,7 @@ have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 have_python_parts() { [[ -n ${KBENCH_PYTHON:-} ]] || find_base_python; }
 have_clang() { command -v clang++ >/dev/null || compgen -c clang++- >/dev/null; }
 have_d3() { [[ -e /usr/share/nodejs/d3/dist/d3.min.js ]]; }
+have_simdjson() { [[ -n $(compgen -G "/usr/lib/*/cmake/simdjson/simdjson-config.cmake") ]]; }
 have_browser() {
   command -v chromedriver >/dev/null && command -v chromium >/dev/null &&
     /usr/bin/python3 -c 'import selenium' 2>/dev/null
@@ -79,13 +80,17 @@ missing_packages() {
   fi
 }
 
-# What kbench does without, with less: charts of the HTML report, and its test in a browser.
+# What kbench does without, with less: charts of the HTML report and its test in a browser, a fast
+# reader of large run files.
 welcome_packages() {
   missing=()
   have_d3 || missing+=(node-d3)
+  have_simdjson || missing+=(libsimdjson-dev)
   if [[ $with_tests == ON && $mode == full ]]; then
     have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
     command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
+    command -v fish >/dev/null || missing+=(fish)
+    command -v zsh >/dev/null || missing+=(zsh)
     /usr/bin/python3 -c "import jsonschema, yaml" 2>/dev/null ||
       missing+=(python3-jsonschema python3-yaml)
   fi

@@ -66,7 +66,8 @@ RunFile read_run(const std::filesystem::path& path);
 /// the same key, the later one's verdict counts. Bad lines are named with their file.
 RunFile read_runs(const std::vector<std::filesystem::path>& paths);
 
-/// The keys (record_key) that a resumed run skips: those with a verdict that is no harness fault.
+/// The keys (record_key) that a resumed run skips: those with a verdict that is no harness fault,
+/// nor came of what the machine lacked and may have by now, a package or nvcc.
 std::unordered_set<std::string> resumable_keys(const RunFile& run);
 
 /// Where the raw measurements and logs of the run file `path` stand: run.jsonl →

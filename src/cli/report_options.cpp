@@ -136,7 +136,8 @@ int report_on(RunFile run, const ReportArguments& arguments,
   options.select = selection_of(arguments.selections);
   fit_terminal(options.color, options.width);
   const std::vector<ReportTarget> targets = targets_of(arguments);
-  const Report report = build_report(std::move(run), options, audits);
+  // Not destroyed: the process ends here, and a hundred thousand records take a while to free.
+  const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
   write_reports(report, targets, std::cout);
   write_step_summary(report, targets);
   if (!arguments.plot.empty()) write_plots(report, arguments.plot);

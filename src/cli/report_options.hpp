@@ -6,7 +6,7 @@
 
 #include "kbench/report.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library has that name
 class App;
 }
 

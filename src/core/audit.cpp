@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "from_view.hpp"
 #include "json_fields.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
@@ -21,8 +22,8 @@ constexpr std::array<std::string_view, 4> kOutcomes = {"healthy", "degenerate", 
 
 /// As records have numbers: six significant digits.
 std::string maybe_text(const Fields& fields, const char* field) {
-  const json* value = fields.maybe(field);
-  return value == nullptr ? std::string() : Fields::text_of(*value, field);
+  const auto value = fields.maybe(field);
+  return value ? std::string(Fields::text_of(*value, field)) : std::string();
 }
 
 AuditCheck check_from(const Fields& fields) {
@@ -32,7 +33,7 @@ AuditCheck check_from(const Fields& fields) {
           .families = fields.boolean("families")};
 }
 
-AuditOutcome outcome_from(const std::string& name) {
+AuditOutcome outcome_from(std::string_view name) {
   const auto found = std::ranges::find(kOutcomes, name);
   if (found == kOutcomes.end())
     throw Error(fmt::format("field \"outcome\" is \"{}\", which is none", name));
@@ -86,7 +87,7 @@ json to_json(const AuditAnswer& answer) {
 AuditAnswer audit_answer_from_json(const json& value) {
   const Fields fields(value);
   AuditAnswer answer;
-  if (fields.maybe("passes") != nullptr) answer.passes = fields.boolean("passes");
+  if (fields.maybe("passes")) answer.passes = fields.boolean("passes");
   answer.why = maybe_text(fields, "why");
   answer.caught_by = maybe_text(fields, "caught_by");
   answer.max_rel_error = fields.maybe_number("max_rel_error");
@@ -135,16 +136,17 @@ ProblemAudit problem_audit_from_json(const json& line) {
   audit.judge_hash = fields.text("judge_hash");
   audit.device = fields.text("device");
   audit.torch = fields.text("torch");
-  if (const json& sizes = fields.object("sizes"); !sizes.empty()) audit.sizes = sizes.dump();
-  if (const json* shrunk = fields.maybe("shrunk")) audit.shrunk = shrunk_from_json(*shrunk);
+  if (const json sizes = fields.object("sizes").to_json(); !sizes.empty())
+    audit.sizes = sizes.dump();
+  if (const auto shrunk = fields.maybe("shrunk")) audit.shrunk = shrunk_from(*shrunk);
   audit.check = check_from(Fields(fields.object("check")));
   audit.outcome = outcome_from(fields.text("outcome"));
   audit.cause = fields.text("cause");
   audit.message = fields.text("message");
-  for (const auto& [name, answer] : fields.object("answers").items())
-    audit.answers.emplace(name, audit_answer_from_json(answer));
-  for (const auto& [name, why] : fields.object("families_left_out").items())
-    audit.families_left_out.emplace(name, Fields::text_of(why, "families_left_out"));
+  for (const JsonView answer : fields.object("answers"))
+    audit.answers.emplace(answer.key(), audit_answer_from_json(answer.to_json()));
+  for (const JsonView why : fields.object("families_left_out"))
+    audit.families_left_out.emplace(why.key(), Fields::text_of(why, "families_left_out"));
   audit.seconds = fields.number("seconds");
   return audit;
 }

@@ -27,15 +27,23 @@ std::array<Shard, 16>& shards() {
   return *all;
 }
 
+const std::string& kept(std::string_view text, std::size_t hash) {
+  Shard& shard = shards()[hash >> 60];
+  const std::scoped_lock lock(shard.mutex);
+  const auto found = shard.texts.find(text);
+  return found != shard.texts.end() ? *found : *shard.texts.emplace(text).first;
+}
+
 }  // namespace
 
 Interned::Interned(std::string_view text) {
   if (text.empty()) return;
-  Shard& shard = shards()[TextHash()(text) >> 60];
-  const std::scoped_lock lock(shard.mutex);
-  auto found = shard.texts.find(text);
-  if (found == shard.texts.end()) found = shard.texts.emplace(text).first;
-  text_ = &*found;
+  // What a thread has just seen it sees again: hashes of one run, names of one model.
+  thread_local std::array<const std::string*, 64> recent{};
+  const std::size_t hash = TextHash()(text);
+  const std::string*& last = recent[hash % recent.size()];
+  if (last == nullptr || *last != text) last = &kept(text, hash);
+  text_ = last;
 }
 
 const std::string& Interned::none() {

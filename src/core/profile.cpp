@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "from_view.hpp"
 #include "json_fields.hpp"
 
 namespace kbench {
@@ -44,12 +45,11 @@ json by_type(const std::array<std::uint64_t, kFlopTypes>& flops) {
   return object;
 }
 
-std::array<std::uint64_t, kFlopTypes> by_type_from(const json& object) {
+std::array<std::uint64_t, kFlopTypes> by_type_from(JsonView object) {
   const Fields fields(object);
   std::array<std::uint64_t, kFlopTypes> flops{};
   for (std::size_t i = 0; i < kFlopTypes; ++i)
-    if (fields.maybe(kFlopNames[i].data()) != nullptr)
-      flops[i] = fields.integer<std::uint64_t>(kFlopNames[i].data());
+    if (fields.maybe(kFlopNames[i])) flops[i] = fields.integer<std::uint64_t>(kFlopNames[i]);
   return flops;
 }
 
@@ -141,14 +141,16 @@ OperatorCost operator_cost_from_json(const json& object) {
   const Fields fields(object);
   const auto type = flop_type_from_name(fields.text("type"));
   if (!type) throw Error("field \"type\" is no type of operations");
-  return {.name = fields.text("name"),
+  return {.name = fields.string("name"),
           .bytes = fields.integer<std::uint64_t>("bytes"),
           .flops = fields.integer<std::uint64_t>("flops"),
           .type = *type,
           .tensor_cores = fields.boolean("tensor_cores")};
 }
 
-KernelProfile kernel_profile_from_json(const json& object) {
+KernelProfile kernel_profile_from_json(const json& object) { return kernel_profile_from(object); }
+
+KernelProfile kernel_profile_from(JsonView object) {
   const Fields fields(object);
   KernelProfile profile;
   profile.kernel = fields.text("kernel");
@@ -158,13 +160,15 @@ KernelProfile kernel_profile_from_json(const json& object) {
   Counters& counters = profile.counters;
   const Fields instructions(fields.object("instructions"));
   for (std::size_t i = 0; i < kInstructionClasses; ++i) {
-    const json* pair = instructions.maybe(kClassNames[i].data());
-    if (pair == nullptr) continue;
-    const bool numbers = pair->is_array() && pair->size() == 2 && (*pair)[0].is_number_unsigned() &&
-                         (*pair)[1].is_number_unsigned();
-    if (!numbers)
+    const auto pair = instructions.maybe(kClassNames[i]);
+    if (!pair) continue;
+    std::vector<std::uint64_t> numbers;
+    if (pair->is_array())
+      for (const JsonView item : *pair)
+        if (const auto number = item.natural()) numbers.push_back(*number);
+    if (numbers.size() != 2 || pair->size() != 2)
       throw Error(fmt::format("field \"{}\" does not hold two integers", kClassNames[i]));
-    counters.executed[i] = {(*pair)[0].get<std::uint64_t>(), (*pair)[1].get<std::uint64_t>()};
+    counters.executed[i] = {numbers[0], numbers[1]};
   }
   counters.flops = by_type_from(fields.object("flops"));
   counters.tensor_flops = by_type_from(fields.object("tensor_flops"));

@@ -10,11 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
+#include "json_tree.hpp"
 #include "kbench/error.hpp"
-#include "trial_text.hpp"
 
 namespace kbench {
 namespace {
@@ -23,14 +22,6 @@ namespace {
 // do not count in the memory of the whole.
 constexpr std::size_t kBlockBytes = 1u << 20;
 constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
-
-/// Of trials the tolerance that all of them pass; what other judges and older versions say of right
-/// answers has none.
-std::optional<double> allclose_at(const CondensedLine& condensed, Outcome outcome) {
-  if (!condensed.any_never) return condensed.allclose_at;
-  if (outcome == Outcome::kCorrect) return std::nullopt;
-  return std::numeric_limits<double>::infinity();
-}
 
 void add_line(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
@@ -46,17 +37,12 @@ void add_line(Block& block, RunLine line) {
   }
 }
 
-void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset) {
+/// Parses a line; its storage, `tree`, is used for line after line.
+void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset,
+                JsonTree& tree) {
   ++block.lines;
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  // Most of a record's line are its trials, of which one is kept.
-  std::optional<CondensedLine> condensed = condense_trials(text);
-  const std::string_view read = condensed ? std::string_view(condensed->text) : text;
-  auto json = nlohmann::json::parse(read, nullptr, false);
-  // Whoever else wrote it may have put spaces elsewhere.
-  if (!condensed && !json.is_discarded() && (condensed = condense_trials(json.dump())))
-    json = nlohmann::json::parse(condensed->text);
-  if (json.is_discarded()) {
+  if (!tree.parse(text)) {
     if (whole) {
       block.bad.emplace_back(block.lines, "is not JSON (cut off or damaged)");
     } else {
@@ -65,9 +51,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
     return;
   }
   try {
-    RunLine line = run_line_from_json(json);
-    if (auto* record = std::get_if<Record>(&line); record != nullptr && condensed)
-      record->allclose_at = allclose_at(*condensed, record->outcome);
+    RunLine line = run_line_from(tree.root(), Trials::kShown);
     if (auto* record = std::get_if<Record>(&line);
         record != nullptr && std::in_range<std::uint32_t>(text.size()))
       record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};
@@ -77,15 +61,22 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
   }
 }
 
-Block parse_block(const BlockFile& file, std::size_t index) {
+/// Storage that a thread uses for block after block.
+struct Scratch {
+  std::string text;
+  JsonTree tree;
+};
+
+Block parse_block(const BlockFile& file, std::size_t index, Scratch& scratch) {
   Block block;
   try {
-    const BlockFile::Lines lines = file.lines(index);
+    const BlockFile::Lines lines = file.lines(index, scratch.text);
     std::string_view rest = lines.text;
     while (!rest.empty()) {
       const std::size_t newline = rest.find('\n');
       const std::uint64_t offset = lines.offset + (lines.text.size() - rest.size());
-      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos, offset);
+      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos, offset,
+                 scratch.tree);
       rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
     }
   } catch (...) {
@@ -110,44 +101,43 @@ BlockFile::BlockFile(const std::filesystem::path& path)
 
 std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBlockBytes; }
 
-BlockFile::Lines BlockFile::lines(std::size_t index) const {
+BlockFile::Lines BlockFile::lines(std::size_t index, std::string& buffer) const {
   const std::size_t begin = index * kBlockBytes;
   const std::size_t end = std::min(size_, begin + kBlockBytes);
   // The byte before tells whether a line begins at `begin`.
-  std::string text = read(begin == 0 ? 0 : begin - 1, end);
+  const std::size_t from = begin == 0 ? 0 : begin - 1;
+  buffer.clear();
+  read(from, end, buffer);
   std::size_t first = 0;
   if (begin != 0) {
-    first = text.find('\n');
-    if (first == std::string::npos || first + 1 == text.size()) return {};
+    first = buffer.find('\n');
+    if (first == std::string::npos || first + 1 == buffer.size()) return {};
     ++first;
   }
-  for (std::size_t next = end; next < size_ && text.back() != '\n';) {
+  for (std::size_t next = end; next < size_ && buffer.back() != '\n';) {
     const std::size_t stop = std::min(size_, next + kBlockBytes / 16);
-    std::string more = read(next, stop);
-    if (const std::size_t newline = more.find('\n'); newline != std::string::npos) {
-      more.resize(newline + 1);
-    }
-    text += more;
+    const std::size_t had = buffer.size();
+    read(next, stop, buffer);
+    if (const std::size_t newline = buffer.find('\n', had); newline != std::string::npos)
+      buffer.resize(newline + 1);
     next = stop;
   }
-  text.erase(0, first);
-  return {std::move(text), begin == 0 ? 0 : begin - 1 + first};
+  return {std::string_view(buffer).substr(first), from + first};
 }
 
-std::string BlockFile::read(std::size_t begin, std::size_t end) const {
-  std::string text(end - begin, '\0');
-  std::size_t got = 0;
-  while (got < text.size()) {
-    const ssize_t n =
-        ::pread(fd_.value(), text.data() + got, text.size() - got, static_cast<off_t>(begin + got));
+void BlockFile::read(std::size_t begin, std::size_t end, std::string& into) const {
+  std::size_t got = into.size();
+  into.resize(got + (end - begin));
+  for (std::size_t at = begin; at < end;) {
+    const ssize_t n = ::pread(fd_.value(), into.data() + got, end - at, static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       throw Error(fmt::format("cannot read {}: {}", path_.string(),
                               n < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
     }
     got += static_cast<std::size_t>(n);
+    at += static_cast<std::size_t>(n);
   }
-  return text;
 }
 
 BlockParser::BlockParser(const BlockFile& file) : file_(file), done_(file.blocks()) {
@@ -175,6 +165,7 @@ Block BlockParser::take() {
 }
 
 void BlockParser::work() {
+  Scratch scratch;
   while (true) {
     std::size_t index = 0;
     {
@@ -183,7 +174,7 @@ void BlockParser::work() {
       if (next_ >= done_.size()) return;
       index = next_++;
     }
-    auto block = std::make_unique<Block>(parse_block(file_, index));
+    auto block = std::make_unique<Block>(parse_block(file_, index, scratch));
     {
       const std::scoped_lock lock(mutex_);
       done_[index] = std::move(block);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -40,14 +41,16 @@ class BlockFile {
   std::size_t blocks() const;
   /// Lines, and where in the file the first of them begins.
   struct Lines {
-    std::string text;
+    std::string_view text;
     std::uint64_t offset = 0;
   };
-  /// The lines that begin in block `index`, the last one whole even where it ends in another.
-  Lines lines(std::size_t index) const;
+  /// The lines that begin in block `index`, the last one whole even where it ends in another. They
+  /// stand in `buffer`, which is best used again: a new one is paged in anew.
+  Lines lines(std::size_t index, std::string& buffer) const;
 
  private:
-  std::string read(std::size_t begin, std::size_t end) const;
+  /// Appends the bytes from `begin` to `end`.
+  void read(std::size_t begin, std::size_t end, std::string& into) const;
   std::filesystem::path path_;
   Fd fd_;
   std::size_t size_ = 0;

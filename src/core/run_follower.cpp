@@ -23,7 +23,7 @@ void add_line(RunNews& news, std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     if (json.is_discarded()) throw Error("is not JSON");
-    RunLine line = run_line_from_json(json);
+    RunLine line = run_line_from(json);
     if (auto* record = std::get_if<Record>(&line)) {
       news.records.push_back(std::move(*record));
     } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {

@@ -17,7 +17,7 @@ struct SchemaVersion {
   int major = 0, minor = 0;
 };
 
-SchemaVersion schema_version(const std::string& text) {
+SchemaVersion schema_version(std::string_view text) {
   SchemaVersion version;
   const char* end = text.data() + text.size();
   const auto major = std::from_chars(text.data(), end, version.major);
@@ -30,12 +30,12 @@ SchemaVersion schema_version(const std::string& text) {
 
 std::vector<std::string> texts(const Fields& fields, const char* field) {
   std::vector<std::string> all;
-  for (const json& item : fields.array(field)) all.push_back(Fields::text_of(item, field));
+  for (const JsonView item : fields.array(field)) all.emplace_back(Fields::text_of(item, field));
   return all;
 }
 
 RunHeader header_from(const Fields& fields, int newest_major) {
-  const std::string& schema = fields.text("schema");
+  const std::string_view schema = fields.text("schema");
   const SchemaVersion version = schema_version(schema);
   if (version.major > newest_major) {
     throw UsageError(fmt::format(
@@ -49,24 +49,26 @@ RunHeader header_from(const Fields& fields, int newest_major) {
   header.started = fields.text("started");
   header.kbench_version = fields.text("kbench_version");
   header.arguments = texts(fields, "arguments");
-  header.options = fields.object("options");
-  header.environment = fields.object("environment");
+  header.options = fields.object("options").to_json();
+  header.environment = fields.object("environment").to_json();
   header.problem_set_hash = fields.text("problem_set_hash");
   return header;
 }
 
 std::vector<RosterEntry> roster_from(const Fields& fields) {
   std::vector<RosterEntry> roster;
-  for (const json& item : fields.array("entries")) {
+  for (const JsonView item : fields.array("entries")) {
     const Fields entry(item);
     RosterEntry planned;
     planned.problem = entry.text("problem");
     planned.level = entry.integer<int>("level");
     planned.model = entry.text("model");
     planned.tags = texts(entry, "tags");
-    for (const json& sample : entry.array("samples")) {
-      if (!sample.is_number_integer()) throw Error("field \"samples\" holds no integers");
-      planned.sample = sample.get<int>();
+    for (const JsonView sample : entry.array("samples")) {
+      const auto number = sample.natural();
+      if (!number || !std::in_range<int>(*number))
+        throw Error("field \"samples\" holds something other than numbers of samples");
+      planned.sample = static_cast<int>(*number);
       roster.push_back(planned);
     }
   }
@@ -116,16 +118,16 @@ RunHeader run_header_from_json(const json& line, int newest_major) {
   return header_from(Fields(line), newest_major);
 }
 
-RunLine run_line_from_json(const json& line) {
+RunLine run_line_from(JsonView line, Trials trials) {
   const Fields fields(line);
-  const std::string& type = fields.text("type");
-  if (type == "record") return record_from_json(line);
+  const std::string_view type = fields.text("type");
+  if (type == "record") return record_from(line, trials);
   if (type == "roster") return roster_from(fields);
   if (type == "run") return header_from(fields, kSchemaMajor);
   if (type == "end") {
-    return RunEnd{.secret = fields.text("secret"), .complete = fields.boolean("complete")};
+    return RunEnd{.secret = fields.string("secret"), .complete = fields.boolean("complete")};
   }
-  return UnknownLine{type};
+  return UnknownLine{std::string(type)};
 }
 
 std::string dump_line(const json& line) {

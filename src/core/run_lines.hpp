@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "from_view.hpp"
 #include "kbench/run_log.hpp"
 
 namespace kbench {
@@ -35,7 +36,7 @@ RunHeader run_header_from_json(const nlohmann::json& line, int newest_major);
 
 /// What one line of a run file says. Throws kbench::Error naming what is wrong with it, and
 /// UsageError for a run line of a newer major version.
-RunLine run_line_from_json(const nlohmann::json& line);
+RunLine run_line_from(JsonView line, Trials trials = Trials::kAll);
 
 /// The line as bytes, without its end: text that is not UTF-8 has its bad bytes replaced.
 std::string dump_line(const nlohmann::json& line);

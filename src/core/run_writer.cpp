@@ -20,7 +20,7 @@ constexpr std::size_t kRosterEntriesPerLine = 1000;
 void check_run_line(const LineFile& file) {
   const auto json = nlohmann::json::parse(file.first_line(), nullptr, false);
   try {
-    if (!json.is_discarded() && std::holds_alternative<RunHeader>(run_line_from_json(json))) return;
+    if (!json.is_discarded() && std::holds_alternative<RunHeader>(run_line_from(json))) return;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
   } catch (const Error&) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/from_view.hpp"
 #include "core/json_fields.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
@@ -97,7 +98,9 @@ nlohmann::json to_json(const Shrunk& shrunk) {
           {"within", shrunk.within}};
 }
 
-Shrunk shrunk_from_json(const nlohmann::json& json) {
+Shrunk shrunk_from_json(const nlohmann::json& json) { return shrunk_from(json); }
+
+Shrunk shrunk_from(JsonView json) {
   const Fields fields(json);
   return {.bytes = fields.number("bytes"),
           .flops = fields.number("flops"),
@@ -114,9 +117,9 @@ nlohmann::json to_json(const ChosenSizes& chosen) {
 ChosenSizes chosen_sizes_from_json(const nlohmann::json& json) {
   const Fields fields(json);
   ChosenSizes chosen;
-  for (const auto& [name, literal] : fields.object("sizes").items())
-    chosen.sizes[name] = Fields::text_of(literal, "sizes");
-  if (const auto* shrunk = fields.maybe("shrunk")) chosen.shrunk = shrunk_from_json(*shrunk);
+  for (const JsonView literal : fields.object("sizes"))
+    chosen.sizes[std::string(literal.key())] = Fields::text_of(literal, "sizes");
+  if (const auto shrunk = fields.maybe("shrunk")) chosen.shrunk = shrunk_from(*shrunk);
   return chosen;
 }
 

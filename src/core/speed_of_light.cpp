@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/from_view.hpp"
 #include "core/json_fields.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
@@ -107,17 +108,19 @@ json to_json(const LeastWork& work) {
           {"flops", std::move(flops)}};
 }
 
-LeastWork least_work_from_json(const json& object) {
+LeastWork least_work_from_json(const json& object) { return least_work_from(object); }
+
+LeastWork least_work_from(JsonView object) {
   const Fields fields(object);
   LeastWork work;
   work.read_bytes = fields.integer<std::uint64_t>("read_bytes");
   work.written_bytes = fields.integer<std::uint64_t>("written_bytes");
-  const json& flops = fields.object("flops");
-  for (const auto& [name, count] : flops.items()) {
-    const std::optional<FlopType> type = flop_type_from_name(name);
-    if (!type) throw Error(fmt::format("field \"flops\" counts the unknown type \"{}\"", name));
-    work.flops[static_cast<std::size_t>(*type)] =
-        Fields(flops).integer<std::uint64_t>(name.c_str());
+  const Fields flops(fields.object("flops"));
+  for (const JsonView count : fields.object("flops")) {
+    const std::optional<FlopType> type = flop_type_from_name(count.key());
+    if (!type)
+      throw Error(fmt::format("field \"flops\" counts the unknown type \"{}\"", count.key()));
+    work.flops[static_cast<std::size_t>(*type)] = flops.integer<std::uint64_t>(count.key());
   }
   return work;
 }
@@ -130,13 +133,15 @@ json to_json(const SpeedOfLight& sol) {
   return object;
 }
 
-SpeedOfLight speed_of_light_from_json(const json& object) {
+SpeedOfLight speed_of_light_from_json(const json& object) { return speed_of_light_from(object); }
+
+SpeedOfLight speed_of_light_from(JsonView object) {
   const Fields fields(object);
-  SpeedOfLight sol{.work = least_work_from_json(object),
+  SpeedOfLight sol{.work = least_work_from(object),
                    .limit_ms = fields.maybe_number("limit_ms"),
                    .limited_by = {},
                    .share = fields.maybe_number("share")};
-  if (fields.maybe("limited_by") != nullptr) sol.limited_by = fields.text("limited_by");
+  if (fields.maybe("limited_by")) sol.limited_by = fields.text("limited_by");
   return sol;
 }
 

@@ -176,14 +176,14 @@ class Join {
         planned->insert(
             {entry.problem, in_base ? base_name(entry.model) : entry.model, entry.sample});
     }
-    result_.unmatched.push_back({.in_base = in_base,
-                                 .planned = planned->contains(key),
-                                 .problem = key.problem,
-                                 .model = (in_base ? base_ : other_).records[record].model,
-                                 .sample = key.sample,
-                                 .record = record,
-                                 .listed = options_.select.lists(
-                                     (in_base ? base_ : other_).records[record])});
+    result_.unmatched.push_back(
+        {.in_base = in_base,
+         .planned = planned->contains(key),
+         .problem = key.problem,
+         .model = (in_base ? base_ : other_).records[record].model,
+         .sample = key.sample,
+         .record = record,
+         .listed = options_.select.lists((in_base ? base_ : other_).records[record])});
   }
 
   void compare(const SampleKey& key, std::size_t base_record, std::size_t other_record) {
@@ -281,16 +281,16 @@ Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions opt
   if (runs.size() < 2)
     throw UsageError("there is nothing to compare with: name two run files or more");
   Comparison comparison;
-  comparison.options = options;
+  comparison.options = std::move(options);
   comparison.runs = std::move(runs);
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     ComparedRun& run = comparison.runs[i];
     run.label = label(i);
     const bool was_empty = run.run.roster.empty();
-    options.select.apply(run.run);
+    comparison.options.select.apply(run.run);
     if (run.run.roster.empty() && !was_empty)
-      throw UsageError(
-          fmt::format("--select {} leaves nothing of {}", options.select.text(), run.name));
+      throw UsageError(fmt::format("--select {} leaves nothing of {}",
+                                   comparison.options.select.text(), run.name));
     comparison.facts.push_back(report::run_facts(run.run));
     for (const std::string& warning : report::run_warnings(run.run))
       comparison.warnings.push_back(fmt::format("{}: {}", run.label, warning));

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
-constexpr std::size_t kIntervalWidth = 9;         // "0.67–0.96"
+constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
 
 /// Writes the parts of a report line by line.
 class Console : private ConsoleLines {

@@ -5,6 +5,7 @@
 
 #include "formats.hpp"
 #include "json_rows.hpp"
+#include "json_text.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -35,66 +36,78 @@ json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
           {"metrics", std::move(metrics)}};
 }
 
-json candidate_json(const Report& report, const Record& record) {
-  json first_wrong, max_abs_error, max_rel_error;
-  if (!record.correctness.empty()) {
-    const TrialResult& trial = record.correctness[0];
-    max_abs_error = number(trial.max_abs_error);
-    max_rel_error = number(trial.max_rel_error);
-    if (trial.first_wrong) {
-      first_wrong = {{"output", trial.first_wrong->output},
-                     {"index", trial.first_wrong->index},
-                     {"expected", trial.first_wrong->expected},
-                     {"got", trial.first_wrong->got}};
-    }
-  }
-  json speedup;
-  if (const Speedup* over = speedup_over(record, report.baseline)) {
-    const std::string_view relation = relation_of(*over);
-    speedup = {{"value", number(over->value)},
-               {"lo", number(over->lo)},
-               {"hi", number(over->hi)},
-               {"relation", relation.empty() ? json() : json(relation)}};
-  }
-  json findings = json::array();
-  for (const Finding& finding : record.findings) findings.emplace_back(to_json(finding));
-  json profile, estimate;
-  for (const KernelProfile& kernel : record.profile) profile.emplace_back(to_json(kernel));
-  if (record.estimate) {
-    estimate = {{"gpu", record.estimate->gpu},
-                {"candidate_ms", number(record.estimate->candidate_ms)},
-                {"reference_ms", number(record.estimate->reference_ms)},
-                {"ratio", number(record.estimate->ratio())}};
-  }
-  return {{"model", record.model.str()},
-          {"problem", record.problem.str()},
-          {"level", record.level},
-          {"sample", record.sample},
-          {"findings", std::move(findings)},
-          {"findings_count", record.findings_count},
-          {"profile", std::move(profile)},
-          {"estimate", std::move(estimate)},
-          {"candidate", record.candidate},
-          {"precision", record.precision.str()},
-          {"device", record.device.str()},
-          {"judge", record.judge.str()},
-          {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
-          {"shrunk", record.shrunk ? json(to_json(*record.shrunk)) : json()},
-          {"outcome", to_string(record.outcome)},
-          {"stage", to_string(record.stage)},
-          {"cause", record.cause.str()},
-          {"message", record.message},
-          {"max_abs_error", std::move(max_abs_error)},
-          {"max_rel_error", std::move(max_rel_error)},
-          {"first_wrong", std::move(first_wrong)},
-          {"time_ms", number(time_ms(record, "candidate"))},
-          {"baseline_ms", number(time_ms(record, report.baseline))},
-          {"speedup", std::move(speedup)},
-          {"sol", record.sol ? json(to_json(*record.sol)) : json()},
-          {"told_ms", number(told_ms(record))},
-          {"trust", record.timing ? json(record.timing->trust.str()) : json()},
-          {"class", record.kernel_class.str()},
-          {"flags", record.flags}};
+JsonText speedup_text(const Speedup& over) {
+  const std::string_view relation = relation_of(over);
+  return JsonText()
+      .field("value", over.value)
+      .field("lo", over.lo)
+      .field("hi", over.hi)
+      .field("relation", relation.empty() ? std::nullopt : std::optional(relation));
+}
+
+JsonText estimate_text(const TimeEstimate& estimate) {
+  return JsonText()
+      .field("gpu", estimate.gpu)
+      .field("candidate_ms", estimate.candidate_ms)
+      .field("reference_ms", estimate.reference_ms)
+      .field("ratio", estimate.ratio());
+}
+
+JsonText wrong_text(const WrongElement& wrong) {
+  return JsonText()
+      .field("output", wrong.output)
+      .field("index", wrong.index)
+      .field("expected", wrong.expected)
+      .field("got", wrong.got);
+}
+
+/// `to_text` of what is there.
+template <typename T, typename ToText>
+auto maybe(const T* value, ToText to_text) {
+  return value != nullptr ? std::optional(to_text(*value)) : std::nullopt;
+}
+template <typename T>
+const T* pointer(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+JsonText candidate_text(const Report& report, const Record& record) {
+  using Json = nlohmann::json;
+  const auto as_json = [](const auto& value) { return to_json(value); };
+  Json findings = Json::array(), profile;
+  for (const Finding& finding : record.findings) findings.push_back(to_json(finding));
+  for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  const TrialResult trial = record.correctness.empty() ? TrialResult() : record.correctness.front();
+  return JsonText()
+      .field("model", record.model.str())
+      .field("problem", record.problem.str())
+      .field("level", record.level)
+      .field("sample", record.sample)
+      .field("findings", findings)
+      .field("findings_count", record.findings_count)
+      .field("profile", profile)
+      .field("estimate", maybe(pointer(record.estimate), estimate_text))
+      .field("candidate", record.candidate)
+      .field("precision", record.precision.str())
+      .field("device", record.device.str())
+      .field("judge", record.judge.str())
+      .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
+      .field("shrunk", maybe(pointer(record.shrunk), as_json))
+      .field("outcome", to_string(record.outcome))
+      .field("stage", to_string(record.stage))
+      .field("cause", record.cause.str())
+      .field("message", record.message)
+      .field("max_abs_error", trial.max_abs_error)
+      .field("max_rel_error", trial.max_rel_error)
+      .field("first_wrong", maybe(pointer(trial.first_wrong), wrong_text))
+      .field("time_ms", time_ms(record, "candidate"))
+      .field("baseline_ms", time_ms(record, report.baseline))
+      .field("speedup", maybe(speedup_over(record, report.baseline), speedup_text))
+      .field("sol", maybe(pointer(record.sol), as_json))
+      .field("told_ms", told_ms(record))
+      .field("trust", record.timing ? std::optional(record.timing->trust.str()) : std::nullopt)
+      .field("class", record.kernel_class.str())
+      .field("flags", record.flags);
 }
 
 json over_json(const BaselineRow& row) {
@@ -175,7 +188,7 @@ void write_json(const Report& report, std::ostream& out) {
                 {"candidates", std::move(members)}};
   });
   write_rows(out, "candidates", report.candidates,
-             [&](std::size_t index) { return candidate_json(report, report.run.records[index]); });
+             [&](std::size_t index) { return candidate_text(report, report.run.records[index]); });
   out << "\n}\n";
 }
 

@@ -28,7 +28,7 @@ inline void write_head(std::ostream& out, const json& head) {
 }
 
 /// Writes "name": [ … ] with one row a line, made on all cores, never holding more than some
-/// thousand. `to_row` is called from several threads.
+/// thousand. `to_row` gives json or JsonText and is called from several threads.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
   constexpr std::size_t kBlock = 512;
@@ -36,7 +36,11 @@ void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to
     std::string text;
     for (std::size_t i = begin; i < std::min(rows.size(), begin + kBlock); ++i) {
       text += i == 0 ? "\n" : ",\n";
-      text += to_row(rows[i]).dump(-1, ' ', false, json::error_handler_t::replace);
+      if constexpr (requires { to_row(rows[i]).text(); }) {
+        text += to_row(rows[i]).text();
+      } else {
+        text += to_row(rows[i]).dump(-1, ' ', false, json::error_handler_t::replace);
+      }
     }
     return text;
   };

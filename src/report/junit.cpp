@@ -17,7 +17,7 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kLogLines = 40;
-constexpr std::size_t kMostLogs = 1000;           // of failures: CI systems hold the file in memory
+constexpr std::size_t kMostLogs = 1000;  // of failures: CI systems hold the file in memory
 
 /// `text` as XML 1.0 may hold it: markup escaped, characters that it has no place for left out.
 std::string xml(std::string_view text) {

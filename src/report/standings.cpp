@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,6 +15,8 @@
 
 namespace kbench::report {
 namespace {
+
+constexpr std::int64_t kWorthAThread = 1000;  // samples
 
 /// The places of names in natural order, so that a hundred thousand entries compare numbers.
 std::unordered_map<Interned, std::size_t> ranks(const std::set<Interned>& names) {
@@ -111,13 +114,22 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
     }
   }
   const bool untimed = row.correct > 0 && !any_speedup;
+  // Intervals are resampled, a few milliseconds each where there are thousands of samples.
+  const auto policy = row.samples > kWorthAThread ? std::launch::async : std::launch::deferred;
+  std::vector<std::future<Estimate>> estimates;
   for (const Metric& metric : metrics) {
     if (metric.needs_speedup() && (report.on_cpu || untimed)) {
-      row.estimates.emplace_back().why_none = report.on_cpu ? "no GPU" : "no times were taken";
+      std::promise<Estimate> none;
+      none.set_value({.value = {},
+                      .lo = {},
+                      .hi = {},
+                      .why_none = report.on_cpu ? "no GPU" : "no times were taken"});
+      estimates.push_back(none.get_future());
     } else {
-      row.estimates.push_back(metric.compute(problems));
+      estimates.push_back(std::async(policy, [&] { return metric.compute(problems); }));
     }
   }
+  for (auto& estimate : estimates) row.estimates.push_back(estimate.get());
   if (report.on_cpu) row.timed = 0;
   return row;
 }

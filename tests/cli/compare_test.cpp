@@ -96,8 +96,8 @@ TEST_F(Compare, ThreeRunsAreComparedWithTheFirst) {
 
 TEST_F(Compare, ASelectionChoosesWhatIsComparedAndWhatIsListed) {
   const auto compared = [&](const std::string& selection) {
-    const auto result = compare({path("before.jsonl"), path("after.jsonl"), "--format", "json",
-                                 "--select", selection});
+    const auto result = compare(
+        {path("before.jsonl"), path("after.jsonl"), "--format", "json", "--select", selection});
     EXPECT_EQ(result.status.code, 0) << result.error;
     return nlohmann::json::parse(result.output);
   };

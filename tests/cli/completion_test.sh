@@ -76,6 +76,29 @@ KBENCH=$kbench bash -c '
 status=$?
 [[ $status -eq 0 ]] || fail "bash does not complete (case $status)"
 
+if command -v fish >/dev/null; then
+  # As where somebody types it; of a path, its name alone is known.
+  typed() { (cd "$scratch" && PATH=$(dirname -- "$kbench"):$PATH fish -c "source '$scratch/fish'; complete -C '$1'"); }
+  [[ $(typed "kbench rep" | cut -f 1) == report ]] || fail "fish does not complete commands"
+  typed "kbench report --form" | grep -q "^--format" || fail "fish does not complete options"
+  typed "kbench report a_r" | grep -Fxq a_run.jsonl || fail "fish does not complete files"
+  typed "kbench list 2_" | grep -Fxq 2_RowNorm || fail "fish does not complete problems"
+fi
+if command -v zsh >/dev/null; then
+  # What zsh is given to show, which its line editor alone can draw.
+  typed() {
+    zsh -f -c 'compdef() { :; }
+      _describe() { print -rl -- "${(P@)2}"; }
+      _files() { print files; }
+      source "$1"; shift
+      words=("$@") CURRENT=$#; _kbench' zsh "$scratch/zsh" "$@"
+  }
+  [[ $(typed "$kbench" rep) == report:* ]] || fail "zsh does not complete commands"
+  typed "$kbench" report --form | grep -q "^--format:" || fail "zsh does not complete options"
+  [[ $(typed "$kbench" report a_r) == files ]] || fail "zsh does not complete files"
+  typed "$kbench" list 2_ | grep -q "^2_RowNorm:" || fail "zsh does not complete problems"
+fi
+
 "$kbench" completion man "$scratch/man" || fail "there is no manual"
 commands=$("$kbench" completion words 1 kbench '' | cut -f 1)
 for command in $commands; do

@@ -178,6 +178,9 @@ struct OptionRow {
   std::string_view cause;  ///< of all their records; empty where each has its own
 };
 
+/// So that a test's name is the same in every build.
+void PrintTo(const OptionRow& row, std::ostream* out) { *out << row.state; }
+
 class FoundByAnOption : public Hostile, public testing::WithParamInterface<OptionRow> {};
 
 TEST_P(FoundByAnOption, IsNotCorrect) {

@@ -158,6 +158,21 @@ TEST_F(RunLog, TheLastVerdictOfAKeyCountsUnlessItIsAHarnessFault) {
   EXPECT_THAT(resumable_keys(run), testing::UnorderedElementsAre(record_key(run.records[0])));
 }
 
+TEST_F(RunLog, WhatTheMachineLackedIsTriedAgain) {
+  write_run(0, 0);
+  {
+    RunWriter writer(path_, true);
+    writer.write(samples::failed(Outcome::kLoadFailure, "missing_package", "…"), nullptr);
+    writer.write(samples::failed(Outcome::kCompileFailure, "needs_nvcc", "…", "beta"), nullptr);
+    writer.write(samples::failed(Outcome::kUnsupported, "needs_nvcc", "…", "gamma"), nullptr);
+    writer.write(samples::failed(Outcome::kCompileFailure, "syntax_error", "…", "delta"), nullptr);
+  }
+  const RunFile run = read_run(path_);
+  // Without a GPU nvcc would be of no use.
+  EXPECT_THAT(resumable_keys(run), testing::UnorderedElementsAre(record_key(run.records[2]),
+                                                                 record_key(run.records[3])));
+}
+
 TEST_F(RunLog, OtherCodeForTheSameSampleIsAnotherKey) {
   write_run(1, 1);
   Record changed = samples::correct();
@@ -324,7 +339,7 @@ TEST_F(RunLog, FilesThatDisagreeOnAVerdictAreNamed) {
 TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
   const std::map<std::string, json> examples = test::documented_lines("RUN_FILE.md");
   ASSERT_THAT(examples, SizeIs(4));
-  const auto parsed = [&](const char* type) { return run_line_from_json(examples.at(type)); };
+  const auto parsed = [&](const char* type) { return run_line_from(examples.at(type)); };
   EXPECT_EQ(to_json(std::get<RunHeader>(parsed("run"))), examples.at("run"));
   EXPECT_EQ(to_json(std::get<std::vector<RosterEntry>>(parsed("roster"))), examples.at("roster"));
   EXPECT_EQ(to_json(std::get<Record>(parsed("record"))), examples.at("record"));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "json_view.hpp"
+#include "kbench/profile.hpp"
+#include "kbench/record.hpp"
+#include "kbench/shrink.hpp"
+#include "kbench/speed_of_light.hpp"
+
+/// What a run file's lines hold, read from any JsonView: the functions of the public headers whose
+/// names end in _from_json(), with the same errors.
+namespace kbench {
+
+Finding finding_from(JsonView object);
+KernelProfile kernel_profile_from(JsonView object);
+LeastWork least_work_from(JsonView object);
+
+/// What becomes of a record's trials.
+enum class Trials : std::uint8_t {
+  kAll,
+  /// The first with a wrong element is kept, else the one with the largest error: trials are most
+  /// of a record. Of the others Record::allclose_at tells.
+  kShown,
+};
+Record record_from(JsonView line, Trials trials);
+Shrunk shrunk_from(JsonView object);
+SpeedOfLight speed_of_light_from(JsonView object);
+
+}  // namespace kbench

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kbench::report {
+
+/// A JSON object as text, made field by field: of what nlohmann::json takes for one of a hundred
+/// thousand rows, most is allocation.
+class JsonText {
+ public:
+  /// Adds a field: text, number, truth value, nlohmann::json, JsonText, or a list or optional of
+  /// these. What is none, or no finite number, is null.
+  template <typename T>
+  JsonText& field(std::string_view name, const T& value) {
+    begin(name);
+    append(value);
+    return *this;
+  }
+  /// Adds a field whose value, `text`, is JSON itself.
+  JsonText& raw(std::string_view name, std::string_view text) {
+    begin(name);
+    text_ += text;
+    return *this;
+  }
+
+  std::string text() const { return text_.empty() ? "{}" : text_ + "}"; }
+
+ private:
+  void begin(std::string_view name) {
+    text_ += text_.empty() ? '{' : ',';
+    append(name);
+    text_ += ':';
+  }
+
+  template <typename T>
+  void append(const T& value) {
+    if constexpr (std::convertible_to<T, std::string_view>) {
+      append_text(value);
+    } else if constexpr (std::floating_point<T>) {
+      append_number(value);
+    } else if constexpr (std::integral<T>) {
+      fmt::format_to(std::back_inserter(text_), "{}", value);
+    } else {
+      append_other(value);
+    }
+  }
+
+  template <typename T>
+  void append_other(const std::optional<T>& value) {
+    if (value) {
+      append(*value);
+    } else {
+      text_ += "null";
+    }
+  }
+  template <typename T>
+  void append_other(const std::vector<T>& list) {
+    text_ += '[';
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i != 0) text_ += ',';
+      append(list[i]);
+    }
+    text_ += ']';
+  }
+  void append_other(const JsonText& object) { text_ += object.text(); }
+  void append_other(const nlohmann::json& value) { text_ += dumped(value); }
+
+  void append_number(double value) {
+    if (!std::isfinite(value)) {
+      text_ += "null";
+      return;
+    }
+    const std::size_t at = text_.size();
+    fmt::format_to(std::back_inserter(text_), "{}", value);
+    // A reader shall see that it is no integer.
+    if (text_.find_first_of(".e", at) == std::string::npos) text_ += ".0";
+  }
+
+  void append_text(std::string_view text) {
+    const bool is_plain = std::ranges::all_of(
+        text, [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; });
+    if (is_plain) {
+      text_.append("\"").append(text).append("\"");
+    } else {
+      text_ += dumped(text);
+    }
+  }
+
+  /// Text that is not UTF-8 has its bad bytes replaced.
+  static std::string dumped(const nlohmann::json& value) {
+    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  std::string text_;
+};
+
+}  // namespace kbench::report
