@@ -150,8 +150,6 @@ inline constexpr const char* kCompatJudge = "kb_compat";
 /// Record::kernel_class where nobody looked whose kernels ran.
 inline constexpr const char* kUnknownClass = "unknown";
 
-/// Record::cause of what the split of host and device does not take, where nvcc could not be asked.
-inline constexpr const char* kNeedsNvcc = "needs_nvcc";
 /// Record::cause of a module that imports what is not installed.
 inline constexpr const char* kMissingPackage = "missing_package";
 

@@ -30,6 +30,7 @@ struct ReportOptions {
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
+  bool quiet = false;    ///< of the console, the summary and how many failed of what
   Selection select = {};
 };
 

@@ -45,9 +45,9 @@ inline constexpr const char* kUnheldTiming = "events";
 struct EvalOptions {
   std::string device = "auto";       ///< auto, cpu, cuda, cuda:0,1
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
-  std::vector<std::string> baselines{"eager"};
+  std::vector<std::string> baselines{"eager"};    ///< rows of baselines(), and rivals
   std::vector<std::string> baseline_files;        ///< as named by `--baseline-file`
-  std::shared_ptr<const StoredBaselines> stored;  ///< what they hold; null without any
+  std::shared_ptr<const StoredBaselines> stored;  ///< what they hold, and rivals; null: nothing
   int trials = 5;
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
@@ -147,6 +147,8 @@ class EvalRun {
   const std::vector<LaneDevice>& devices() const;
   /// The secret that inputs are drawn from.
   const std::string& secret() const;
+  /// Takes times of baselines for what is judged from now on (EvalOptions::stored).
+  void take_times(std::shared_ptr<const StoredBaselines> times);
   /// The record of a candidate before anything is known of it but its problem's sizes, which may
   /// have to be found first; its key decides what --resume skips. Throws run::Cancelled.
   Record blank_record(const Candidate& candidate, const Problem& problem) const;

@@ -67,7 +67,7 @@ RunFile read_run(const std::filesystem::path& path);
 RunFile read_runs(const std::vector<std::filesystem::path>& paths);
 
 /// The keys (record_key) that a resumed run skips: those with a verdict that is no harness fault,
-/// nor came of what the machine lacked and may have by now, a package or nvcc.
+/// nor came of a package that the machine lacked and may have by now.
 std::unordered_set<std::string> resumable_keys(const RunFile& run);
 
 /// Where the raw measurements and logs of the run file `path` stand: run.jsonl →

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/measured.hpp"
@@ -16,8 +17,14 @@ namespace kbench {
 /// Model of the candidates that `kbench baseline` makes of references.
 inline constexpr const char* kReferenceModel = "reference";
 
-/// Times of baselines out of earlier runs, for candidates of the same problem at the same sizes and
-/// precision, on the same model of device, with the same torch.
+/// What `--baseline` takes before the path of a candidate that others are to be timed against.
+inline constexpr std::string_view kRivalPrefix = "candidate:";
+/// Whether the baseline is another candidate, not a way to run the reference.
+inline bool is_rival(std::string_view baseline) { return baseline.starts_with(kRivalPrefix); }
+
+/// Times of baselines that are not measured beside each candidate, for candidates of the same
+/// problem at the same sizes and precision, on the same model of device, with the same torch: out
+/// of earlier runs, and of rivals, which a run judges before its candidates.
 class StoredBaselines {
  public:
   /// Takes all that the records of a run hold; `l2` is the present run's ("cold", "warm"). Where
@@ -25,7 +32,11 @@ class StoredBaselines {
   /// the run was timed with the L2 in another state; `file` is for its sentence.
   void add(const RunFile& run, const std::filesystem::path& file, const std::string& l2);
 
-  /// Which of the baselines have no times for that record's problem, and are to be measured.
+  /// Takes the time of a rival, as the run judged it; of one that is not right, why not.
+  void add_rival(const Record& rival, const std::string& baseline);
+
+  /// Which of the baselines have no times for that record's problem, and are to be measured beside
+  /// its candidate; rivals never are.
   std::vector<std::string> missing(const Record& blank,
                                    const std::vector<std::string>& baselines) const;
 
@@ -34,18 +45,25 @@ class StoredBaselines {
 
   /// Puts the stored times beside those of a right candidate, and the speedups over them, in the
   /// order of `baselines`. Where it was timed in another way than they were (its record's method,
-  /// a bound by the judge's clock) there is no speedup, but the flag `stored_baseline_unlike`.
+  /// a bound by the judge's clock) there is no speedup, but the flag `stored_baseline_unlike`;
+  /// where a rival has no time, the flag `baseline_failed`.
   void put_into(Record& record, const std::vector<std::string>& baselines) const;
+
+  /// Of the rivals without a time for that record's problem: why, by baseline.
+  std::map<std::string, std::string> failures(const Record& record,
+                                              const std::vector<std::string>& baselines) const;
 
  private:
   struct Side {
     SideTiming timing;
     Interned method;
+    bool stored = true;  ///< else of this run
   };
   static std::string key_of(const Record& record);
   const Side* find(const Record& record, const std::string& baseline) const;
 
   std::map<std::string, std::map<std::string, Side>> sides_;
+  std::map<std::string, std::map<std::string, std::string>> failed_rivals_;
 };
 
 }  // namespace kbench

@@ -18,6 +18,7 @@
 #include "cli/out_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/report_options.hpp"
+#include "cli/rivals.hpp"
 #include "cli/stream.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
@@ -126,6 +127,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, input.problems);
   run::check_size_names(options.other_sizes, input.problems);
+  const std::vector<Rival> rivals = find_rivals(options, input.problems);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
@@ -147,13 +149,14 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
     if (!known.contains(record_key(run.blank_record(candidate, *problem))))
       todo.push_back(candidate);
   }
-  progress.planned(todo.size(), input.shard.size() - todo.size());
+  progress.planned(todo.size() + rivals.size(), input.shard.size() - todo.size());
   bool faulty = false;
   const auto sink = [&](Record record, const nlohmann::json& details) {
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     writer.write(std::move(record), details);
   };
-  const bool finished = run.run(input.problems, todo, sink) && !cancelled();
+  const bool finished = judge_rivals(run, options, input.problems, rivals) &&
+                        run.run(input.problems, todo, sink) && !cancelled();
   if (!finished) {
     fmt::print(stderr, "\nkbench: interrupted; finished records are in {}: go on with --resume\n",
                out.string());
@@ -221,7 +224,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
   app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
-  add_baseline_option(app, a.options);
+  add_baseline_option(app, a.options, Rivals::kTaken);
   app.add_option("--baseline-file", a.options.baseline_files,
                  "run file, of kbench baseline or any other, whose times of baselines are used "
                  "instead of measuring them; may be repeated")
@@ -328,6 +331,8 @@ Subcommand add_eval(CLI::App& app) {
     check_words(arguments->report);
     const bool stream =
         std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
+    if (stream && std::ranges::any_of(arguments->options.baselines, is_rival))
+      throw UsageError("--baseline candidate:PATH does not go with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - stands alone: other candidates cannot be mixed into it");
     const Installation installation = find_installation();

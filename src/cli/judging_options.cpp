@@ -2,12 +2,15 @@
 #include "cli/judging_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "cli/kb_compat.hpp"
 #include "cli/shrink_option.hpp"
+#include "core/text.hpp"
 #include "kbench/error.hpp"
+#include "kbench/stored_baselines.hpp"
 
 namespace kbench::cli {
 
@@ -35,11 +38,23 @@ void take_judging_options(const CLI::App& app, const JudgingArguments& arguments
   if (arguments.kb_compat) choose_kernelbench_rules(app, options);
 }
 
-void add_baseline_option(CLI::App& app, EvalOptions& options) {
+void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals) {
+  const std::vector<std::string> names = names_of(baselines());
+  const auto check = [names, rivals](const std::string& name) -> std::string {
+    if (rivals == Rivals::kTaken && is_rival(name))
+      return name.size() > kRivalPrefix.size() ? "" : "candidate: names no path";
+    if (std::ranges::find(names, name) != names.end()) return "";
+    return fmt::format("there is no baseline {}; there are {}{}{}", name, fmt::join(names, ", "),
+                       rivals == Rivals::kTaken ? " and candidate:PATH" : "",
+                       did_you_mean(name, names));
+  };
   app.add_option("--baseline", options.baselines,
-                 "ways to run the reference; speedups are over the first (default: eager)")
+                 rivals == Rivals::kTaken
+                     ? "ways to run the reference, or candidate:PATH, other candidates to be "
+                       "faster than; speedups are over the first (default: eager)"
+                     : "ways to run the reference (default: eager)")
       ->delimiter(',')
-      ->check(CLI::IsMember(names_of(baselines())))
+      ->check(CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ","))))
       ->allow_extra_args(false);
 }
 
@@ -48,6 +63,7 @@ void check_baselines(const EvalOptions& options, const EvalRun& run) {
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
       throw UsageError(fmt::format("--baseline names {} twice", *name));
+    if (is_rival(*name)) continue;
     if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
       throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
+/// Whether a command takes candidates as baselines.
+enum class Rivals : std::uint8_t { kTaken, kNone };
 /// Adds `--baseline`.
-void add_baseline_option(CLI::App& app, EvalOptions& options);
+void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals);
 /// Throws UsageError where a baseline is named twice, or cannot be run on the run's device.
 void check_baselines(const EvalOptions& options, const EvalRun& run);
 

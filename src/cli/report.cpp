@@ -36,6 +36,10 @@ Subcommand add_report(CLI::App& app) {
                    "audit file of kbench audit: metrics without degenerate problems, too; may be "
                    "repeated")
       ->allow_extra_args(false);
+  command
+      ->add_flag("--quiet", arguments->report.options.quiet,
+                 "on the console, the summary and how many failed of what alone")
+      ->excludes("--verbose");
   command->add_option("--baseline", arguments->report.options.baseline,
                       "the baseline of speedups (default: the run's first)");
   return {command, [arguments] { return report(*arguments); }};

@@ -79,30 +79,32 @@ Timing timing_from(const Fields& fields) {
   timing.trust = fields.text("trust");
   for (const JsonView value : fields.object("sides")) {
     const Fields side(value);
-    timing.sides[value.key()] = {.median_ms = side.number("median_ms"),
-                                 .mean_ms = side.number("mean_ms"),
-                                 .std_ms = side.number("std_ms"),
-                                 .min_ms = side.number("min_ms"),
-                                 .max_ms = side.number("max_ms"),
-                                 .count = side.integer<std::int64_t>("count"),
-                                 .clock_mhz = side.maybe_number("clock_mhz"),
-                                 .q1_ms = side.maybe_number("q1_ms"),
-                                 .q3_ms = side.maybe_number("q3_ms"),
-                                 .lo_ms = side.maybe_number("lo_ms"),
-                                 .hi_ms = side.maybe_number("hi_ms"),
-                                 .wall_ms = side.maybe_number("wall_ms")};
+    // Of equal names the first to be seen counts, as JsonTree has it.
+    timing.sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
+                                                     .mean_ms = side.number("mean_ms"),
+                                                     .std_ms = side.number("std_ms"),
+                                                     .min_ms = side.number("min_ms"),
+                                                     .max_ms = side.number("max_ms"),
+                                                     .count = side.integer<std::int64_t>("count"),
+                                                     .clock_mhz = side.maybe_number("clock_mhz"),
+                                                     .q1_ms = side.maybe_number("q1_ms"),
+                                                     .q3_ms = side.maybe_number("q3_ms"),
+                                                     .lo_ms = side.maybe_number("lo_ms"),
+                                                     .hi_ms = side.maybe_number("hi_ms"),
+                                                     .wall_ms = side.maybe_number("wall_ms")});
   }
   timing.overhead_ms = fields.maybe_number("overhead_ms");
   timing.floor_ms = fields.maybe_number("floor_ms");
   if (!fields.maybe("bounds")) return timing;
   for (const JsonView value : fields.object("bounds")) {
     const Fields bound(value);
-    timing.bounds[value.key()] = {.told_ms = bound.number("told_ms"),
-                                  .bound_ms = bound.number("bound_ms"),
-                                  .overhead_ms = bound.number("overhead_ms"),
-                                  .blocks = bound.integer<std::int64_t>("blocks"),
-                                  .told_lo_ms = bound.maybe_number("told_lo_ms"),
-                                  .told_hi_ms = bound.maybe_number("told_hi_ms")};
+    timing.bounds.try_emplace(value.key(),
+                              SideBound{.told_ms = bound.number("told_ms"),
+                                        .bound_ms = bound.number("bound_ms"),
+                                        .overhead_ms = bound.number("overhead_ms"),
+                                        .blocks = bound.integer<std::int64_t>("blocks"),
+                                        .told_lo_ms = bound.maybe_number("told_lo_ms"),
+                                        .told_hi_ms = bound.maybe_number("told_hi_ms")});
   }
   return timing;
 }

@@ -196,9 +196,7 @@ std::unordered_set<std::string> resumable_keys(const RunFile& run) {
   std::unordered_set<std::string> keys;
   keys.reserve(run.records.size());
   for (const Record& record : run.records) {
-    const bool lacked =
-        (record.outcome == Outcome::kLoadFailure && record.cause == kMissingPackage) ||
-        (record.outcome == Outcome::kCompileFailure && record.cause == kNeedsNvcc);
+    const bool lacked = record.outcome == Outcome::kLoadFailure && record.cause == kMissingPackage;
     if (record.outcome != Outcome::kHarnessFault && !lacked) keys.insert(record_key(record));
   }
   return keys;

@@ -59,11 +59,46 @@ void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
   }
 }
 
+void StoredBaselines::add_rival(const Record& rival, const std::string& baseline) {
+  const std::string key = key_of(rival);
+  if (rival.outcome != Outcome::kCorrect) {
+    failed_rivals_[key][baseline] =
+        fmt::format("{}: {}", outcomes()[static_cast<std::size_t>(rival.outcome)].label,
+                    rival.message.empty() ? rival.cause.str() : rival.message);
+    return;
+  }
+  const SideTiming* side = nullptr;
+  if (rival.timing && !rival.timing->is_bounded())
+    if (const auto found = rival.timing->sides.find("candidate");
+        found != rival.timing->sides.end())
+      side = &found->second;
+  if (side != nullptr && measured_time(*side, rival.timing->method)) {
+    sides_[key][baseline] = {*side, rival.timing->method, false};
+  } else {
+    failed_rivals_[key][baseline] =
+        "its time is a bound by the judge's clock, which says how slow it is at most";
+  }
+}
+
+std::map<std::string, std::string> StoredBaselines::failures(
+    const Record& record, const std::vector<std::string>& baselines) const {
+  std::map<std::string, std::string> failures;
+  const auto failed = failed_rivals_.find(key_of(record));
+  for (const std::string& baseline : baselines) {
+    if (!is_rival(baseline) || find(record, baseline) != nullptr) continue;
+    const bool is_known = failed != failed_rivals_.end() && failed->second.contains(baseline);
+    failures[baseline] =
+        is_known ? failed->second.at(baseline) : "it has no candidate for this problem";
+  }
+  return failures;
+}
+
 std::vector<std::string> StoredBaselines::missing(const Record& blank,
                                                   const std::vector<std::string>& baselines) const {
   std::vector<std::string> names;
-  std::ranges::copy_if(baselines, std::back_inserter(names),
-                       [&](const std::string& name) { return find(blank, name) == nullptr; });
+  std::ranges::copy_if(baselines, std::back_inserter(names), [&](const std::string& name) {
+    return !is_rival(name) && find(blank, name) == nullptr;
+  });
   return names;
 }
 
@@ -100,10 +135,13 @@ void StoredBaselines::put_into(Record& record, const std::vector<std::string>& b
                         .value = ratio.value,
                         .lo = ratio.lo.value_or(ratio.value),
                         .hi = ratio.hi.value_or(ratio.value),
-                        .stored = true});
+                        .stored = stored->stored});
   }
   record.speedup = std::move(speedups);
   if (unlike) record.flags.emplace_back("stored_baseline_unlike");
+  if (!failures(record, baselines).empty() &&
+      std::ranges::find(record.flags, "baseline_failed") == record.flags.end())
+    record.flags.emplace_back("baseline_failed");
 }
 
 }  // namespace kbench

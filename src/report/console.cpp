@@ -19,6 +19,7 @@
 namespace kbench::report {
 namespace {
 
+constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "baseline"};
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
@@ -35,8 +36,9 @@ class Console : private ConsoleLines {
 
   void write() {
     head();
-    candidates();
+    if (!report_.options.quiet) candidates();
     summary();
+    if (report_.options.quiet) return causes();
     degenerate();
     verdicts();
     failures();
@@ -48,7 +50,9 @@ class Console : private ConsoleLines {
   void head() {
     line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
     for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
-    for (const auto& [label, text] : report_.facts) labelled("  " + label, 13, text);
+    for (const auto& [label, text] : report_.facts)
+      if (!report_.options.quiet || std::ranges::find(kQuietFacts, label) != std::end(kQuietFacts))
+        labelled("  " + label, 13, text);
   }
 
   void candidates() {
@@ -201,17 +205,28 @@ class Console : private ConsoleLines {
     }
   }
 
+  /// How many failed of what, and nothing of whom.
+  void causes() {
+    if (report_.failures.empty()) return;
+    heading("Failures: " + failures_text(report_));
+    for (const FailureGroup& group : report_.failures) cause(group);
+  }
+
+  void cause(const FailureGroup& group) {
+    const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
+    line(fmt::format(
+        "{:>6}  {}", group.records.size(),
+        painted(Tone::kBad,
+                printable(group.cause.empty() ? std::string(label)
+                                              : fmt::format("{}, {}", label, group.cause)) +
+                    judge_suffix(group.judge))));
+  }
+
   void failures() {
     if (report_.failures.empty()) return;
     heading("Failures: " + failures_text(report_));
     for (const FailureGroup& group : report_.failures) {
-      const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
-      line(fmt::format(
-          "{:>6}  {}", group.records.size(),
-          painted(Tone::kBad,
-                  printable(group.cause.empty() ? std::string(label)
-                                                : fmt::format("{}, {}", label, group.cause)) +
-                      judge_suffix(group.judge))));
+      cause(group);
       const std::size_t shown = report_.options.verbose
                                     ? group.records.size()
                                     : std::min(group.records.size(), kShownPerFailure);

@@ -35,6 +35,10 @@ EvalRun::~EvalRun() = default;
 
 const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices; }
 const std::string& EvalRun::secret() const { return impl_->secret; }
+void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
+  impl_->options.stored = std::move(times);
+  impl_->verdicts.clear();  // they are of other times
+}
 
 RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
   RunHeader header;

@@ -10,7 +10,6 @@
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
-#include "kbench/record.hpp"
 
 namespace kbench::run {
 namespace {
@@ -325,14 +324,13 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
     // What is excluded there must be no ordinary error that looks like something else.
     if (!rule.is_certain) return failed;
     failed.outcome = Outcome::kUnsupported;
-    failed.cause = kNeedsNvcc;
+    failed.cause = "needs_nvcc";
     failed.message =
         fmt::format("{}; this takes nvcc ({}), and what nvcc makes does not run on the CPU",
                     error.message, why);
     return failed;
   }
   if (const NvccSearch& search = nvcc_.search(); !search.found) {
-    if (rule.is_certain) failed.cause = kNeedsNvcc;
     failed.message = fmt::format("{}; {}, but it cannot be asked ({}): see kbench doctor",
                                  error.message, why, search.absence);
     return failed;

@@ -71,15 +71,18 @@ json describe_request(const Problem& problem, const Sizes& sizes, const std::str
           {"precision", precision}};
 }
 
+const StoredBaselines& stored_times(const EvalOptions& options) {
+  static const StoredBaselines kNone;
+  return options.stored ? *options.stored : kNone;
+}
+
 json open_request(const LaneSetup& setup, const Prepared& prepared) {
   const EvalOptions& options = *setup.options;
   json request = describe_request(*prepared.problem, prepared.sizes, options.precision);
   request["device"] = setup.device.name;
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
-  request["baselines"] = options.stored
-                             ? options.stored->missing(prepared.record, options.baselines)
-                             : options.baselines;
+  request["baselines"] = stored_times(options).missing(prepared.record, options.baselines);
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
   request["held"] = options.timing != kUnheldTiming;
@@ -381,7 +384,11 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   }
   candidate.end();
   if (candidate.floods()) reject_flood(record);
-  if (setup_.options->stored) setup_.options->stored->put_into(record, setup_.options->baselines);
+  if (const EvalOptions& options = *setup_.options; options.stored) {
+    options.stored->put_into(record, options.baselines);
+    for (const auto& [name, why] : options.stored->failures(record, options.baselines))
+      if (record.outcome == Outcome::kCorrect) details["failed_baselines"][name] = why;
+  }
   hold_against_limits(record, prepared.work,
                       setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
                       setup_.options->cold_cache);

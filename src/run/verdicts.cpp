@@ -75,4 +75,10 @@ void Verdicts::keep(const Record& judged) {
   order_.pop_front();
 }
 
+void Verdicts::clear() {
+  const std::scoped_lock lock(mutex_);
+  records_.clear();
+  order_.clear();
+}
+
 }  // namespace kbench::run

@@ -26,6 +26,8 @@ class Verdicts {
   std::optional<Record> find(const Record& blank) const;
   /// Remembers a verdict, unless it is a fault of the harness, which the next one need not have.
   void keep(const Record& judged);
+  /// Forgets all.
+  void clear();
 
  private:
   std::size_t kept_;

@@ -113,6 +113,55 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
   EXPECT_THAT(read_run(stored).records, SizeIs(1));
 }
 
+TEST_F(Baselines, AnotherCandidateMayBeOne) {
+  const std::filesystem::path rival = folder_.write("main/1_AddOne/theirs.cu", add_one_kernel());
+  const std::string baseline = "candidate:" + rival.parent_path().parent_path().string();
+  const Record record = judged({"--baseline", "eager," + baseline});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_THAT(record.flags, IsEmpty());
+  // It has the same code, and was timed all the same.
+  EXPECT_THAT(record.reused_from, IsEmpty());
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->sides.size(), 3u);
+  ASSERT_EQ(record.timing->sides.count(baseline), 1u);
+  EXPECT_GT(record.timing->sides.at(baseline).median_ms, 0);
+  // It is no sample of the run.
+  EXPECT_THAT(read_run(out()).roster, SizeIs(1));
+}
+
+TEST_F(Baselines, ARivalThatIsWrongIsNamed) {
+  std::string wrong = add_one_kernel();
+  const std::size_t at = wrong.find("+ 1");
+  ASSERT_NE(at, std::string::npos) << wrong;
+  wrong.replace(at, 3, "+ 2");
+  const std::filesystem::path rival = folder_.write("main/1_AddOne.cu", wrong);
+  const Record record = judged({"--baseline", "candidate:" + rival.string()});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  EXPECT_THAT(record.flags, Contains("baseline_failed"));
+  EXPECT_THAT(details(), HasSubstr("mismatch: "));
+}
+
+TEST_F(Baselines, MistakesWithRivalsAreToldInOneSentence) {
+  const std::string set = folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
+  const std::string mine =
+      folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel()).parent_path().string();
+  folder_.write("two/1_AddOne/a.cu", add_one_kernel());
+  folder_.write("two/1_AddOne/b.cu", add_one_kernel());
+  const std::string two = "candidate:" + (folder_.path() / "two").string();
+  const auto refused = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"eval", set, "--candidates", mine, "--device", "cpu"});
+    const auto result = run_kbench(options);
+    EXPECT_EQ(result.status.code, 2) << result.output;
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+    return result.error;
+  };
+  EXPECT_THAT(refused({"--baseline", "candidate:/nonexistent"}), HasSubstr("/nonexistent"));
+  EXPECT_THAT(refused({"--baseline", "candidate:"}), HasSubstr("names no path"));
+  EXPECT_THAT(refused({"--baseline", two}), HasSubstr("several candidates for level1/1_AddOne"));
+  EXPECT_THAT(refused({"--baseline", two, "--timing", "none"}), HasSubstr("no times"));
+  EXPECT_THAT(refused({"--baseline", "eagre"}), HasSubstr("did you mean eager?"));
+}
+
 TEST_F(Baselines, MistakesWithStoredOnesAreToldInOneSentence) {
   const auto refused = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "eval");

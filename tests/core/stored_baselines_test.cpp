@@ -150,5 +150,43 @@ TEST(StoredBaselines, AnotherStateOfTheL2IsRefused) {
               ThrowsMessage<UsageError>(HasSubstr("--l2 cold, and this run is warm")));
 }
 
+TEST(Rivals, AreBaselinesOfTheSameRun) {
+  StoredBaselines times;
+  times.add_rival(candidate(0.030), "candidate:main");
+  Record record = candidate(0.010);
+  times.put_into(record, {"candidate:main"});
+  ASSERT_THAT(record.speedup, SizeIs(1));
+  EXPECT_EQ(record.speedup[0].baseline, "candidate:main");
+  EXPECT_FALSE(record.speedup[0].stored);
+  EXPECT_DOUBLE_EQ(record.speedup[0].value, 3);
+  EXPECT_LT(record.speedup[0].lo, 3 / 1.01);
+  EXPECT_EQ(record.timing->sides.at("candidate:main").median_ms, 0.030);
+  EXPECT_THAT(times.failures(record, {"candidate:main"}), IsEmpty());
+}
+
+TEST(Rivals, AreNeverAskedOfTheJudge) {
+  EXPECT_THAT(StoredBaselines().missing(candidate(), {"candidate:main", "eager"}),
+              ElementsAre("eager"));
+}
+
+TEST(Rivals, WithoutATimeAreNamed) {
+  StoredBaselines times;
+  times.add_rival(samples::mismatch("alpha"), "candidate:wrong");
+  Record bounded = candidate();
+  bounded.timing->trust = "self_reported";
+  bounded.timing->bounds["candidate"] = {};
+  times.add_rival(bounded, "candidate:bounded");
+  const std::vector<std::string> baselines = {"candidate:wrong", "candidate:bounded",
+                                              "candidate:elsewhere"};
+  Record record = candidate();
+  times.put_into(record, baselines);
+  EXPECT_THAT(record.speedup, IsEmpty());
+  EXPECT_THAT(record.flags, ElementsAre("baseline_failed"));
+  const auto failures = times.failures(record, baselines);
+  EXPECT_THAT(failures.at("candidate:wrong"), HasSubstr("mismatch"));
+  EXPECT_THAT(failures.at("candidate:bounded"), HasSubstr("judge's clock"));
+  EXPECT_THAT(failures.at("candidate:elsewhere"), HasSubstr("no candidate for this problem"));
+}
+
 }  // namespace
 }  // namespace kbench

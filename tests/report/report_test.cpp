@@ -399,6 +399,17 @@ TEST(Console, FitsTheTerminal) {
   }
 }
 
+TEST(Console, QuietIsTheSummaryAndCounts) {
+  ReportOptions options;
+  options.quiet = true;
+  const std::string text = written(build_report(samples::gpu_run(), options), "console");
+  EXPECT_THAT(text, HasSubstr("NVIDIA H200"));
+  EXPECT_THAT(text, HasSubstr("geomean"));
+  EXPECT_THAT(text, HasSubstr("Failures: "));
+  EXPECT_THAT(text, Not(HasSubstr("level1/2_Softmax")));
+  EXPECT_LT(std::ranges::count(text, '\n'), 40);
+}
+
 TEST(Console, HasColourOnlyWhereItIsAskedFor) {
   EXPECT_THAT(written(build_report(samples::gpu_run(), {}), "console"), Not(HasSubstr("\x1b")));
   EXPECT_THAT(written(build_report(samples::gpu_run(), {.color = true}), "console"),
