@@ -407,7 +407,8 @@ TEST(Console, QuietIsTheSummaryAndCounts) {
   EXPECT_THAT(text, HasSubstr("geomean"));
   EXPECT_THAT(text, HasSubstr("Failures: "));
   EXPECT_THAT(text, Not(HasSubstr("level1/2_Softmax")));
-  EXPECT_LT(std::ranges::count(text, '\n'), 40);
+  const std::string whole = written(build_report(samples::gpu_run(), {}), "console");
+  EXPECT_LT(std::ranges::count(text, '\n'), std::ranges::count(whole, '\n'));
 }
 
 TEST(Console, HasColourOnlyWhereItIsAskedFor) {
