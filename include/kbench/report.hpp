@@ -93,8 +93,9 @@ struct Report {
   std::vector<std::string> warnings;
   /// What was run and on what, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
-  /// Records of the roster, by model, problem and sample; those that are selected.
-  std::vector<std::size_t> candidates;
+  /// Records of the roster, by model, problem and sample.
+  std::vector<std::size_t> judged;
+  std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed
   std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
   std::vector<Metric> metrics;          ///< the columns of the summary
   std::vector<SummaryRow> summary;      ///< per model: overall first, then by level

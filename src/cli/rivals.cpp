@@ -12,6 +12,18 @@
 #include "kbench/stored_baselines.hpp"
 
 namespace kbench::cli {
+namespace {
+
+FoundCandidates candidates_of(const std::string& baseline, const std::string& path,
+                              const std::vector<Problem>& problems) {
+  try {
+    return find_candidates({{.model = baseline, .path = path}}, problems);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--baseline {}: {}", baseline, error.what()));
+  }
+}
+
+}  // namespace
 
 std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems) {
   std::vector<Rival> rivals;
@@ -24,7 +36,7 @@ std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Pro
       throw UsageError(fmt::format(
           "--baseline {} does not go with --kb-compat, which times the reference alone", baseline));
     const std::string path = baseline.substr(kRivalPrefix.size());
-    const FoundCandidates found = find_candidates({{.model = baseline, .path = path}}, problems);
+    const FoundCandidates found = candidates_of(baseline, path, problems);
     std::set<std::string> seen;
     for (const Candidate& candidate : found.candidates) {
       if (!seen.insert(candidate.problem).second)

@@ -228,7 +228,7 @@ class Finder {
       hint = fmt::format("; did you mean {}?", name);
     }
     throw UsageError(
-        fmt::format("there are no candidates {}: no such file or folder{}", path.string(), hint));
+        fmt::format("there is no file or folder of candidates {}{}", path.string(), hint));
   }
 
   const std::vector<Problem>& problems_;

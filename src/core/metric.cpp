@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kbench/error.hpp"
+#include "text.hpp"
 
 namespace kbench {
 namespace {
@@ -380,16 +381,19 @@ std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> 
 
 Metric metric_from_name(std::string_view name) {
   std::string known;
+  std::vector<std::string> examples;
   for (const MetricRow& row : kMetrics) {
     if (const auto metric = match(row, name)) return *metric;
     known +=
         (known.empty() ? "" : ", ") + fmt::format(fmt::runtime(row.pattern), fmt::arg("p", "P"),
                                                   fmt::arg("k", "K"), fmt::arg("t", "T"));
+    examples.push_back(fmt::format(fmt::runtime(row.pattern), fmt::arg("p", 1), fmt::arg("k", 1),
+                                   fmt::arg("t", 0.01)));
   }
   throw UsageError(
       fmt::format("there is no metric \"{}\"; there are {}, P a speedup, K a number of samples "
-                  "and T a tolerance",
-                  name, known));
+                  "and T a tolerance{}",
+                  name, known, did_you_mean(name, examples)));
 }
 
 }  // namespace kbench

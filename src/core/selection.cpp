@@ -83,6 +83,17 @@ const Selection::Field& field_of(std::string_view name) {
                                fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
+void check_outcomes(const std::vector<std::string>& patterns, std::string_view argument) {
+  std::vector<std::string> known;
+  for (const OutcomeRow& row : outcomes()) known.emplace_back(row.name);
+  for (const std::string& pattern : patterns)
+    if (std::ranges::none_of(
+            known, [&](const std::string& name) { return matches_pattern(pattern, name); }))
+      throw UsageError(fmt::format("--select {}: there is no outcome \"{}\"; there are {}{}",
+                                   argument, pattern, fmt::join(known, ", "),
+                                   did_you_mean(pattern, known)));
+}
+
 }  // namespace
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {
@@ -120,12 +131,7 @@ void Selection::add(std::string_view argument) {
       condition.patterns.emplace_back(pattern);
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
   }
-  if (condition.field->name == "outcome")
-    for (const std::string& pattern : condition.patterns)
-      if (std::ranges::none_of(outcomes(), [&](const OutcomeRow& row) {
-            return matches_pattern(pattern, row.name);
-          }))
-        throw UsageError(fmt::format("--select {}: there is no outcome \"{}\"", argument, pattern));
+  if (condition.field->name == "outcome") check_outcomes(condition.patterns, argument);
   conditions_.push_back(std::move(condition));
 }
 

@@ -60,8 +60,15 @@ double parse_regression_gate(std::string_view argument) {
 std::vector<std::string> regressions(const Comparison& comparison) {
   std::vector<std::string> sentences;
   for (const RunComparison& pair : comparison.comparisons) {
-    if (pair.regressions == 0) continue;
     const report::ComparedView view{comparison, pair};
+    if (const std::vector<std::string> unjudged = report::unjudged_names(view); !unjudged.empty())
+      sentences.push_back(
+          fmt::format("{} has no verdict yet on {} that {} has right: {}{}",
+                      report::printable(view.other().name),
+                      report::counted(static_cast<std::int64_t>(unjudged.size()), "sample"),
+                      report::printable(view.base().name), unjudged.front(),
+                      unjudged.size() > 1 ? fmt::format(" and {} more", unjudged.size() - 1) : ""));
+    if (pair.regressions == 0) continue;
     std::string names;
     std::size_t named = 0;
     for (const ComparedSample& sample : pair.samples) {

@@ -278,7 +278,8 @@ class Console : private ConsoleLines {
 
   void profiles() {
     const std::vector<std::size_t> found = with_profile(report_);
-    if (found.empty()) return;
+    // Where candidates are too many for a line each, so are their kernels.
+    if (found.empty() || !lists_candidates(report_)) return;
     // The kernel takes what the numbers leave.
     const auto column_width = [](std::size_t i) {
       return std::max<std::size_t>(kProfileColumns[i].size() + 1, 9);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "compared_text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "standings.hpp"
@@ -158,7 +159,8 @@ std::vector<std::string> failed_on(const Report& report, const FailOn& fail_on,
   std::vector<std::string> sentences;
   if (fail_on.cheat) {
     std::vector<std::string> cheats;
-    for (const std::size_t index : report.candidates) {
+    // Whatever is listed: a gate that a selection opens is none.
+    for (const std::size_t index : report.judged) {
       const Record& record = report.run.records[index];
       if (record.outcome == Outcome::kCheat) cheats.push_back(report::candidate_name(record));
     }
@@ -197,6 +199,8 @@ std::vector<std::string> failed_on(const Report& report, const FailOn& fail_on,
   };
   // What is no longer right is a regression as well, whichever of the two was asked for.
   add(broken, "no longer correct");
+  add(report::unjudged_names({comparison, comparison.comparisons.front()}),
+      "without a verdict now, correct before");
   if (fail_on.regression)
     add(slower, fmt::format("slower by more than {:g} %", options.regression * 100));
   return sentences;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/text.hpp"
 #include "kbench/candidate_report.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
@@ -46,6 +47,18 @@ std::string some_of(const std::set<Interned>& names) {
       names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
 }
 
+/// "; did you mean …?", of names that are spelt with their level or without.
+std::string likely(const std::string& sought, const std::set<Interned>& problems) {
+  std::vector<Spelled> names;
+  for (const Interned& problem : problems) {
+    const std::string& key = problem.str();
+    names.push_back({key, {key, key.substr(key.rfind('/') + 1)}});
+  }
+  const std::vector<std::string> nearest = nearest_names(sought, names, 1);
+  return nearest.empty() ? ""
+                         : fmt::format("; did you mean {}?", report::printable(nearest.front()));
+}
+
 }  // namespace
 
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
@@ -69,8 +82,8 @@ std::vector<std::size_t> named_records(const RunFile& run, const std::string& na
   }
   if (run.records.empty()) throw UsageError("the run has no records yet");
   if (models.empty())
-    throw UsageError(fmt::format("the run has no record of a problem \"{}\"; it has {}", problem,
-                                 some_of(problems)));
+    throw UsageError(fmt::format("the run has no record of a problem \"{}\"; it has {}{}", problem,
+                                 some_of(problems), likely(problem, problems)));
   if (found.empty() && !model.empty())
     throw UsageError(fmt::format(
         "the run has no record of \"{}\"{} by a model \"{}\"; of that "

@@ -96,6 +96,7 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
     for (const report::Standing& standing : group.standings) {
       if (standing.record == report::Standing::kNoRecord) continue;
       const Record& record = report.run.records[standing.record];
+      report.judged.push_back(standing.record);
       if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
       if (record.outcome != Outcome::kHarnessFault) ++report.finished;
       if (report::is_exclusion(record, report.on_cpu)) report.exclusions.push_back(standing.record);

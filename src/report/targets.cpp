@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "targets.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -23,6 +25,17 @@ std::string without_color(std::string_view text) {
 }
 
 }  // namespace
+
+void check_folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw UsageError(
+        fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
+  if (!std::filesystem::exists(file, ignored) && ::access(folder.c_str(), W_OK) != 0)
+    throw UsageError(fmt::format("cannot write {}: the folder {} may not be written to",
+                                 file.string(), folder.string()));
+}
 
 void write_file(const std::filesystem::path& file, bool is_colored,
                 const std::function<void(std::ostream&)>& write) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <ostream>
@@ -36,6 +37,9 @@ const Format& format_of_name(std::span<const Format> formats, std::string_view n
                                fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
+/// Throws UsageError where the folder of that file is not there or may not be written to.
+void check_folder_of(const std::filesystem::path& file);
+
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError.
 template <typename Target, typename Format>
 Target parse_target(std::span<const Format> formats, std::string_view argument) {
@@ -45,25 +49,32 @@ Target parse_target(std::span<const Format> formats, std::string_view argument) 
     target.file = argument.substr(equals + 1);
     if (target.file.empty())
       throw UsageError(fmt::format("\"{}\" names no file after \"=\"", argument));
+    check_folder_of(target.file);
   }
   return target;
 }
 
 /// Writes the model to each target, those without a file to `out`; in the `first` format where
-/// there is no target.
+/// there is no target. Where one cannot be written the others are, and then the error is thrown.
 template <typename Model, typename Target, typename Format>
 void write_targets(const Model& model, std::span<const Target> targets, const Format& first,
                    std::ostream& out) {
   if (targets.empty()) first.write(model, out);
+  std::exception_ptr failure;
   for (const Target& target : targets) {
     if (target.file.empty()) {
       target.format->write(model, out);
-    } else {
+      continue;
+    }
+    try {
       write_file(target.file, model.options.color,
                  [&](std::ostream& file) { target.format->write(model, file); });
+    } catch (const Error&) {
+      if (!failure) failure = std::current_exception();
     }
   }
   flush_output(out);
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace kbench::report

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "cli/kbench_process.hpp"
+#include "core/run_log_fixture.hpp"
 
 namespace kbench::test {
 namespace {
@@ -37,12 +35,7 @@ class Baselines : public testing::Test {
 
   std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
 
-  std::string details() const {
-    std::ifstream in(details_path(out()));
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
+  std::string details() const { return contents(details_path(out())); }
 
   TempFolder folder_;
   std::string problem_ = add_one_problem(1000);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/kbench_process.hpp"
+#include "core/run_log_fixture.hpp"
 #include "report/comparison_samples.hpp"
 
 namespace kbench::test {
@@ -18,13 +19,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 class Compare : public testing::Test {
  protected:
@@ -83,8 +77,8 @@ TEST_F(Compare, WritesEveryFormatAtOnce) {
                "csv=" + path("c.csv"), "--format", "markdown=" + path("c.md")});
   EXPECT_EQ(result.status.code, 0) << result.error;
   EXPECT_THAT(nlohmann::json::parse(result.output).at("samples"), SizeIs(9));
-  EXPECT_THAT(text_of(path("c.csv")), StartsWith("run,file,problem"));
-  EXPECT_THAT(text_of(path("c.md")), HasSubstr("| slower |"));
+  EXPECT_THAT(contents(path("c.csv")), StartsWith("run,file,problem"));
+  EXPECT_THAT(contents(path("c.md")), HasSubstr("| slower |"));
 }
 
 TEST_F(Compare, ThreeRunsAreComparedWithTheFirst) {

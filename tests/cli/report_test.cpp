@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/kbench_process.hpp"
+#include "core/run_log_fixture.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench::test {
@@ -23,13 +24,6 @@ using testing::SizeIs;
 
 constexpr int kUsage = 2;
 constexpr int kGate = 3;
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// Reports, gates, show and watch on files: no candidate is run.
 class ReportCommand : public testing::Test {
@@ -103,8 +97,9 @@ TEST_F(ReportCommand, AnOlderRunMayBeHeldAgainst) {
 
 TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
   const auto result = report("gpu.jsonl", {"--format", "html=" + path("no/folder/report.html")});
-  EXPECT_EQ(result.status.code, 1);
-  EXPECT_THAT(result.error, AllOf(HasSubstr("no/folder/report.html"), HasSubstr("name a file")));
+  EXPECT_EQ(result.status.code, kUsage);
+  EXPECT_THAT(result.error,
+              AllOf(HasSubstr("no/folder/report.html"), HasSubstr("there is no folder")));
   EXPECT_EQ(report("gpu.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).status.code, kUsage);
 }
 
@@ -147,7 +142,7 @@ TEST_F(ReportCommand, TheStepSummaryOfActionsIsAppendedTo) {
   ::unsetenv("GITHUB_STEP_SUMMARY");
   ASSERT_EQ(result.status.code, 0) << result.error;
   EXPECT_THAT(result.output, HasSubstr("::error file=alpha/level1/19_ReLU/1.cu"));
-  EXPECT_THAT(text_of(path("summary.md")),
+  EXPECT_THAT(contents(path("summary.md")),
               AllOf(testing::StartsWith("before\n# kbench: INCOMPLETE"), HasSubstr("## Failures")));
 }
 

@@ -146,7 +146,7 @@ TEST_F(Discovery, SourcesThatHoldNothing) {
   scratch_.write("me/19_ReLU/a.txt", "text");
   scratch_.write("me/LICENSE", "text");
   EXPECT_THAT(usage_error("me"), HasSubstr("holds no candidates"));
-  EXPECT_THAT(usage_error("em"), HasSubstr("no such file or folder"));
+  EXPECT_THAT(usage_error("em"), HasSubstr("there is no file or folder of candidates"));
   EXPECT_THAT(usage_error("m"), HasSubstr("did you mean " + (scratch_ / "me").string()));
   scratch_.write("me/19_ReLU/a.json", "{}");
   EXPECT_THAT(usage_error("me/19_ReLU/a.json"), HasSubstr("none of .cu, .py, .md and .txt"));

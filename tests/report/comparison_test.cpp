@@ -316,12 +316,25 @@ TEST(RegressionGate, IsAShare) {
               ThrowsMessage<UsageError>(HasSubstr("there is regression")));
 }
 
+TEST(RegressionGate, FailsWhereARunThatWasCutOffHasNoVerdict) {
+  const RunFile before = run_of({timed("a", 1), timed("b", 1), timed("c", 1)});
+  RunFile after = before;
+  after.records.resize(1);
+  EXPECT_THAT(regressions(compared(before, after)),
+              testing::ElementsAre("after.jsonl has no verdict yet on 2 samples that before.jsonl "
+                                   "has right: b alpha 0 and 1 more"));
+  // What was not to be judged again is no matter of this gate.
+  after.roster.resize(1);
+  EXPECT_THAT(regressions(compared(before, after)), IsEmpty());
+}
+
 TEST(RegressionGate, NamesWhatRegressed) {
   const auto sentences = regressions(changed());
-  ASSERT_THAT(sentences, SizeIs(1));
-  EXPECT_THAT(sentences[0], HasSubstr("after.jsonl has 2 regressions against before.jsonl"));
-  EXPECT_THAT(sentences[0], HasSubstr("level1/2_Slower alpha 0 (slower by 20 %)"));
-  EXPECT_THAT(sentences[0], HasSubstr("level1/6_Broken alpha 0 (correct → mismatch, values)"));
+  ASSERT_THAT(sentences, SizeIs(2));
+  EXPECT_THAT(sentences[0], HasSubstr("level1/11_NotYet alpha 0"));
+  EXPECT_THAT(sentences[1], HasSubstr("after.jsonl has 2 regressions against before.jsonl"));
+  EXPECT_THAT(sentences[1], HasSubstr("level1/2_Slower alpha 0 (slower by 20 %)"));
+  EXPECT_THAT(sentences[1], HasSubstr("level1/6_Broken alpha 0 (correct → mismatch, values)"));
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({timed("a", 1)}))), IsEmpty());
 }
 

@@ -142,6 +142,36 @@ TEST(FailOnGate, CheatsAreNamed) {
               ElementsAre("2 candidates cheat: level1/19_ReLU alpha 1, level1/19_ReLU beta 0"));
 }
 
+TEST(FailOnGate, CheatsAreNamedWhateverIsListed) {
+  RunFile run = samples::gpu_run();
+  for (Record& record : run.records)
+    if (record.outcome == Outcome::kMismatch) record.outcome = Outcome::kCheat;
+  ReportOptions options;
+  options.select.add("outcome=correct");
+  FailOn fail_on;
+  parse_fail_on("cheat", fail_on);
+  EXPECT_THAT(failed_on(build_report(run, options), fail_on, nullptr), SizeIs(1));
+}
+
+TEST(FailOnGate, WhatHasNoVerdictAnyMoreFails) {
+  const RunFile older = samples::gpu_run();
+  RunFile torn = older;
+  std::erase_if(torn.records, [](const Record& record) {
+    return record.model == "alpha" && record.problem == "level1/2_Softmax" && record.sample == 0;
+  });
+  RunFile faulty = older;
+  faulty.records[0].outcome = Outcome::kHarnessFault;
+  const ComparedRun against{.name = "old.jsonl", .run = older, .label = {}};
+  for (const char* gate : {"new-failure", "regression"}) {
+    FailOn fail_on;
+    parse_fail_on(gate, fail_on);
+    for (const RunFile& run : {torn, faulty})
+      EXPECT_THAT(failed_on(build_report(run, {}), fail_on, &against),
+                  ElementsAre("1 sample without a verdict now, correct before, against old.jsonl: "
+                              "level1/2_Softmax alpha 0"));
+  }
+}
+
 TEST(FailOnGate, ComparesWithAnOlderRun) {
   const RunFile older = samples::gpu_run();
   RunFile run = older;

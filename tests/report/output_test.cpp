@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// What formats share with a terminal and with files: width, colour, names that steer, targets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/scratch_folder.hpp"
+#include "kbench/error.hpp"
+#include "kbench/report.hpp"
+#include "report/approved.hpp"
+#include "report/report_samples.hpp"
+#include "report/text.hpp"
+
+namespace kbench {
+namespace {
+
+using test::contents;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::ThrowsMessage;
+
+std::string written(const Report& report, std::string_view format) {
+  std::ostringstream out;
+  report_format(format).write(report, out);
+  return out.str();
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream in(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(in, line);) widest = std::max(widest, report::columns(line));
+  return widest;
+}
+
+TEST(Console, FitsTheTerminal) {
+  for (const int width : {60, 80, 100, 200}) {
+    for (const bool verbose : {false, true}) {
+      const Report report = build_report(samples::gpu_run(), {.width = width, .verbose = verbose});
+      EXPECT_LE(widest_line(written(report, "console")), static_cast<std::size_t>(width));
+    }
+  }
+}
+
+TEST(Console, QuietIsTheSummaryAndCounts) {
+  ReportOptions options;
+  options.quiet = true;
+  const std::string text = written(build_report(samples::gpu_run(), options), "console");
+  EXPECT_THAT(text, HasSubstr("NVIDIA H200"));
+  EXPECT_THAT(text, HasSubstr("geomean"));
+  EXPECT_THAT(text, HasSubstr("Failures: "));
+  EXPECT_THAT(text, Not(HasSubstr("level1/2_Softmax")));
+  const std::string whole = written(build_report(samples::gpu_run(), {}), "console");
+  EXPECT_LT(std::ranges::count(text, '\n'), std::ranges::count(whole, '\n'));
+}
+
+TEST(Console, HasColourOnlyWhereItIsAskedFor) {
+  EXPECT_THAT(written(build_report(samples::gpu_run(), {}), "console"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(written(build_report(samples::gpu_run(), {.color = true}), "console"),
+              HasSubstr("\x1b[31mmismatch"));
+}
+
+TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
+  RunFile run;
+  run.roster = {samples::planned("al\x1b[2Jpha", "level1/19_ReLU", 1, 0)};
+  run.records = {samples::failed(Outcome::kCrash, "signal",
+                                 "bell \a and \xc2\x9b"
+                                 "31m\nline",
+                                 "al\x1b[2Jpha")};
+  const Report report = build_report(run, {});
+  for (const char* format : {"console", "markdown"}) {
+    const std::string text = written(report, format);
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\a")),
+                            Not(HasSubstr("\xc2\x9b")), HasSubstr("line")));
+  }
+}
+
+TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
+  RunFile run;
+  for (int i = 0; i < 201; ++i) {
+    run.roster.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
+    run.records.push_back(samples::correct("alpha", "level1/19_ReLU", i));
+  }
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("201 are too many to list"));
+  EXPECT_THAT(written(build_report(run, {.verbose = true}), "console"),
+              HasSubstr("ReLU alpha 200"));
+}
+
+TEST(Json, IsValidAndItsIndicesLead) {
+  const nlohmann::json json =
+      nlohmann::json::parse(written(build_report(samples::gpu_run(), {}), "json"));
+  const auto& failed = json.at("failures").at(0);
+  const auto first = failed.at("candidates").at(0).get<std::size_t>();
+  EXPECT_EQ(json.at("candidates").at(first).at("outcome"), failed.at("outcome"));
+  EXPECT_EQ(json.at("summary").at(0).at("metrics").at("fast_1").at("value"), 0.5);
+}
+
+TEST(Targets, LinksStayLinksAndDevicesDevices) {
+  namespace fs = std::filesystem;
+  const test::ScratchFolder folder;
+  const Report report = build_report(samples::gpu_run(), {});
+  const auto write_to = [&](const fs::path& file) {
+    std::ostringstream out;
+    write_reports(report, std::vector{ReportTarget{&report_format("csv"), file}}, out);
+  };
+  fs::create_symlink("real.csv", folder.path() / "link.csv");
+  write_to(folder.path() / "link.csv");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link.csv"));
+  EXPECT_EQ(contents(folder.path() / "real.csv"), written(report, "csv"));
+  write_to("/dev/null");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(write_to("/dev/full"), Error);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST(Targets, WriteFilesWithoutColourAndTheRestToTheStream) {
+  const test::ScratchFolder folder;
+  const Report report = build_report(samples::gpu_run(), {.color = true});
+  const std::filesystem::path file = folder / "report.txt";
+  const std::vector<ReportTarget> targets = {report_target("console=" + file.string()),
+                                             report_target("csv")};
+  std::ostringstream out;
+  write_reports(report, targets, out);
+  EXPECT_EQ(contents(file), written(build_report(samples::gpu_run(), {}), "console"));
+  EXPECT_THAT(out.str(), testing::StartsWith("model,problem,"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+
+  std::ostringstream console;
+  write_reports(report, {}, console);
+  EXPECT_THAT(console.str(), HasSubstr("INCOMPLETE"));
+}
+
+TEST(Targets, AFolderThatIsNotThereIsSaidBeforeAnythingIsDone) {
+  const test::ScratchFolder folder;
+  EXPECT_THAT([&] { report_target("csv=" + (folder / "none/report.csv").string()); },
+              ThrowsMessage<UsageError>(
+                  AllOf(HasSubstr("none/report.csv"), HasSubstr("there is no folder"))));
+}
+
+TEST(Targets, WhatCannotBeWrittenKeepsNothingElseFromBeingWritten) {
+  const test::ScratchFolder folder;
+  const std::filesystem::path file = folder / "report.csv";
+  const std::vector<ReportTarget> targets = {
+      report_target("csv=/dev/full"), report_target("csv=" + file.string()), report_target("json")};
+  std::ostringstream out;
+  const Report report = build_report(samples::gpu_run(), {});
+  EXPECT_THAT([&] { write_reports(report, targets, out); },
+              ThrowsMessage<Error>(HasSubstr("/dev/full")));
+  EXPECT_EQ(contents(file), written(report, "csv"));
+  EXPECT_TRUE(nlohmann::json::accept(out.str()));
+}
+
+}  // namespace
+}  // namespace kbench
