@@ -12,7 +12,8 @@
 
 #include "kbench/counters.hpp"
 
-/// What a candidate's kernels did in the executor, and what a GPU would need for it at least.
+/// What a candidate's kernels did in the executor, and what a GPU would need for it at least; or
+/// what they did on a GPU.
 namespace kbench {
 
 /// "integer", "fp32", "global", …
@@ -21,12 +22,33 @@ std::string_view to_string(InstructionClass instruction_class);
 std::string_view to_string(FlopType type);
 std::optional<FlopType> flop_type_from_name(std::string_view name);
 
+/// What a GPU tells of the launches of one shape.
+struct GpuLaunches {
+  double ms = 0;                ///< from start to end, summed over the launches
+  std::uint32_t registers = 0;  ///< of a thread
+  std::uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< of a block
+  /// Warps that a multiprocessor can hold of the kernel over those that it can hold at all; none
+  /// where its limits are unknown.
+  std::optional<double> occupancy = {};
+};
+
+/// What a multiprocessor holds at most.
+struct SmLimits {
+  std::uint32_t warps = 0, blocks = 0, registers = 0;
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t reserved_shared_bytes = 0;  ///< of each block, beside what it asks for
+};
+/// Theoretical occupancy of blocks of so many threads: by warps, blocks, registers (given to a warp
+/// in units of 256, to four warps at once) and shared memory, whichever is used up first.
+double occupancy(const SmLimits& limits, std::uint32_t block_threads, const GpuLaunches& launch);
+
 /// All launches of one call that share kernel, grid and block.
 struct KernelProfile {
   std::string kernel;  ///< name expression of the plan
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t launches = 1;
-  Counters counters;  ///< summed over the launches
+  Counters counters;  ///< summed over the launches; the executor's
+  std::optional<GpuLaunches> gpu = {};
 };
 
 /// Adds field by field; unique bytes add up too, for launches share no cache.

@@ -149,6 +149,9 @@ struct LaunchCounts {
   std::uint32_t grid[3], block[3];
   char kernel[128];   ///< of host code: its name, cut to fit and zero-terminated
   Counters counters;  ///< summed
+  // What a GPU tells of them; 0 where there is none.
+  double gpu_ms = 0;  ///< summed
+  std::uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0, reserved = 0;
 };
 /// Rows that a call's profile has at most; what comes after is added to the last one.
 inline constexpr std::size_t kMaxProfileRows = 64;
@@ -162,13 +165,21 @@ struct OperatorCounts {
 /// Operators that are told of a call at most.
 inline constexpr std::size_t kMaxProfileOperators = 2048;
 
+/// By what a call is timed.
+enum class TimeClock : std::uint32_t {
+  kEvents,  ///< the device's own method
+  kHost,    ///< the host's clock, each call on an idle device
+  kDevice,  ///< a GPU's records of its work: two times a call, span and busy; none where it has
+            ///< none
+};
+
 struct TimeBody {
-  std::uint32_t calls;        ///< as many set indices follow
-  std::uint32_t cold_cache;   ///< 1: flush the L2 before each call
-  double limit_s = 0;         ///< of all calls together, as in CallBody
-  std::uint32_t looks = 0;    ///< 1: what runs is looked at as in a kCall, and told as there
-  std::uint32_t held = 0;     ///< 1: work starts when a call is queued; HeldBody ends the answer
-  std::uint32_t by_wall = 0;  ///< 1: times are by the host's clock, each call on an idle device
+  std::uint32_t calls;       ///< as many set indices follow
+  std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
+  double limit_s = 0;        ///< of all calls together, as in CallBody
+  std::uint32_t looks = 0;   ///< 1: what runs is looked at as in a kCall, and told as there
+  std::uint32_t held = 0;    ///< 1: work starts when a call is queued; HeldBody ends the answer
+  TimeClock clock = TimeClock::kEvents;
   std::uint32_t reserved = 0;
 };
 

@@ -56,6 +56,9 @@ struct SideTiming {
   /// Median by the host's clock of calls that start on an idle device and are waited for: what a
   /// caller feels, launching included. None where `bounds` tells of it, and where nobody looked.
   std::optional<double> wall_ms = {};
+  /// What a GPU's own records say of some more calls: from the first start of a call's work to the
+  /// last end, and while any of it ran.
+  std::optional<double> span_ms = {}, busy_ms = {};
 };
 
 /// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.

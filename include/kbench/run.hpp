@@ -37,9 +37,16 @@ struct Precision {
 std::span<const Precision> precisions();
 
 /// `--timing`: correctness alone; work on a GPU starts as soon as it is queued, not when all of a
-/// call's is.
+/// call's is; a GPU's own records of its work tell, not events.
 inline constexpr const char* kNoTiming = "none";
 inline constexpr const char* kUnheldTiming = "events";
+inline constexpr const char* kCuptiTiming = "cupti";
+
+/// `--score`: a call's time is from the first start of its work to the last end, while any of it
+/// ran, or what a caller waits.
+inline constexpr const char* kSpanScore = "span";
+inline constexpr const char* kBusyScore = "busy";
+inline constexpr const char* kWallScore = "wall";
 
 /// What `kbench eval` was asked for, beyond problems and candidates.
 struct EvalOptions {
@@ -60,7 +67,8 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
-  std::string timing = "auto";         ///< or kNoTiming, kUnheldTiming
+  std::string timing = "auto";         ///< or kNoTiming, kUnheldTiming, kCuptiTiming
+  std::string score = kSpanScore;      ///< or kBusyScore, kWallScore
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
   unsigned lanes = 1;                  ///< candidates at once on a GPU

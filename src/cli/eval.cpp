@@ -59,16 +59,22 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
   return roster;
 }
 
+/// On the CPU there is one way to time.
+void check_gpu_timing(const EvalOptions& options) {
+  const char* option = options.timing == kCuptiTiming ? "--timing cupti"
+                       : options.score != kSpanScore  ? "--score"
+                                                      : nullptr;
+  if (option != nullptr)
+    throw UsageError(
+        fmt::format("{} chooses between times of a GPU, and this run is on the CPU", option));
+}
+
 /// What needs the executor is told before anything runs on a GPU.
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
     throw UsageError("--require clean needs what --sanitize none leaves out: take memory or all");
   const LaneDevice& device = run.devices().front();
-  if (!device.gpu) return;
-  if (options.profile)
-    throw UsageError(
-        fmt::format("--profile counts in the CPU executor, and this run is on {}: add --device cpu",
-                    device.name));
+  if (!device.gpu) return check_gpu_timing(options);
   if (options.require_clean)
     throw UsageError(fmt::format(
         "--require clean needs the sanitizers of the CPU executor, and this run is on {}: add "
@@ -232,8 +238,14 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option(
          "--timing", a.options.timing,
          "auto: what launching from the host costs is left out where a call does not wait for the "
-         "GPU; events: it never is; none: correctness alone")
-      ->check(CLI::IsMember({"auto", kUnheldTiming, kNoTiming}))
+         "GPU; events: it never is; cupti: by the GPU's records of each call; none: correctness "
+         "alone")
+      ->check(CLI::IsMember({"auto", kUnheldTiming, kCuptiTiming, kNoTiming}))
+      ->capture_default_str();
+  app.add_option("--score", a.options.score,
+                 "what a call's time is on a GPU: span, from the first start of its work to the "
+                 "last end; busy, while any of it ran; wall, what a caller waits")
+      ->check(CLI::IsMember({kSpanScore, kBusyScore, kWallScore}))
       ->capture_default_str();
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(CLI::IsMember({"cold", "warm"}))
@@ -291,7 +303,8 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
       ->check(above_zero());
   app.add_flag("--profile", a.options.profile,
-               "count what the kernels do, in one more call of the CPU executor");
+               "one more call: on the CPU what the kernels do is counted, on a GPU each launch has "
+               "its time, registers, shared memory and occupancy");
   app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
       ->check(CLI::IsMember(names_of(gpu_models())))
       ->capture_default_str();

@@ -12,8 +12,8 @@ namespace kbench::cli {
 namespace {
 
 /// Options that KernelBench's rules decide, or that look closer than they do.
-constexpr const char* kDecided[] = {"--seed",    "--l2",      "--timing-budget",
-                                    "--require", "--profile", "--sizes"};
+constexpr const char* kDecided[] = {"--seed",    "--l2",    "--timing-budget", "--require",
+                                    "--profile", "--sizes", "--score"};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kbench/profile.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "from_view.hpp"
@@ -110,6 +111,25 @@ std::uint64_t total_flops(const Counters& counters) {
   return sum(counters.flops) + sum(counters.tensor_flops);
 }
 
+double occupancy(const SmLimits& limits, std::uint32_t block_threads, const GpuLaunches& launch) {
+  constexpr std::uint32_t kWarp = 32, kRegisterUnit = 256, kWarpUnit = 4, kSharedUnit = 128;
+  const auto up = [](std::uint32_t value, std::uint32_t unit) {
+    return (value + unit - 1) / unit * unit;
+  };
+  const std::uint32_t warps = std::max(up(block_threads, kWarp) / kWarp, 1U);
+  std::uint32_t blocks = std::min(limits.blocks, limits.warps / warps);
+  if (launch.registers > 0) {
+    const std::uint32_t of_warp = up(launch.registers * kWarp, kRegisterUnit);
+    const std::uint32_t held = limits.registers / of_warp / kWarpUnit * kWarpUnit;
+    blocks = std::min(blocks, held / warps);
+  }
+  const std::uint32_t shared =
+      up(launch.static_shared_bytes + launch.dynamic_shared_bytes + limits.reserved_shared_bytes,
+         kSharedUnit);
+  if (shared > 0) blocks = std::min(blocks, limits.shared_bytes / shared);
+  return static_cast<double>(blocks * warps) / std::max(limits.warps, 1U);
+}
+
 json to_json(const KernelProfile& profile) {
   const Counters& counters = profile.counters;
   json instructions = json::object();
@@ -126,6 +146,12 @@ json to_json(const KernelProfile& profile) {
                  {"flops", by_type(counters.flops)},
                  {"tensor_flops", by_type(counters.tensor_flops)}};
   for (const auto& row : kFields) object[row.group][row.name] = counters.*row.field;
+  if (const auto& gpu = profile.gpu)
+    object["gpu"] = {{"ms", gpu->ms},
+                     {"registers", gpu->registers},
+                     {"static_shared_bytes", gpu->static_shared_bytes},
+                     {"dynamic_shared_bytes", gpu->dynamic_shared_bytes},
+                     {"occupancy", number_or_null(gpu->occupancy)}};
   return object;
 }
 
@@ -174,6 +200,14 @@ KernelProfile kernel_profile_from(JsonView object) {
   counters.tensor_flops = by_type_from(fields.object("tensor_flops"));
   for (const auto& row : kFields)
     counters.*row.field = Fields(fields.object(row.group)).integer<std::uint64_t>(row.name);
+  if (const auto value = fields.maybe("gpu")) {
+    const Fields gpu(*value);
+    profile.gpu = {.ms = gpu.number("ms"),
+                   .registers = gpu.integer<std::uint32_t>("registers"),
+                   .static_shared_bytes = gpu.integer<std::uint32_t>("static_shared_bytes"),
+                   .dynamic_shared_bytes = gpu.integer<std::uint32_t>("dynamic_shared_bytes"),
+                   .occupancy = gpu.maybe_number("occupancy")};
+  }
   return profile;
 }
 

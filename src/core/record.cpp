@@ -43,7 +43,8 @@ json to_json(const Timing& timing) {
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
         {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
         {"q3_ms", number_or_null(side.q3_ms)},         {"lo_ms", number_or_null(side.lo_ms)},
-        {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)}};
+        {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)},
+        {"span_ms", number_or_null(side.span_ms)},     {"busy_ms", number_or_null(side.busy_ms)}};
   }
   json bounds;
   for (const auto& [name, bound] : timing.bounds)

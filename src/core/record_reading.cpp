@@ -91,7 +91,9 @@ Timing timing_from(const Fields& fields) {
                                                      .q3_ms = side.maybe_number("q3_ms"),
                                                      .lo_ms = side.maybe_number("lo_ms"),
                                                      .hi_ms = side.maybe_number("hi_ms"),
-                                                     .wall_ms = side.maybe_number("wall_ms")});
+                                                     .wall_ms = side.maybe_number("wall_ms"),
+                                                     .span_ms = side.maybe_number("span_ms"),
+                                                     .busy_ms = side.maybe_number("busy_ms")});
   }
   timing.overhead_ms = fields.maybe_number("overhead_ms");
   timing.floor_ms = fields.maybe_number("floor_ms");

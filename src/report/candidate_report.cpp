@@ -122,13 +122,15 @@ class Page : private ConsoleLines {
     const Timing& timing = *record_.timing;
     heading(fmt::format("Times: {}, {}", printable(timing.method.str()),
                         printable(timing.trust.str())));
-    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n", "wall"}};
+    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n", "wall",
+                  "span", "busy"}};
     for (const auto& [name, side] : timing.sides)
       rows.push_back({printable(name.str()), ms(side.median_ms),
                       side.lo_ms ? ms(side.lo_ms) + "–" + ms(side.hi_ms) : std::string(kNoValue),
                       side.q1_ms ? ms(side.q1_ms) + "–" + ms(side.q3_ms) : std::string(kNoValue),
                       ms(side.mean_ms), ms(side.std_ms), ms(side.min_ms), ms(side.max_ms),
-                      std::to_string(side.count), ms(side.wall_ms)});
+                      std::to_string(side.count), ms(side.wall_ms), ms(side.span_ms),
+                      ms(side.busy_ms)});
     table(rows, 2);
     for (const auto& [name, bound] : timing.bounds)
       labelled("", 2,
@@ -190,11 +192,13 @@ class Page : private ConsoleLines {
   void profile() {
     if (record_.profile.empty() && !record_.estimate) return;
     heading("Profile");
-    Rows rows = {{std::begin(kProfileColumns), std::end(kProfileColumns)}};
+    const auto columns = profile_columns(record_);
+    Rows rows = {{columns.begin(), columns.end()}};
     for (auto& row : profile_rows(record_)) rows.push_back(std::move(row));
     table(rows, 2);
-    if (const std::string text = estimate_text(record_); !text.empty()) labelled("", 2, text);
-    labelled("", 2, kEstimateNote);
+    for (const std::string& text :
+         {estimate_text(record_), bandwidth_text(record_), std::string(profile_note(record_))})
+      if (!text.empty()) labelled("", 2, text);
   }
 
   void log() {

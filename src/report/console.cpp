@@ -280,17 +280,20 @@ class Console : private ConsoleLines {
     const std::vector<std::size_t> found = with_profile(report_);
     // Where candidates are too many for a line each, so are their kernels.
     if (found.empty() || !lists_candidates(report_)) return;
+    // All of one run are of the executor, or of a GPU.
+    const auto columns = profile_columns(report_.run.records[found.front()]);
     // The kernel takes what the numbers leave.
-    const auto column_width = [](std::size_t i) {
-      return std::max<std::size_t>(kProfileColumns[i].size() + 1, 9);
+    const auto column_width = [&](std::size_t i) {
+      return std::max<std::size_t>(columns[i].size() + 1, 9);
     };
     std::size_t numbers = 0;
-    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i) numbers += column_width(i);
+    for (std::size_t i = 1; i < columns.size(); ++i) numbers += column_width(i);
     const std::size_t name = width_ - std::min(width_ - 20, numbers);
     std::string title = padded("Profile", name);
-    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i)
-      title += padded(kProfileColumns[i], column_width(i), true);
+    for (std::size_t i = 1; i < columns.size(); ++i)
+      title += padded(columns[i], column_width(i), true);
     heading(title);
+    std::string_view note;
     for (const std::size_t index : found) {
       const Record& record = report_.run.records[index];
       line(painted(Tone::kBold, candidate_name(record)));
@@ -299,9 +302,11 @@ class Console : private ConsoleLines {
         for (std::size_t i = 1; i < row.size(); ++i) text += padded(row[i], column_width(i), true);
         line(text);
       }
-      if (const std::string text = estimate_text(record); !text.empty()) labelled("", 2, text);
+      for (const std::string& text : {estimate_text(record), bandwidth_text(record)})
+        if (!text.empty()) labelled("", 2, text);
+      if (note.empty()) note = profile_note(record);
     }
-    labelled("", 2, kEstimateNote);
+    if (!note.empty()) labelled("", 2, note);
   }
 
   const Report& report_;

@@ -180,13 +180,16 @@ void write_findings(const Report& report, std::ostream& out) {
 void write_profiles(const Report& report, std::ostream& out) {
   const std::vector<std::size_t> found = with_profile(report);
   if (found.empty()) return;
+  std::string_view note;
   for (const std::size_t index : found) {
     const Record& record = report.run.records[index];
-    out << fmt::format("\n**{}** {}\n\n|", escaped(candidate_name(record)),
-                       escaped(estimate_text(record)));
-    for (const std::string_view column : kProfileColumns) out << ' ' << column << " |";
+    out << fmt::format("\n**{}** {}{}\n\n|", escaped(candidate_name(record)),
+                       escaped(estimate_text(record)), escaped(bandwidth_text(record)));
+    const auto columns = profile_columns(record);
+    for (const std::string_view column : columns) out << ' ' << column << " |";
     out << "\n|---|";
-    for (std::size_t i = 1; i < std::size(kProfileColumns); ++i) out << "--:|";
+    for (std::size_t i = 1; i < columns.size(); ++i) out << "--:|";
+    if (note.empty()) note = profile_note(record);
     out << '\n';
     for (const auto& row : profile_rows(record)) {
       out << '|';
@@ -194,7 +197,8 @@ void write_profiles(const Report& report, std::ostream& out) {
       out << '\n';
     }
   }
-  out << '\n' << kEstimateNote << '\n';
+  out << '\n';
+  if (!note.empty()) out << note << '\n';
 }
 
 }  // namespace

@@ -43,6 +43,26 @@ std::string launch_name(const KernelProfile& profile) {
   return printable(text);
 }
 
+bool is_of_gpu(const Record& record) {
+  return !record.profile.empty() && record.profile.front().gpu.has_value();
+}
+
+std::vector<std::vector<std::string>> gpu_rows(const Record& record) {
+  double whole_ms = 0;
+  for (const KernelProfile& profile : record.profile) whole_ms += profile.gpu ? profile.gpu->ms : 0;
+  std::vector<std::vector<std::string>> rows;
+  for (const KernelProfile& profile : record.profile) {
+    const GpuLaunches gpu = profile.gpu.value_or(GpuLaunches{});
+    const double shared = gpu.static_shared_bytes + gpu.dynamic_shared_bytes;
+    rows.push_back(
+        {launch_name(profile), duration(gpu.ms),
+         whole_ms > 0 ? fmt::format("{:.0f} %", 100 * gpu.ms / whole_ms) : std::string(kNoValue),
+         std::to_string(gpu.registers), fmt::format("{:.3g}", shared / 1024),
+         gpu.occupancy ? fmt::format("{:.0f} %", 100 * *gpu.occupancy) : std::string(kNoValue)});
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<std::size_t> with_findings(const Report& report) {
@@ -70,7 +90,34 @@ std::string finding_text(const Finding& finding) {
                                finding.count > 1 ? fmt::format(" ({} times)", finding.count) : ""));
 }
 
+std::span<const std::string_view> profile_columns(const Record& record) {
+  static constexpr std::string_view kCounted[] = {"kernel",      "instructions", "lanes",
+                                                  "sectors/req", "unique MB",    "conflicts",
+                                                  "flops",       "estimate"};
+  static constexpr std::string_view kOnGpu[] = {"kernel",    "time",      "share",
+                                                "registers", "shared kB", "occupancy"};
+  return is_of_gpu(record) ? std::span<const std::string_view>(kOnGpu) : kCounted;
+}
+
+std::string bandwidth_text(const Record& record) {
+  if (!is_of_gpu(record) || !record.sol || !record.timing) return {};
+  const auto side = record.timing->sides.find("candidate");
+  if (side == record.timing->sides.end() || side->second.median_ms <= 0) return {};
+  const auto bytes =
+      static_cast<double>(record.sol->work.read_bytes + record.sol->work.written_bytes);
+  return fmt::format("at least {}B/s: what is read and written anyway, in the time of a call",
+                     quantity(bytes / (side->second.median_ms / 1e3)));
+}
+
+std::string_view profile_note(const Record& record) {
+  return record.estimate
+             ? "Estimates come from bytes and operations over a data sheet's peaks plus launch "
+               "cost; they are no measurements and count in no metric."
+             : "";
+}
+
 std::vector<std::vector<std::string>> profile_rows(const Record& record) {
+  if (is_of_gpu(record)) return gpu_rows(record);
   const GpuModel* gpu = record.estimate ? find_gpu_model(record.estimate->gpu) : nullptr;
   std::vector<std::vector<std::string>> rows;
   for (const KernelProfile& profile : record.profile) {

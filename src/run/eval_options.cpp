@@ -22,6 +22,12 @@ const char* judge_of(const EvalOptions& options) {
   return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
 }
 
+protocol::TimeClock clock_of(const EvalOptions& options) {
+  if (options.score == kWallScore) return protocol::TimeClock::kHost;
+  const bool records = options.timing == kCuptiTiming || options.score == kBusyScore;
+  return records ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents;
+}
+
 json options_json(const EvalOptions& options) {
   json object{{"precision", precision_of(options)},
               {"judge", judge_of(options)},
@@ -42,6 +48,7 @@ json options_json(const EvalOptions& options) {
               {"max_instructions", options.max_instructions},
               {"require", json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
+  if (options.score != kSpanScore) object["score"] = options.score;
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");
   if (!options.families) object["families"] = false;

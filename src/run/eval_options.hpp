@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "kbench/protocol.hpp"
 #include "kbench/run.hpp"
 
 /// What the options of a run mean for its records.
@@ -13,6 +14,8 @@ namespace kbench::run {
 bool by_kernelbench(const EvalOptions& options);
 /// As records have it: the row of `--precision`.
 std::string precision_of(const EvalOptions& options);
+/// By what calls on a GPU are timed.
+protocol::TimeClock clock_of(const EvalOptions& options);
 /// Record::judge of its verdicts.
 const char* judge_of(const EvalOptions& options);
 /// The options that change a verdict.

@@ -10,6 +10,7 @@
 #include "kbench/kernelbench.hpp"
 #include "kbench/memory_file.hpp"
 #include "run/device_limits.hpp"
+#include "run/eval_options.hpp"
 #include "run/judge_answer.hpp"
 
 namespace kbench::run {
@@ -86,6 +87,8 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
   request["held"] = options.timing != kUnheldTiming;
+  request["clock"] = static_cast<std::uint32_t>(clock_of(options));
+  request["score"] = options.score;
   request["families"] = options.families;
   request["families_off"] = prepared.problem->families_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);

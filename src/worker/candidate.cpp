@@ -105,7 +105,7 @@ std::vector<protocol::LaunchCounts> launch_rows(const LaunchPlan& plan,
   std::vector<protocol::LaunchCounts> rows;
   std::vector<LaunchReport> shapes;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    if (!reports[i].counters) continue;
+    if (!reports[i].counters && !reports[i].gpu) continue;
     const LaunchReport shape = shape_of(plan, reports, i);
     auto at = static_cast<std::size_t>(
         std::ranges::find_if(shapes,
@@ -117,7 +117,13 @@ std::vector<protocol::LaunchCounts> launch_rows(const LaunchPlan& plan,
     }
     at = std::min(at, rows.size() - 1);
     ++rows[at].launches;
-    rows[at].counters += *reports[i].counters;
+    if (const auto& counters = reports[i].counters) rows[at].counters += *counters;
+    if (const auto& gpu = reports[i].gpu) {
+      rows[at].gpu_ms += gpu->ms;
+      rows[at].registers = gpu->registers;
+      rows[at].static_shared_bytes = gpu->static_shared_bytes;
+      rows[at].dynamic_shared_bytes = gpu->dynamic_shared_bytes;
+    }
   }
   return rows;
 }

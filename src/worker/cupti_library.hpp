@@ -33,12 +33,23 @@ struct Cupti {
 /// The one that torch has brought, or the system's of the same CUDA; null without.
 const Cupti* cupti();
 
-/// For cuptiActivityRegisterCallbacks: memory for records, freed by who takes it.
-void CUPTIAPI give_activity_buffer(std::uint8_t** buffer, std::size_t* size,
-                                   std::size_t* most_records);
-/// Each kernel that the records in a buffer tell of.
-void for_kernels(std::uint8_t* buffer, std::size_t valid_bytes,
-                 const std::function<void(const KernelRecord&)>& take);
+/// A buffer of CUPTI's, as full as it got.
+struct ActivityRecords {
+  std::uint8_t* buffer = nullptr;
+  std::size_t valid_bytes = 0;
+  std::size_t dropped = 0;  ///< records that were lost meanwhile
+};
+
+/// Shows all records to come to `take` as well, in CUPTI's threads, until the process ends; once
+/// for each function. False where CUPTI is not to be had.
+bool show_activity_to(void (*take)(const ActivityRecords&));
+/// Counts who wants records of a kind: there are some while anybody does.
+bool enable_activity(CUpti_ActivityKind kind, bool wanted);
+/// Waits until all records of what has ended have been shown.
+bool flush_activity();
+
+void for_records(const ActivityRecords& records,
+                 const std::function<void(const CUpti_Activity&)>& take);
 /// Mangled; empty where CUPTI has none.
 std::string name_of(const KernelRecord& kernel);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/kernel_durations.hpp"
+#include "worker/device_activity.hpp"
 #include "worker/kernel_ledger.hpp"
 
 // In place of kernel_ledger.cpp where there are no headers of CUPTI, as beside a torch without
@@ -15,8 +15,8 @@ void KernelLedger::pause() {}
 void note_own_function(CUfunction) {}
 void note_own_object(std::string_view) {}
 
-std::vector<double> kernel_durations_ms(std::string_view, const std::function<void()>&) {
-  return {};
+std::optional<std::vector<DeviceActivity>> device_activity(const std::function<void()>&) {
+  return std::nullopt;
 }
 
 }  // namespace kbench::worker

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "kbench/error.hpp"
+#include "ptx/names.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -17,6 +18,33 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
 }
 
 }  // namespace
+
+std::vector<LaunchReport> reports_of(std::span<const DeviceActivity> activity) {
+  std::vector<LaunchReport> reports;
+  for (const DeviceActivity& piece : activity) {
+    if (piece.kernel.empty()) continue;
+    LaunchReport& report = reports.emplace_back();
+    report.kernel = ptx::readable_name(piece.kernel);
+    report.grid = piece.grid;
+    report.block = piece.block;
+    report.gpu = {.ms = times_of({&piece, 1})->span_ms,
+                  .registers = piece.registers,
+                  .static_shared_bytes = piece.static_shared_bytes,
+                  .dynamic_shared_bytes = piece.dynamic_shared_bytes};
+  }
+  return reports;
+}
+
+void Device::time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
+                     std::vector<double>& times) {
+  if (clock == protocol::TimeClock::kEvents) {
+    times.push_back(time_ms(call, held));
+  } else if (clock == protocol::TimeClock::kHost) {
+    times.push_back(wall_ms(call));
+  } else if (const auto seen = device_times(call, held)) {
+    times.insert(times.end(), {seen->span_ms, seen->busy_ms});
+  }
+}
 
 double Device::wall_ms(const std::function<void()>& call) {
   synchronize();

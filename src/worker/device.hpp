@@ -13,8 +13,10 @@
 
 #include "kbench/outcome.hpp"
 #include "kbench/plan.hpp"
+#include "kbench/profile.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/ptx.hpp"
+#include "worker/device_activity.hpp"
 #include "worker/device_state.hpp"
 
 namespace kbench::worker {
@@ -100,7 +102,11 @@ struct LaunchReport {
   bool read_clock = false;
   bool is_early = false;  ///< of a module's import or constructor: looked at, not counted
   std::optional<Counters> counters;
+  std::optional<GpuLaunches> gpu;
 };
+
+/// The kernels among what a GPU ran.
+std::vector<LaunchReport> reports_of(std::span<const DeviceActivity> activity);
 
 /// One device as the worker uses it: memory, kernels, time. Work is queued in order and finished by
 /// synchronize(). Failures of the candidate's kernels are thrown as CandidateFailure.
@@ -148,6 +154,22 @@ class Device {
   virtual double time_ms(const std::function<void()>& call, bool held = false) = 0;
   /// Milliseconds of `call` by the host's clock, from an idle device to the end of its work.
   double wall_ms(const std::function<void()>& call);
+  /// What the device runs in `work`, by its own records; none where it has none. It is idle before
+  /// and after.
+  virtual std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) {
+    (void)work;
+    return std::nullopt;
+  }
+  virtual std::optional<SmLimits> sm_limits() { return std::nullopt; }
+  /// How long the device was at work for `call`, by its own records, of which the call finds it
+  /// idle; none where there are no such. `held` as above.
+  virtual std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) {
+    (void)call, (void)held;
+    return std::nullopt;
+  }
+  /// Milliseconds of `call` by that clock, added to `times` as an answer to a kTime has them.
+  void time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
+               std::vector<double>& times);
   /// Launches a kernel that does nothing; false where there is none.
   virtual bool launch_empty() { return false; }
   /// Milliseconds that this device's method adds to the time of the work itself, after a flush or

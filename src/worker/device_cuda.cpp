@@ -10,7 +10,6 @@
 #include "worker/cuda_driver.hpp"
 #include "worker/device.hpp"
 #include "worker/gpu_state.hpp"
-#include "worker/kernel_durations.hpp"
 #include "worker/timing.hpp"
 
 namespace kbench::worker {
@@ -274,6 +273,44 @@ class CudaDevice final : public Device {
   }
   std::string_view timing_method() const override { return "events"; }
 
+  std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override {
+    synchronize();
+    return device_activity([&] {
+      work();
+      synchronize();
+    });
+  }
+
+  std::optional<SmLimits> sm_limits() override {
+    const auto limit = [this](CUdevice_attribute attribute) {
+      int value = 0;
+      check(cuda_.cuDeviceGetAttribute(&value, attribute, device_), "a multiprocessor's limits");
+      return static_cast<std::uint32_t>(value);
+    };
+    return SmLimits{
+        .warps = limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) /
+                 limit(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+        .blocks = limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+        .registers = limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+        .shared_bytes = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+        .reserved_shared_bytes = limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)};
+  }
+
+  std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override {
+    const bool holds = held && hold_kernel_ != nullptr;
+    auto activity = record([&] {
+      const Hold hold(*this, holds);
+      call();
+    });
+    if (!activity) return std::nullopt;
+    // The first is kbench's own, whatever later ones are called.
+    if (holds) {
+      const auto own = std::ranges::find(*activity, kHoldKernel, &DeviceActivity::kernel);
+      if (own != activity->end()) activity->erase(own);
+    }
+    return times_of(*activity);
+  }
+
   bool launch_empty() override {
     if (empty_kernel_ == nullptr) return false;
     launch_thread(empty_kernel_, nullptr, "launching nothing");
@@ -316,7 +353,11 @@ class CudaDevice final : public Device {
       }
       synchronize();
     };
-    const auto by_cupti = kernel_durations_ms(kEmptyKernel, launch);
+    const auto activity = device_activity(launch);
+    if (!activity) return std::nullopt;
+    std::vector<double> by_cupti;
+    for (const DeviceActivity& piece : *activity)
+      if (piece.kernel == kEmptyKernel) by_cupti.push_back(times_of({&piece, 1})->span_ms);
     if (by_cupti.empty()) return std::nullopt;
     // Once more: who is looked at by CUPTI takes longer.
     launch();

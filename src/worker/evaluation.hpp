@@ -156,10 +156,21 @@ class Evaluation {
   std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
   /// Takes off all measurements what the method adds to them, where that is known.
+  /// What the device's records say of a few more calls of each side: see SideTiming::span_ms. Of a
+  /// candidate that tells its times, whose kernels run in them as well.
+  std::map<std::string, DeviceTimes> trace(const std::vector<TimedSide>& sides,
+                                           const TimedRun& run);
+  /// All sides by the clock and held as asked for, or in the next way in which all can be timed.
+  TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits);
+  /// Its name in records.
+  std::string method() const;
   void take_overhead_off(TimedRun& run, Timing& timing);
   void check_against_floor_and_wall(const Timing& timing);
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);
+  static std::vector<double> times_in(const protocol::Message& message);
+  /// Of spans and times at work by turns, those that score. Throws NoDeviceTimes.
+  std::vector<double> take_device_times(const std::vector<double>& pairs, std::size_t calls);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
   /// Readies it for all sets that are timed; false where it cannot be run.
   bool prepare_baseline(const std::string& baseline);
@@ -207,8 +218,10 @@ class Evaluation {
   std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
-  bool held_ = false;     ///< timed calls start when all of their work has been queued
-  bool by_wall_ = false;  ///< they are timed by the host's clock, each on an idle device
+  bool held_ = false;  ///< timed calls start when all of their work has been queued
+  protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
+  bool is_aside_ = false;                                     ///< calls are not those that count
+  std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::size_t next_slot_ = 0;                ///< of calls that are discarded

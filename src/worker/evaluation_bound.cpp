@@ -24,6 +24,8 @@ constexpr double kLeastOwn = 0.1;
 /// Of each side: a few calls tell what a caller feels.
 constexpr double kWallBudget_ms = 20;
 constexpr int kMostWallCalls = 10;
+/// Of less than that a few launches are the reason.
+constexpr double kLeastIdle_ms = 0.1;
 /// So much longer than the wall a time has to be before one of the two clocks is doubted.
 constexpr double kWallSlack = 1.05;
 
@@ -129,7 +131,10 @@ std::optional<double> Evaluation::floor_ms() {
       device.launch_empty();
       if (tells_its_times()) device.synchronize();
     };
-    times.push_back(device.time_ms(call, held_));
+    std::vector<double> seen;
+    device.time_by(clock_, call, held_, seen);
+    if (seen.empty()) return std::nullopt;
+    times.push_back(seen.front());
   }
   return median(std::move(times));
 }
@@ -137,20 +142,21 @@ std::optional<double> Evaluation::floor_ms() {
 std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide>& sides,
                                                      const TimedRun& run) {
   std::map<std::string, double> walls;
-  by_wall_ = true;
+  const auto before = std::exchange(clock_, protocol::TimeClock::kHost);
   for (const auto& side : sides) {
     const double calls = kWallBudget_ms / median(run.measurements.at(side.name));
     const int most = std::min(kMostWallCalls, side.max_counted);
     const Block block{0, static_cast<int>(std::clamp<double>(calls, 1, most))};
     walls[side.name] = median(side.measure(block));
   }
-  by_wall_ = false;
+  clock_ = before;
   return walls;
 }
 
 void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
   // Whoever tells its times waits inside of them, which takes longer than to be measured.
-  if (!tells_its_times()) timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
+  if (!tells_its_times() && clock_ == protocol::TimeClock::kEvents)
+    timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
   if (!timing.overhead_ms) return;
   timing.method = timing.method.str() + "_net";
   for (auto& [side, times] : run.measurements)
@@ -167,6 +173,12 @@ void Evaluation::check_against_floor_and_wall(const Timing& timing) {
   // The device cannot have worked for longer than the caller waited.
   const double wall_ms = candidate.wall_ms.value_or(std::numeric_limits<double>::infinity());
   if (candidate.median_ms > kWallSlack * wall_ms) flag("time_above_wall");
+  // Of a process that tells its times, what it told holds what its host code takes, too.
+  const auto bound = timing.bounds.find("candidate");
+  const double waits_ms =
+      bound != timing.bounds.end() ? bound->second.told_ms : candidate.wall_ms.value_or(0);
+  const double idle_ms = waits_ms - candidate.busy_ms.value_or(waits_ms);
+  if (idle_ms > kLeastIdle_ms && idle_ms > waits_ms / 2) flag("host_bound");
 }
 
 }  // namespace kbench::worker

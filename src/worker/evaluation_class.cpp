@@ -43,10 +43,10 @@ void Evaluation::look_at_timed_calls() {
   problem_.refresh_timed(slots.size());
   poison_outputs(slots);
   problem_.device().synchronize();
+  last_timed_slot_ = slots.back();
   freeze(false);
   time_slots(slots, true);
   freeze(true);
-  last_timed_slot_ = slots.back();
 }
 
 void Evaluation::check_own() const {

@@ -25,6 +25,16 @@ constexpr std::uint64_t kUncheckedBlocks = 4;
 
 /// A call waited for the device while its stream was held.
 struct HoldFailed {};
+/// There are no records of what the device did in a call.
+struct NoDeviceTimes {};
+
+/// Of each side, calls of which the device's records are read beside those that count.
+constexpr double kTracedBudget_ms = 20;
+constexpr int kMostTracedCalls = 5;
+
+CandidateFailure other_times() {
+  return {Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+}
 
 /// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.
 class MathSpan {
@@ -114,7 +124,7 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
                                 call_limit_s() * calls,
                                 looks ? 1u : 0u,
                                 held_ ? 1u : 0u,
-                                by_wall_ ? 1u : 0u};
+                                clock_};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -131,7 +141,21 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
     message.body.resize(times_bytes);
     take_class(called);
   }
+  if (clock_ == protocol::TimeClock::kDevice)
+    return take_device_times(times_in(message), slots.size());
   return times_of(message, calls);
+}
+
+std::vector<double> Evaluation::take_device_times(const std::vector<double>& pairs,
+                                                  std::size_t calls) {
+  if (pairs.size() < 2 * calls) throw NoDeviceTimes{};
+  if (pairs.size() > 2 * calls) throw other_times();
+  std::vector<double> times;
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    traced_.push_back({pairs[i], pairs[i + 1]});
+    times.push_back(problem_.options().score == "busy" ? pairs[i + 1] : pairs[i]);
+  }
+  return times;
 }
 
 void Evaluation::take_held(protocol::Message& message) {
@@ -144,13 +168,17 @@ void Evaluation::take_held(protocol::Message& message) {
   if (held.failed != 0) throw HoldFailed{};
 }
 
-std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
+std::vector<double> Evaluation::times_in(const protocol::Message& message) {
   std::vector<double> times(message.body.size() / sizeof(double));
   std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
-  const bool plausible =
-      std::ranges::all_of(times, [](double ms) { return std::isfinite(ms) && ms > 0; });
-  if (times.size() != static_cast<std::size_t>(calls) || !plausible)
-    throw CandidateFailure{Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+  if (!std::ranges::all_of(times, [](double ms) { return std::isfinite(ms) && ms > 0; }))
+    throw other_times();
+  return times;
+}
+
+std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
+  auto times = times_in(message);
+  if (times.size() != static_cast<std::size_t>(calls)) throw other_times();
   return times;
 }
 
@@ -179,13 +207,14 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
     set.restore();
     if (flushes()) device.flush_cache();
     const auto call = [&] { set.call(problem_.host(), model); };
-    times.push_back(by_wall_ ? device.wall_ms(call) : device.time_ms(call, held_));
+    device.time_by(clock_, call, held_, times);
   }
+  if (clock_ == protocol::TimeClock::kDevice) times = take_device_times(times, slots.size());
   if (held_ && device.take_hold_failed()) throw HoldFailed{};
   device.synchronize();
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   // Its discarded calls are in no bound: nobody works ahead in them.
-  if (tells_its_times() && block.counted > 0)
+  if (tells_its_times() && block.counted > 0 && !is_aside_)
     walls_[baseline].blocks.push_back({0, block.counted, 0, took.count(),
                                        median({times.begin() + block.discarded, times.end()})});
   return times;
@@ -217,28 +246,21 @@ void Evaluation::run_timing() {
   limits.rough = !on_gpu;
   // In one and the same set the first calls would show the others' inputs.
   limits.discard = problem_.slots() > problem_.resident();
-  const auto state = [&] { return device.state(); };
   // What host code of the candidate's own queues could run beside the stream that is held.
-  held_ = problem_.options().held && !tells_its_times() && on_gpu;
-  TimedRun run;
-  try {
-    run = measure_sides(sides, limits, state);
-  } catch (const HoldFailed&) {
-    // Never two methods in one ratio: where one side cannot be held, none is.
-    freeze(true);
-    held_ = false;
-    run = measure_sides(sides, limits, state);
-  }
+  clock_ = on_gpu ? problem_.options().clock : protocol::TimeClock::kEvents;
+  held_ = problem_.options().held && !tells_its_times() && on_gpu &&
+          clock_ != protocol::TimeClock::kHost;
+  TimedRun run = measure(sides, limits);
   // Of a process that tells its times the bounds say what the host's clock sees.
   std::map<std::string, double> walls;
   if (on_gpu && !tells_its_times()) walls = wall_times(sides, run);
-  look_at_timed_calls();
+  const auto traced = trace(sides, run);
   watch_->lap("timing");
   check_timed_outputs();
   watch_->lap("timed_outputs");
   freeze(false);
   Timing timing;
-  timing.method = held_ ? "events_held" : std::string(device.timing_method());
+  timing.method = method();
   timing.floor_ms = floor_ms();
   verdict_.raw_ms = run.measurements;
   take_overhead_off(run, timing);
@@ -265,12 +287,77 @@ void Evaluation::run_timing() {
     if (const double clock = median(clocks); clock > 0) summary.clock_mhz = clock;
     if (const auto wall = walls.find(side.name); wall != walls.end())
       summary.wall_ms = wall->second;
+    if (const auto seen = traced.find(side.name); seen != traced.end()) {
+      summary.span_ms = seen->second.span_ms;
+      summary.busy_ms = seen->second.busy_ms;
+    }
     if (side.name != "candidate" && on_gpu)
       verdict_.record.speedup.push_back(
           speedup_of(side.name, {measurements, block(side.name)}, {candidate, block("candidate")}));
   }
   check_against_floor_and_wall(timing);
   verdict_.record.timing = std::move(timing);
+}
+
+TimedRun Evaluation::measure(const std::vector<TimedSide>& sides, const TimingLimits& limits) {
+  const auto state = [&] { return problem_.device().state(); };
+  while (true) {
+    try {
+      return measure_sides(sides, limits, state);
+    } catch (const HoldFailed&) {
+      // Never two methods in one ratio: where one side cannot be held, none is.
+      held_ = false;
+    } catch (const NoDeviceTimes&) {
+      clock_ = protocol::TimeClock::kEvents;
+      flag("no_cupti");
+    }
+    freeze(true);
+    if (tells_its_times()) calibrate_walls();
+  }
+}
+
+std::string Evaluation::method() const {
+  if (clock_ == protocol::TimeClock::kHost) return "wall";
+  std::string method(problem_.device().timing_method());
+  if (clock_ == protocol::TimeClock::kDevice)
+    method = problem_.options().score == "busy" ? "cupti_busy" : "cupti";
+  return held_ ? method + "_held" : method;
+}
+
+std::map<std::string, DeviceTimes> Evaluation::trace(const std::vector<TimedSide>& sides,
+                                                     const TimedRun& run) {
+  std::map<std::string, DeviceTimes> traced;
+  const bool on_gpu = problem_.device().timing_method() != "wall";
+  const protocol::TimeClock before =
+      std::exchange(clock_, on_gpu ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents);
+  is_aside_ = true;
+  for (const auto& side : sides) {
+    const bool is_candidate = side.name == "candidate";
+    if (!on_gpu && !is_candidate) continue;
+    traced_.clear();
+    try {
+      const double calls = kTracedBudget_ms / median(run.measurements.at(side.name));
+      const int most = std::min(kMostTracedCalls, side.max_counted);
+      if (is_candidate && tells_its_times())
+        look_at_timed_calls();
+      else if (on_gpu)
+        side.measure({0, static_cast<int>(std::clamp<double>(calls, 1, most))});
+    } catch (const NoDeviceTimes&) {
+      freeze(true);
+    } catch (const HoldFailed&) {
+      freeze(true);
+    }
+    if (traced_.empty()) continue;
+    std::vector<double> spans, busy;
+    for (const DeviceTimes& call : traced_) {
+      spans.push_back(call.span_ms);
+      busy.push_back(call.busy_ms);
+    }
+    traced[side.name] = {median(std::move(spans)), median(std::move(busy))};
+  }
+  is_aside_ = false;
+  clock_ = before;
+  return traced;
 }
 
 void Evaluation::note_states(const TimedRun& run) {

@@ -76,10 +76,17 @@ void Evaluation::take_profile(std::string_view body) {
   if (body.size() < sizeof head) return;
   std::memcpy(&head, body.data(), sizeof head);
   body.remove_prefix(sizeof head);
+  const bool on_gpu = problem_.options().device != "cpu";
+  const auto sm = problem_.device().sm_limits();
   const std::size_t rows = std::min<std::size_t>(head.rows, protocol::kMaxProfileRows);
   for (const auto& row :
        bodies_of<protocol::LaunchCounts>(body.substr(0, rows * sizeof(protocol::LaunchCounts)))) {
     KernelProfile profile{text_of(row.kernel), {}, {}, row.launches, row.counters};
+    if (on_gpu)
+      profile.gpu = {.ms = row.gpu_ms,
+                     .registers = row.registers,
+                     .static_shared_bytes = row.static_shared_bytes,
+                     .dynamic_shared_bytes = row.dynamic_shared_bytes};
     std::ranges::copy(row.grid, profile.grid.begin());
     std::ranges::copy(row.block, profile.block.begin());
     if (request_.kind == CandidateKind::kKernel) {
@@ -89,6 +96,10 @@ void Evaluation::take_profile(std::string_view body) {
       profile.grid = launch.grid;
       profile.block = launch.block;
     }
+    if (sm && profile.gpu) {
+      const auto& block = profile.block;
+      profile.gpu->occupancy = occupancy(*sm, block[0] * block[1] * block[2], *profile.gpu);
+    }
     verdict_.record.profile.push_back(std::move(profile));
   }
   body.remove_prefix(std::min(body.size(), rows * sizeof(protocol::LaunchCounts)));
@@ -97,7 +108,9 @@ void Evaluation::take_profile(std::string_view body) {
     verdict_.operators.push_back({text_of(counts.name), counts.bytes, counts.flops,
                                   static_cast<FlopType>(counts.type), counts.tensor_cores != 0});
   }
-  verdict_.counted = head.incomplete == 0;
+  // Of a GPU's kernels there is no more to know than how long they took.
+  verdict_.counted = head.incomplete == 0 && !on_gpu;
+  if (on_gpu && head.rows == 0) flag("no_cupti");
 }
 
 }  // namespace kbench::worker

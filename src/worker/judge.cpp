@@ -171,7 +171,8 @@ class Judge {
     answer["counted"] = verdict.counted;
     answer["operators"] = answer["candidate_operators"] = json::array();
     for (const auto& op : verdict.operators) answer["candidate_operators"].push_back(to_json(op));
-    if (profile && (!verdict.record.profile.empty() || !verdict.operators.empty()))
+    if (profile && problem_->options().device == "cpu" &&
+        (!verdict.record.profile.empty() || !verdict.operators.empty()))
       for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
     send(MessageType::kVerdict, answer);
   }

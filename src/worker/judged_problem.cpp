@@ -59,6 +59,8 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("baseline_cache").get_to(options.baseline_cache);
     json.at("cold_cache").get_to(options.cold_cache);
     json.at("held").get_to(options.held);
+    options.clock = static_cast<protocol::TimeClock>(json.at("clock").get<std::uint32_t>());
+    json.at("score").get_to(options.score);
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
     json.at("draw_all").get_to(options.draw_all);

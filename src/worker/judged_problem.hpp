@@ -31,6 +31,8 @@ struct JudgeOptions {
   std::string baseline_cache;  ///< folder for what compilers make of them; empty: none is kept
   bool cold_cache = true;
   bool held = false;  ///< hold the stream while a timed call is queued, where that can be
+  protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< by which calls are timed on a GPU
+  std::string score = "span";  ///< what of the device's records is a call's time: span or busy
   double timing_budget_s = 0.5;
   double memory_share = 1;  ///< of the device's free memory, for input sets
   bool draw_all = false;    ///< all sets at once, where nobody waits for the first

@@ -42,7 +42,10 @@ class KernelCandidate final : public JudgedCandidate {
     device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
                     deadline_after(body.limit_s)});
     prepare(body.set);
-    run();
+    if (count && device_->name() != "cpu")
+      reports_ = reports_of(device_->record([this] { run(); }).value_or(Activity{}));
+    else
+      run();
     device_->synchronize();
     for (const auto& [tensor, buffer] : scratch_) {
       const auto where = broken_red_zone(*device_, buffer);
@@ -63,8 +66,7 @@ class KernelCandidate final : public JudgedCandidate {
       prepare(set);
       if (body.cold_cache != 0) device_->flush_cache();
       const auto call = [this] { run(); };
-      times.push_back(body.by_wall != 0 ? device_->wall_ms(call)
-                                        : device_->time_ms(call, body.held != 0));
+      device_->time_by(body.clock, call, body.held != 0, times);
     }
     device_->synchronize();
     device_->take_reports();
@@ -73,9 +75,15 @@ class KernelCandidate final : public JudgedCandidate {
 
   bool take_hold_failed() override { return device_->take_hold_failed(); }
 
-  std::vector<LaunchReport> take_reports() override { return device_->take_reports(); }
+  std::vector<LaunchReport> take_reports() override {
+    auto reports = std::exchange(reports_, {});
+    for (auto& report : device_->take_reports()) reports.push_back(std::move(report));
+    return reports;
+  }
 
  private:
+  using Activity = std::vector<DeviceActivity>;
+
   const SharedBuffer* find(std::uint32_t set, std::size_t tensor, BufferRole role) const {
     const auto found =
         buffers_.find({set, static_cast<std::uint32_t>(tensor), static_cast<std::uint32_t>(role)});
@@ -136,6 +144,7 @@ class KernelCandidate final : public JudgedCandidate {
   std::uint64_t calls_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
   std::vector<KernelTensor> tensors_;
+  std::vector<LaunchReport> reports_;  ///< of a call on a GPU that was counted
 };
 
 }  // namespace

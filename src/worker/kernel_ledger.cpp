@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
@@ -114,15 +113,14 @@ void CUPTIAPI on_launch(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
   all.is_own.insert_or_assign(std::string(name), own);
 }
 
-void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                          std::size_t, std::size_t valid_bytes) {
+void take(const ActivityRecords& records) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  for_kernels(buffer, valid_bytes, [&](const KernelRecord& kernel) { ++all.ran[name_of(kernel)]; });
-  std::size_t dropped = 0;
-  if (cupti()->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
-    all.dropped += dropped;
-  std::free(buffer);
+  for_records(records, [&](const CUpti_Activity& record) {
+    if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+      ++all.ran[name_of(reinterpret_cast<const KernelRecord&>(record))];
+  });
+  all.dropped += records.dropped;
 }
 
 }  // namespace
@@ -144,9 +142,7 @@ std::unique_ptr<KernelLedger> KernelLedger::open() {
       functions->cuptiSubscribe(&all.subscriber, on_launch, nullptr) != CUPTI_SUCCESS)
     return nullptr;
   std::unique_ptr<KernelLedger> ledger(new KernelLedger);
-  const bool records = functions->cuptiActivityRegisterCallbacks(give_activity_buffer,
-                                                                 take_buffer) == CUPTI_SUCCESS &&
-                       ledger->look(true);
+  const bool records = show_activity_to(take) && ledger->look(true);
   return records ? std::move(ledger) : nullptr;
 }
 
@@ -160,10 +156,8 @@ bool KernelLedger::look(bool at_kernels) {
   const Cupti& functions = *cupti();
   for (const LaunchRow& row : kLaunches)
     functions.cuptiEnableCallback(at_kernels ? 1 : 0, state().subscriber, row.domain, row.id);
-  const auto kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   looks_ = at_kernels;
-  return (at_kernels ? functions.cuptiActivityEnable(kind)
-                     : functions.cuptiActivityDisable(kind)) == CUPTI_SUCCESS;
+  return enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, at_kernels);
 }
 
 void KernelLedger::pause() { look(false); }

@@ -98,7 +98,10 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   restore(set);
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
-  if (counted) {
+  if (counted && device_->name() != "cpu") {
+    const auto activity = device_->record([&] { outputs = forward(set); });
+    if (activity) gpu_reports_ = reports_of(*activity);
+  } else if (counted) {
     outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
     check_outputs(outputs);
   } else {
@@ -141,6 +144,7 @@ void ModuleCandidate::set_early_apart() {
 std::vector<LaunchReport> ModuleCandidate::take_reports() {
   auto reports = std::exchange(early_, {});
   for (auto& report : python_.take_reports()) reports.push_back(std::move(report));
+  for (auto& report : std::exchange(gpu_reports_, {})) reports.push_back(std::move(report));
   return reports;
 }
 
@@ -156,8 +160,7 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
   watch(body.limit_s, false);
   std::vector<double> times;
   const auto time_all = [&] {
-    for (const std::uint32_t index : sets)
-      times.push_back(time_call(sets_.at(index), body.cold_cache != 0));
+    for (const std::uint32_t index : sets) time_call(sets_.at(index), body, times);
   };
   if (body.looks != 0) {
     set_early_apart();
@@ -170,21 +173,23 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
   return times;
 }
 
-double ModuleCandidate::time_call(ModuleSet& set, bool cold_cache) {
+void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body,
+                                std::vector<double>& times) {
   // Outputs were filled by the judge, who takes the time of all that is done here.
   restore_state(set);
-  if (cold_cache) device_->flush_cache();
+  if (body.cold_cache != 0) device_->flush_cache();
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
-  double ms = device_->time_ms([&] {
+  const auto call = [&] {
     outputs = forward(set);
     // Work on streams of its own belongs to the time.
     device_->synchronize();
-  });
-  ms += wait_for_begun(before);
+  };
+  device_->time_by(body.clock, call, false, times);
+  if (const double begun_ms = wait_for_begun(before); begun_ms > 0 && !times.empty())
+    times.back() += begun_ms;
   python_.check();
   keep(set, outputs);
-  return ms;
 }
 
 HostTasks ModuleCandidate::tasks_before() const {

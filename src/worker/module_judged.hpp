@@ -68,12 +68,13 @@ class ModuleCandidate : public JudgedCandidate {
 
  private:
   std::vector<LaunchReport> early_;
+  std::vector<LaunchReport> gpu_reports_;  ///< of a call on a GPU that was counted
   pybind11::list input_names() const;
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
-  /// Milliseconds.
-  double time_call(ModuleSet& set, bool cold_cache);
+  /// Adds what the request's clock says of a call to `times`.
+  void time_call(ModuleSet& set, const protocol::TimeBody& body, std::vector<double>& times);
   /// Milliseconds that what a call began on the host worked on after its return; throws where a
   /// process stays that may write to its results at any time.
   double wait_for_begun(const HostTasks& before);

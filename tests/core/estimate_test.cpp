@@ -102,5 +102,48 @@ TEST(Estimate, OperatorsSurviveTheWayThroughJson) {
   EXPECT_THROW(operator_cost_from_json(faulty), Error);
 }
 
+SmLimits h200() {
+  return {.warps = 64,
+          .blocks = 32,
+          .registers = 65536,
+          .shared_bytes = 233472,
+          .reserved_shared_bytes = 1024};
+}
+
+double occupancy_of(std::uint32_t threads, std::uint32_t registers, std::uint32_t shared_bytes) {
+  return occupancy(h200(), threads, {.registers = registers, .dynamic_shared_bytes = shared_bytes});
+}
+
+// By hand, from the limits of compute capability 9.0.
+TEST(Occupancy, IsWhatWarpsBlocksRegistersAndSharedMemoryLeave) {
+  EXPECT_DOUBLE_EQ(occupancy_of(256, 32, 0), 1);
+  EXPECT_DOUBLE_EQ(occupancy_of(256, 64, 0), 0.5);           // 32 warps of 2048 registers
+  EXPECT_DOUBLE_EQ(occupancy_of(256, 33, 0), 6 * 8 / 64.0);  // 1280 a warp: 51, 48 in fours
+  EXPECT_DOUBLE_EQ(occupancy_of(32, 16, 0), 0.5);            // 32 blocks of one warp
+  EXPECT_DOUBLE_EQ(occupancy_of(1024, 16, 0), 1);
+  EXPECT_DOUBLE_EQ(occupancy_of(768, 16, 0), 48 / 64.0);              // two of 24 warps
+  EXPECT_DOUBLE_EQ(occupancy_of(256, 32, 100 * 1024), 2 * 8 / 64.0);  // two of 101 KB in 228
+  EXPECT_DOUBLE_EQ(occupancy_of(128, 255, 0), 8 / 64.0);              // 8192 a warp: 8
+  EXPECT_DOUBLE_EQ(occupancy_of(1, 0, 0), 0.5);
+}
+
+TEST(Occupancy, SurvivesTheWayThroughJson) {
+  KernelProfile profile = kernel(8, FlopType::kFp32, 4);
+  profile.gpu = {.ms = 0.25,
+                 .registers = 40,
+                 .static_shared_bytes = 128,
+                 .dynamic_shared_bytes = 256,
+                 .occupancy = 0.75};
+  const auto gpu = kernel_profile_from_json(to_json(profile)).gpu;
+  ASSERT_TRUE(gpu.has_value());
+  EXPECT_EQ(gpu->ms, 0.25);
+  EXPECT_EQ(gpu->registers, 40u);
+  EXPECT_EQ(gpu->static_shared_bytes, 128u);
+  EXPECT_EQ(gpu->dynamic_shared_bytes, 256u);
+  EXPECT_EQ(gpu->occupancy, 0.75);
+  profile.gpu.reset();
+  EXPECT_FALSE(kernel_profile_from_json(to_json(profile)).gpu.has_value());
+}
+
 }  // namespace
 }  // namespace kbench

@@ -313,7 +313,7 @@ TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
   EXPECT_EQ(sizeof(CallBody), 16u);
   EXPECT_EQ(sizeof(TimeBody), 32u);
   EXPECT_EQ(sizeof(ProfiledBody), 16u);
-  EXPECT_EQ(sizeof(LaunchCounts), 32 + 128 + sizeof(Counters));
+  EXPECT_EQ(sizeof(LaunchCounts), 32 + 128 + sizeof(Counters) + 24);
   EXPECT_EQ(sizeof(OperatorCounts), 72u);
   EXPECT_EQ(sizeof(FailedBody), 1024u);
   // All findings of a candidate, and all rows of a profile, fit one message.

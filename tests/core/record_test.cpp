@@ -228,6 +228,8 @@ TEST(Record, QuartilesOfOlderFilesAreNone) {
   record.timing->sides["candidate"].lo_ms = 0.625;
   record.timing->sides["candidate"].hi_ms = 0.6875;
   record.timing->sides["candidate"].wall_ms = 0.75;
+  record.timing->sides["candidate"].span_ms = 0.5625;
+  record.timing->sides["candidate"].busy_ms = 0.546875;
   record.timing->floor_ms = 0.0625;
   record.timing->overhead_ms = 0.03125;
   json line = to_json(record);
@@ -235,13 +237,15 @@ TEST(Record, QuartilesOfOlderFilesAreNone) {
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].lo_ms, 0.625);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].hi_ms, 0.6875);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].wall_ms, 0.75);
+  EXPECT_EQ(record_from_json(line).timing->sides["candidate"].span_ms, 0.5625);
+  EXPECT_EQ(record_from_json(line).timing->sides["candidate"].busy_ms, 0.546875);
   EXPECT_EQ(record_from_json(line).timing->floor_ms, 0.0625);
   EXPECT_EQ(record_from_json(line).timing->overhead_ms, 0.03125);
   line["timing"].erase("floor_ms");
   line["timing"].erase("overhead_ms");
   EXPECT_EQ(record_from_json(line).timing->overhead_ms, std::nullopt);
   EXPECT_EQ(record_from_json(line).timing->floor_ms, std::nullopt);
-  for (const char* name : {"q1_ms", "q3_ms", "lo_ms", "hi_ms", "wall_ms"})
+  for (const char* name : {"q1_ms", "q3_ms", "lo_ms", "hi_ms", "wall_ms", "span_ms", "busy_ms"})
     line["timing"]["sides"]["candidate"].erase(name);
   EXPECT_FALSE(record_from_json(line).timing->sides["candidate"].q1_ms);
 }

@@ -40,12 +40,12 @@ const timesOf = (record) => {
   const ms = kbench.duration;
   const rows = Object.entries(timing.sides).map(([name, side]) => [name,
     withInterval(side.median_ms, side.lo_ms, side.hi_ms, ms), ms(side.mean_ms), ms(side.std_ms),
-    ms(side.min_ms), ms(side.max_ms), String(side.count), ms(side.wall_ms),
+    ms(side.min_ms), ms(side.max_ms), String(side.count), ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms),
     side.clock_mhz ? Math.round(side.clock_mhz) + " MHz" : kbench.none]);
   const parts = [heading("Times: " + timing.method + ", " + timing.trust),
     kbench.make("div", { class: "wide" }, kbench.table(
-      ["side", "median (95 %)", "mean", "std", "min", "max", "n", "wall", "clock"], rows,
-      [false, true, true, true, true, true, true, true, true]))];
+      ["side", "median (95 %)", "mean", "std", "min", "max", "n", "wall", "span", "busy", "clock"], rows,
+      [false, true, true, true, true, true, true, true, true, true, true]))];
   const notes = (record.speedup || []).map((over) =>
     withInterval(over.value, over.lo, over.hi, kbench.factor) + " over " + over.baseline +
     (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is of an earlier run" : ""));
@@ -106,6 +106,16 @@ const trialsOf = (record) => {
 
 const profileOf = (record) => {
   if (!record.profile || record.profile.length === 0) return [];
+  if (record.profile[0].gpu) {
+    const whole = record.profile.reduce((total, kernel) => total + kernel.gpu.ms, 0);
+    return [heading("Profile"), kbench.make("div", { class: "wide" }, kbench.table(
+      ["kernel", "grid", "block", "launches", "time", "share", "registers", "shared kB", "occupancy"],
+      record.profile.map((kernel) => [kernel.kernel, kernel.grid.join("×"), kernel.block.join("×"), String(kernel.launches),
+        kbench.duration(kernel.gpu.ms), whole > 0 ? Math.round(100 * kernel.gpu.ms / whole) + " %" : kbench.none,
+        String(kernel.gpu.registers), kbench.number((kernel.gpu.static_shared_bytes + kernel.gpu.dynamic_shared_bytes) / 1024),
+        typeof kernel.gpu.occupancy === "number" ? Math.round(100 * kernel.gpu.occupancy) + " %" : kbench.none]),
+      [false, false, false, true, true, true, true, true, true]))];
+  }
   const sum = (counts, of) => Object.values(counts || {}).reduce((total, count) => total + of(count), 0);
   return [heading("Profile"), kbench.make("div", { class: "wide" }, kbench.table(
     ["kernel", "grid", "block", "launches", "warp instructions", "flops", "global MB", "conflicts"],

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Work of known duration on a GPU: what each method of timing says of it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+#include "kbench/device_probe.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using testing::SizeIs;
+
+/// Spins by the GPU's own clock; what launching and ending add to it.
+constexpr double kEdges_ms = 0.001;
+
+/// A kernel that adds one and spins for so many nanoseconds.
+std::string spin(const std::string& name) {
+  return "extern \"C\" __global__ void " + name + R"((const float* x, float* y, int n, int ns) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1.0f;
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now - start < (unsigned long long)ns);
+}
+)";
+}
+
+class KnownTimes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (probe_gpus().empty()) GTEST_SKIP() << "no GPU on this machine";
+    folder_.write("set/level1/1_AddOne.py", add_one_problem(4096));
+  }
+
+  /// The record of a right candidate.
+  Record eval(const std::string& name, const std::string& source,
+              const std::vector<std::string>& more = {}) {
+    const std::string candidates = fmt::format("candidates{}", ++runs_);
+    folder_.write(candidates + "/me/1_AddOne/" + name, source);
+    const std::filesystem::path out = folder_.path() / (candidates + ".jsonl");
+    std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
+                                       "--candidates", (folder_.path() / candidates).string(),
+                                       "--device",     "cuda:0",
+                                       "--out",        out.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    const Record record = read_run(out).records.at(0);
+    EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.cause.str() << ": " << record.message;
+    return record;
+  }
+
+  /// Launches of the kernel one after another.
+  Record eval_spins(const std::vector<int>& durations_ns,
+                    const std::vector<std::string>& more = {}) {
+    std::string source = "//@ dims x[N]\n//@ out y like x\n";
+    for (const int ns : durations_ns)
+      source += fmt::format("//@ spin<<<cdiv(N, 256), 256>>>(x, y, N, {})\n", ns);
+    return eval("a.cu", source + spin("spin"), more);
+  }
+
+  /// A module whose forward is `body`, indented by eight; `launch(x, y, ns)` runs the kernel.
+  Record eval_module(const std::string& body, const std::vector<std::string>& more = {}) {
+    return eval("a.py", R"(import time
+
+import torch
+
+SOURCE = r"""
+)" + spin("spin") + R"("""
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel = torch.cuda._compile_kernel(SOURCE, "spin")
+        self.other = torch.cuda.Stream()
+
+    def launch(self, x, y, ns):
+        self.kernel((16, 1, 1), (256, 1, 1), (x, y, 4096, ns), stream=torch.cuda.current_stream())
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        z = torch.empty_like(x)
+        here = torch.cuda.current_stream()
+)" + body + "        return y\n",
+                more);
+  }
+
+  TempFolder folder_;
+  int runs_ = 0;
+};
+
+const SideTiming& candidate_of(const Record& record) {
+  return record.timing->sides.at("candidate");
+}
+
+/// 2 %, or half a microsecond.
+double tolerance_ms(double ms) { return std::max(0.02 * ms, 0.0005); }
+
+TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
+  struct Way {
+    std::vector<std::string> options;
+    const char* method;
+  };
+  const Way ways[] = {{{}, "events_held_net"},
+                      {{"--timing", "events"}, "events_net"},
+                      {{"--timing", "cupti"}, "cupti_held"},
+                      {{"--score", "busy"}, "cupti_busy_held"}};
+  for (const int ns : {2'000, 20'000, 500'000, 5'000'000}) {
+    for (const auto& way : ways) {
+      const Record record = eval_spins({ns}, way.options);
+      ASSERT_TRUE(record.timing.has_value());
+      EXPECT_EQ(record.timing->method, way.method);
+      const SideTiming& side = candidate_of(record);
+      const double told_ms = ns * 1e-6;
+      // The clock that it spins by moves in steps.
+      EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms)) << way.method;
+      EXPECT_LE(side.median_ms, told_ms + kEdges_ms + tolerance_ms(told_ms)) << way.method;
+      ASSERT_TRUE(side.span_ms && side.busy_ms) << way.method;
+      EXPECT_NEAR(side.median_ms, *side.span_ms, tolerance_ms(*side.span_ms)) << way.method;
+      EXPECT_DOUBLE_EQ(*side.span_ms, *side.busy_ms) << way.method << ": one kernel has no gaps";
+    }
+  }
+}
+
+TEST_F(KnownTimes, TheWallHoldsWhatACallerWaits) {
+  const Record record = eval_spins({500'000}, {"--score", "wall"});
+  ASSERT_TRUE(record.timing.has_value());
+  EXPECT_EQ(record.timing->method, "wall");
+  EXPECT_GT(candidate_of(record).median_ms, *candidate_of(record).span_ms);
+  EXPECT_LT(candidate_of(record).median_ms, 0.7);
+}
+
+TEST_F(KnownTimes, LaunchesAddUp) {
+  const Record record = eval_spins({300'000, 200'000, 100'000});
+  ASSERT_TRUE(record.timing.has_value());
+  EXPECT_NEAR(candidate_of(record).median_ms, 0.6, 0.02);
+  EXPECT_NEAR(*candidate_of(record).busy_ms, 0.6, 0.015);
+}
+
+TEST_F(KnownTimes, WorkOnASideStreamIsInTheTime) {
+  const Record record = eval_module(R"(        self.launch(x, z, 50_000)
+        self.other.wait_stream(here)
+        with torch.cuda.stream(self.other):
+            self.launch(x, y, 2_000_000)
+        here.wait_stream(self.other)
+)");
+  ASSERT_TRUE(record.timing.has_value());
+  const SideTiming& side = candidate_of(record);
+  ASSERT_TRUE(side.span_ms && side.busy_ms);
+  EXPECT_NEAR(*side.busy_ms, 2.05, 0.05);
+  // Between the two lies what Python takes to launch.
+  EXPECT_GT(*side.span_ms, 2.05);
+  EXPECT_LT(*side.span_ms, 2.6);
+  EXPECT_GT(side.median_ms, 2);
+}
+
+TEST_F(KnownTimes, WhatRunsInTheShadowOfAnotherIsNotAddedUp) {
+  const Record record = eval_module(R"(        self.other.wait_stream(here)
+        with torch.cuda.stream(self.other):
+            self.launch(x, y, 3_000_000)
+        self.launch(x, z, 2_000_000)
+        here.wait_stream(self.other)
+)");
+  ASSERT_TRUE(record.timing.has_value());
+  const SideTiming& side = candidate_of(record);
+  ASSERT_TRUE(side.span_ms && side.busy_ms);
+  EXPECT_NEAR(*side.busy_ms, 3, 0.15);
+  EXPECT_THAT(record.flags, Not(Contains("host_bound")));
+}
+
+TEST_F(KnownTimes, GapsOfTheHostAreInTheSpanAndAFlag) {
+  const Record record = eval_module(R"(        self.launch(x, z, 200_000)
+        time.sleep(0.005)
+        self.launch(x, y, 200_000)
+)");
+  ASSERT_TRUE(record.timing.has_value());
+  const SideTiming& side = candidate_of(record);
+  ASSERT_TRUE(side.span_ms && side.busy_ms);
+  EXPECT_NEAR(*side.busy_ms, 0.4, 0.02);
+  EXPECT_GT(*side.span_ms, 5);
+  EXPECT_LT(*side.span_ms, 7);
+  EXPECT_THAT(record.flags, Contains("host_bound"));
+}
+
+TEST_F(KnownTimes, AProfileHasEachLaunch) {
+  const Record record = eval_spins({300'000, 100'000}, {"--profile"});
+  ASSERT_THAT(record.profile, SizeIs(1)) << "both have one shape";
+  const KernelProfile& kernel = record.profile[0];
+  EXPECT_EQ(kernel.kernel, "spin");
+  EXPECT_EQ(kernel.launches, 2u);
+  EXPECT_EQ(kernel.grid, (std::array<std::uint32_t, 3>{16, 1, 1}));
+  EXPECT_EQ(kernel.block, (std::array<std::uint32_t, 3>{256, 1, 1}));
+  ASSERT_TRUE(kernel.gpu.has_value());
+  EXPECT_NEAR(kernel.gpu->ms, 0.4, 0.01);
+  EXPECT_GT(kernel.gpu->registers, 0u);
+  EXPECT_EQ(kernel.gpu->occupancy, 1) << "few registers, no shared memory";
+  EXPECT_FALSE(record.estimate.has_value());
+  const Record module = eval_module("        self.launch(x, y, 300_000)\n", {"--profile"});
+  ASSERT_THAT(module.profile, SizeIs(1));
+  EXPECT_EQ(module.profile[0].kernel, "spin");
+  EXPECT_NEAR(module.profile[0].gpu->ms, 0.3, 0.01);
+}
+
+}  // namespace
+}  // namespace kbench::test
