@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "kbench/counters.hpp"
+#include "kbench/interned.hpp"
+#include "kbench/maybe_number.hpp"
 
 /// What a candidate's kernels did in the executor, and what a GPU would need for it at least; or
 /// what they did on a GPU.
@@ -107,8 +109,8 @@ std::optional<double> estimated_ms(std::span<const OperatorCost> operators, cons
 
 /// Both sides estimated for one GPU.
 struct TimeEstimate {
-  std::string gpu;
-  std::optional<double> candidate_ms, reference_ms;
+  Interned gpu;
+  MaybeNumber candidate_ms, reference_ms;
   /// reference over candidate, where both are there.
   std::optional<double> ratio() const;
 };

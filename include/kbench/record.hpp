@@ -13,6 +13,7 @@
 
 #include "kbench/candidate.hpp"
 #include "kbench/interned.hpp"
+#include "kbench/maybe_number.hpp"
 #include "kbench/outcome.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/shrink.hpp"
@@ -49,16 +50,16 @@ struct TrialResult {
 struct SideTiming {
   double median_ms = 0, mean_ms = 0, std_ms = 0, min_ms = 0, max_ms = 0;
   std::int64_t count = 0;
-  std::optional<double> clock_mhz = {};          ///< median SM clock while it was measured
-  std::optional<double> q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
+  MaybeNumber clock_mhz = {};          ///< median SM clock while it was measured
+  MaybeNumber q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
   /// 95 % interval of the median by a bootstrap over blocks; none where nothing tells it.
-  std::optional<double> lo_ms = {}, hi_ms = {};
+  MaybeNumber lo_ms = {}, hi_ms = {};
   /// Median by the host's clock of calls that start on an idle device and are waited for: what a
   /// caller feels, launching included. None where `bounds` tells of it, and where nobody looked.
-  std::optional<double> wall_ms = {};
+  MaybeNumber wall_ms = {};
   /// What a GPU's own records say of some more calls: from the first start of a call's work to the
   /// last end, and while any of it ran.
-  std::optional<double> span_ms = {}, busy_ms = {};
+  MaybeNumber span_ms = {}, busy_ms = {};
 };
 
 /// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.
@@ -67,7 +68,7 @@ struct SideBound {
   double bound_ms = 0;     ///< over blocks: the judge's wall of a block by its calls, less overhead
   double overhead_ms = 0;  ///< what a call costs there beside itself
   std::int64_t blocks = 0;
-  std::optional<double> told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
+  MaybeNumber told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
 };
 
 /// How and how long; `sides` holds "candidate" and each baseline by name.
@@ -80,10 +81,10 @@ struct Timing {
   std::map<Interned, SideBound> bounds;
   /// What the method adds to the time of a call's work, which `sides` no longer holds; none where
   /// it is not known, or the candidate's process tells its times.
-  std::optional<double> overhead_ms = {};
+  MaybeNumber overhead_ms = {};
   /// What an empty kernel takes by the same method, the overhead included; none where no GPU was
   /// timed.
-  std::optional<double> floor_ms = {};
+  MaybeNumber floor_ms = {};
 
   /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not
   /// confirmed.
@@ -122,9 +123,19 @@ struct RecordPlace {
   std::uint64_t offset = 0;  ///< bytes
 };
 
+/// What a record's line holds and read_runs() leaves there: half of a line may be of these, of
+/// which a report shows a few. RunDetails has them.
+struct LeftInLine {
+  bool findings = false;  ///< some that no failure's own message tells
+  bool profile = false;
+};
+
+/// Finding::kind of what ended a launch: the failure's own message tells it too.
+inline constexpr const char* kFaultFinding = "fault";
+
 /// What the executor's sanitizers saw at one instruction, and the first thread that did it.
 struct Finding {
-  Interned kind;  ///< "fault", or the name of the flag that it raises
+  Interned kind;  ///< kFaultFinding, or the name of the flag that it raises
   Interned kernel, file;
   int line = 0;  ///< of `file`; 0: unknown
   std::array<std::uint32_t, 3> block{}, thread{};
@@ -133,6 +144,8 @@ struct Finding {
   std::string message;            ///< one sentence
   std::uint64_t count = 1;        ///< how often, over all threads and calls
 };
+
+inline bool is_fault(const Finding& finding) { return finding.kind == kFaultFinding; }
 
 /// Findings that a record holds itself; the details hold all that were kept.
 inline constexpr std::size_t kRecordFindings = 3;
@@ -192,6 +205,7 @@ struct Record {
   std::optional<double> ended_at;
   std::optional<DetailsRef> details;
   RecordPlace place;  ///< in the files that it was read from; not part of its line
+  LeftInLine left;    ///< not part of it either
   /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity where it
   /// never does; none where nobody looked. What read_runs() makes of `correctness`, of which it
   /// keeps one trial; not part of the line.

@@ -48,7 +48,8 @@ struct RunFile {
   std::vector<RunHeader> headers;
   std::vector<RosterEntry> roster;  ///< without duplicates
   /// The verdict of each key: the last that is no harness fault. Of `correctness` one trial is
-  /// kept, the first with a wrong element, else the one with the largest error: the file has all.
+  /// kept, the first with a wrong element, else the one with the largest error; findings and
+  /// profile are left where they are (Record::left): RunDetails has them all.
   std::vector<Record> records;
   std::optional<std::string>
       secret;          ///< of the `end` line: the run ended, and how inputs were drawn

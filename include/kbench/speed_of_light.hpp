@@ -9,6 +9,7 @@
 #include "kbench/counters.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/interned.hpp"
+#include "kbench/maybe_number.hpp"
 
 /// How near a candidate came to what its device can do at most.
 namespace kbench {
@@ -41,9 +42,9 @@ std::optional<Peaks> peaks_of(const GpuInfo& gpu);
 /// Least work, and the share of the device's limit that a candidate reached.
 struct SpeedOfLight {
   LeastWork work;
-  std::optional<double> limit_ms;  ///< no call is faster; none where the device's peaks are unknown
-  Interned limited_by;             ///< "memory" or "compute"; empty where there is no limit
-  std::optional<double> share;     ///< limit_ms over the candidate's time, 0 to 1
+  MaybeNumber limit_ms;  ///< no call is faster; none where the device's peaks are unknown
+  Interned limited_by;   ///< "memory" or "compute"; empty where there is no limit
+  MaybeNumber share;     ///< limit_ms over the candidate's time, 0 to 1
 };
 /// `time_ms` is a candidate's.
 SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& peaks,

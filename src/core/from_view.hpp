@@ -17,11 +17,11 @@ Finding finding_from(JsonView object);
 KernelProfile kernel_profile_from(JsonView object);
 LeastWork least_work_from(JsonView object);
 
-/// What becomes of a record's trials.
+/// What becomes of a record's trials, findings and profile.
 enum class Trials : std::uint8_t {
   kAll,
   /// The first with a wrong element is kept, else the one with the largest error: trials are most
-  /// of a record. Of the others Record::allclose_at tells.
+  /// of a record. Of the others Record::allclose_at tells; of findings and profile Record::left.
   kShown,
 };
 Record record_from(JsonView line, Trials trials);

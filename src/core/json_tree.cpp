@@ -98,9 +98,14 @@ struct JsonTree::Simd {
         tree.add(Kind::kFloat).bits =
             std::bit_cast<std::uint64_t>(value.get_double().value_unsafe());
         return;
-      case Type::STRING:
-        tree.add_text(value.get_string().value_unsafe());
+      case Type::STRING: {
+        // Names and strings stay where the parser has put them until it is given the next text.
+        const std::string_view text = value.get_string().value_unsafe();
+        JsonNode& node = tree.add(Kind::kText);
+        node.text = text.data();
+        node.size = static_cast<std::uint32_t>(text.size());
         return;
+      }
       case Type::ARRAY: {
         const simdjson::dom::array array = value.get_array().value_unsafe();
         tree.open(Kind::kArray);
@@ -111,7 +116,7 @@ struct JsonTree::Simd {
         const simdjson::dom::object object = value.get_object().value_unsafe();
         tree.open(Kind::kObject);
         for (const auto& [key, item] : object) {
-          tree.key_ = tree.kept(key);
+          tree.key_ = key;
           add(tree, item);
         }
         break;
@@ -126,7 +131,7 @@ bool JsonTree::parse(std::string_view text) {
   // What it refuses (numbers beyond its range, deep nesting, what is no JSON) nlohmann's decides.
   if (simd_->parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS)
     return parse_with_nlohmann(text);
-  clear(text.size());
+  clear(0);
   Simd::add(*this, root);
   return true;
 }

@@ -137,17 +137,32 @@ void read_sizes(const Fields& fields, Record& record) {
   if (const auto sol = fields.maybe("sol")) record.sol = speed_of_light_from(*sol);
 }
 
-/// What newer minor versions of the schema have added.
-void read_observations(const Fields& fields, Record& record) {
-  if (fields.maybe("findings")) {
-    for (const JsonView item : fields.array("findings"))
-      record.findings.push_back(finding_from(item));
-  }
+void read_findings(const Fields& fields, Trials kept, Record& record) {
   if (fields.maybe("findings_count"))
     record.findings_count = fields.integer<std::uint64_t>("findings_count");
+  if (!fields.maybe("findings")) return;
+  for (const JsonView item : fields.array("findings")) {
+    Finding finding = finding_from(item);
+    if (kept == Trials::kAll) {
+      record.findings.push_back(std::move(finding));
+    } else {
+      record.left.findings = record.left.findings || !is_fault(finding);
+    }
+  }
+}
+
+/// What newer minor versions of the schema have added.
+void read_observations(const Fields& fields, Trials kept, Record& record) {
+  read_findings(fields, kept, record);
   if (fields.maybe("profile")) {
-    for (const JsonView item : fields.array("profile"))
-      record.profile.push_back(kernel_profile_from(item));
+    for (const JsonView item : fields.array("profile")) {
+      KernelProfile profile = kernel_profile_from(item);
+      if (kept == Trials::kAll) {
+        record.profile.push_back(std::move(profile));
+      } else {
+        record.left.profile = true;
+      }
+    }
   }
   if (const auto value = fields.maybe("estimate")) {
     const Fields estimate(*value);
@@ -230,7 +245,7 @@ Record record_from(JsonView line, Trials trials) {
   }
   read_measurements(fields, record);
   read_sizes(fields, record);
-  read_observations(fields, record);
+  read_observations(fields, trials, record);
   if (const auto value = fields.maybe("details")) {
     const Fields details(*value);
     record.details = {.offset = details.integer<std::uint64_t>("offset"),

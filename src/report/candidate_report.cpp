@@ -57,14 +57,11 @@ class Page : private ConsoleLines {
        std::ostream& out)
       : ConsoleLines(out, options.color, options.width),
         options_(options),
-        record_(shown),
         files_(run),
+        record_(files_.whole(shown)),
         details_(files_.details(shown, why_no_details_)),
         log_(log_of(details_)),
-        marks_(marks_of(shown, log_)) {
-    // The report keeps one trial, the file has all.
-    if (const json whole = files_.line(shown); whole.is_object()) record_ = record_from_json(whole);
-  }
+        marks_(marks_of(record_, log_)) {}
 
   void write() {
     verdict();
@@ -284,8 +281,8 @@ class Page : private ConsoleLines {
   }
 
   const CandidateReportOptions& options_;
-  Record record_;
   RunDetails files_;
+  Record record_;
   std::string why_no_details_;
   json details_;
   std::string log_;

@@ -262,10 +262,10 @@ class Console : private ConsoleLines {
     const std::size_t shown =
         report_.options.verbose ? found.size() : std::min(found.size(), kShownFindings);
     for (std::size_t i = 0; i < shown; ++i) {
-      const Record& record = report_.run.records[found[i]];
+      const Record record = details_.whole(report_.run.records[found[i]]);
       labelled("", 8, candidate_name(record));
       for (const Finding& finding : record.findings) {
-        if (finding.kind != "fault") labelled("", 10, finding_text(finding));
+        if (!is_fault(finding)) labelled("", 10, finding_text(finding));
       }
       if (record.findings_count > record.findings.size()) {
         labelled("", 10,
@@ -281,7 +281,7 @@ class Console : private ConsoleLines {
     // Where candidates are too many for a line each, so are their kernels.
     if (found.empty() || !lists_candidates(report_)) return;
     // All of one run are of the executor, or of a GPU.
-    const auto columns = profile_columns(report_.run.records[found.front()]);
+    const auto columns = profile_columns(details_.whole(report_.run.records[found.front()]));
     // The kernel takes what the numbers leave.
     const auto column_width = [&](std::size_t i) {
       return std::max<std::size_t>(columns[i].size() + 1, 9);
@@ -295,7 +295,7 @@ class Console : private ConsoleLines {
     heading(title);
     std::string_view note;
     for (const std::size_t index : found) {
-      const Record& record = report_.run.records[index];
+      const Record record = details_.whole(report_.run.records[index]);
       line(painted(Tone::kBold, candidate_name(record)));
       for (const auto& row : profile_rows(record)) {
         std::string text = padded("  " + fitted(row[0], name - 2), name);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kbench/maybe_number.hpp"
+
 namespace kbench::report {
 
 using Buffer = fmt::memory_buffer;
@@ -34,6 +36,9 @@ void append_number(Buffer& row, const Number& number) {
 /// Nothing where there is no number.
 inline void append_number(Buffer& row, const std::optional<double>& number) {
   if (number && std::isfinite(*number)) append_number(row, *number);
+}
+inline void append_number(Buffer& row, MaybeNumber number) {
+  append_number(row, std::optional<double>(number));
 }
 
 }  // namespace kbench::report

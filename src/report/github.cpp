@@ -8,6 +8,7 @@
 #include "formats.hpp"
 #include "kbench/run_details.hpp"
 #include "marks.hpp"
+#include "observed.hpp"
 #include "standings.hpp"
 #include "tables.hpp"
 #include "text.hpp"
@@ -58,17 +59,17 @@ void write_github(const Report& report, std::ostream& out) {
       if (!may_write()) continue;
       const Record& record = report.run.records[index];
       std::string why_none;
-      const std::vector<Mark> marks =
-          marks_of(record, log_of(details.details(record, why_none, kLongestDetails)));
+      const std::vector<Mark> marks = marks_of(
+          details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
       const auto mark = std::ranges::find(marks, "error", &Mark::severity);
       annotate(out, "error", record, mark == marks.end() ? 0 : mark->line, failure_text(record));
     }
   }
-  for (const std::size_t index : report.candidates) {
-    const Record& record = report.run.records[index];
-    if (record.outcome != Outcome::kCorrect || record.findings.empty()) continue;
+  for (const std::size_t index : with_findings(report)) {
+    if (report.run.records[index].outcome != Outcome::kCorrect || !may_write()) continue;
+    const Record record = details.whole(report.run.records[index]);
     const Finding& finding = record.findings.front();
-    if (may_write()) annotate(out, "warning", record, finding.line, finding.message);
+    annotate(out, "warning", record, finding.line, finding.message);
   }
   if (left_out > 0)
     out << fmt::format("::notice title=kbench::{} more are in the report\n",

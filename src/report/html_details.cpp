@@ -119,7 +119,7 @@ class Details {
     json whole = files_.line(record);
     json page = {{"record", whole.is_null() ? to_json(record) : std::move(whole)},
                  {"details", shortened(std::move(details), cut)},
-                 {"marks", marks_json(record, log)}};
+                 {"marks", marks_json(files_.whole(record), log)}};
     if (!why_none.empty()) page["details_note"] = why_none;
     add_source(record, page, cut);
     for (const json& part : cut) {

@@ -6,6 +6,7 @@
 #include "formats.hpp"
 #include "json_rows.hpp"
 #include "json_text.hpp"
+#include "kbench/run_details.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -71,28 +72,41 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-JsonText candidate_text(const Report& report, const Record& record) {
-  using Json = nlohmann::json;
-  const auto as_json = [](const auto& value) { return to_json(value); };
-  Json findings = Json::array(), profile;
-  for (const Finding& finding : record.findings) findings.push_back(to_json(finding));
-  for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+/// What is written as it stands in the record's line, or as it would.
+struct AsInLine {
+  std::string findings, profile, shrunk, sol;
+};
+
+AsInLine as_in_line(const Record& record, const RunDetails& details) {
+  static constexpr std::string_view kNames[] = {"findings", "profile", "shrunk", "sol"};
+  if (record.place.length != 0) {
+    std::vector<std::string> texts = details.fields(record, kNames);
+    if (texts[0] == "null") texts[0] = "[]";  // of a version that did not look
+    return {std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), std::move(texts[3])};
+  }
+  const nlohmann::json line = to_json(record);
+  return {JsonText::dumped(line["findings"]), JsonText::dumped(line["profile"]),
+          JsonText::dumped(line["shrunk"]), JsonText::dumped(line["sol"])};
+}
+
+JsonText candidate_text(const Report& report, const Record& record, const RunDetails& details) {
+  const AsInLine line = as_in_line(record, details);
   const TrialResult trial = record.correctness.empty() ? TrialResult() : record.correctness.front();
   return JsonText()
       .field("model", record.model.str())
       .field("problem", record.problem.str())
       .field("level", record.level)
       .field("sample", record.sample)
-      .field("findings", findings)
+      .raw("findings", line.findings)
       .field("findings_count", record.findings_count)
-      .field("profile", profile)
+      .raw("profile", line.profile)
       .field("estimate", maybe(pointer(record.estimate), estimate_text))
       .field("candidate", record.candidate)
       .field("precision", record.precision.str())
       .field("device", record.device.str())
       .field("judge", record.judge.str())
       .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
-      .field("shrunk", maybe(pointer(record.shrunk), as_json))
+      .raw("shrunk", line.shrunk)
       .field("outcome", to_string(record.outcome))
       .field("stage", to_string(record.stage))
       .field("cause", record.cause.str())
@@ -103,7 +117,7 @@ JsonText candidate_text(const Report& report, const Record& record) {
       .field("time_ms", time_ms(record, "candidate"))
       .field("baseline_ms", time_ms(record, report.baseline))
       .field("speedup", maybe(speedup_over(record, report.baseline), speedup_text))
-      .field("sol", maybe(pointer(record.sol), as_json))
+      .raw("sol", line.sol)
       .field("told_ms", told_ms(record))
       .field("trust", record.timing ? std::optional(record.timing->trust.str()) : std::nullopt)
       .field("class", record.kernel_class.str())
@@ -187,8 +201,10 @@ void write_json(const Report& report, std::ostream& out) {
                 {"count", group.records.size()},
                 {"candidates", std::move(members)}};
   });
-  write_rows(out, "candidates", report.candidates,
-             [&](std::size_t index) { return candidate_text(report, report.run.records[index]); });
+  const RunDetails details(report.run);
+  write_rows(out, "candidates", report.candidates, [&](std::size_t index) {
+    return candidate_text(report, report.run.records[index], details);
+  });
   out << "\n}\n";
 }
 

@@ -31,7 +31,7 @@ inline void write_head(std::ostream& out, const json& head) {
 /// thousand. `to_row` gives json or JsonText and is called from several threads.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
-  constexpr std::size_t kBlock = 512;
+  constexpr std::size_t kBlock = 128;
   const auto block_from = [&](std::size_t begin) {
     std::string text;
     for (std::size_t i = begin; i < std::min(rows.size(), begin + kBlock); ++i) {

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/maybe_number.hpp"
+
 namespace kbench::report {
 
 /// A JSON object as text, made field by field: of what nlohmann::json takes for one of a hundred
@@ -32,6 +34,11 @@ class JsonText {
     begin(name);
     text_ += text;
     return *this;
+  }
+
+  /// Text that is not UTF-8 has its bad bytes replaced.
+  static std::string dumped(const nlohmann::json& value) {
+    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   std::string text() const { return text_.empty() ? "{}" : text_ + "}"; }
@@ -64,6 +71,7 @@ class JsonText {
       text_ += "null";
     }
   }
+  void append_other(MaybeNumber value) { append_other(std::optional<double>(value)); }
   template <typename T>
   void append_other(const std::vector<T>& list) {
     text_ += '[';
@@ -95,11 +103,6 @@ class JsonText {
     } else {
       text_ += dumped(text);
     }
-  }
-
-  /// Text that is not UTF-8 has its bad bytes replaced.
-  static std::string dumped(const nlohmann::json& value) {
-    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   std::string text_;

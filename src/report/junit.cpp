@@ -177,7 +177,9 @@ class Junit {
   /// What a person needs to see of a failure: what was wrong, and the start of its log.
   std::string text_of(const Record& record) {
     std::string text = printable(failure_text(record));
-    for (const Finding& finding : record.findings) text += "\n" + printable(finding.message);
+    const std::vector<Finding> findings =
+        record.findings_count > 0 ? details_.whole(record).findings : std::vector<Finding>();
+    for (const Finding& finding : findings) text += "\n" + printable(finding.message);
     if (++logs_ > kMostLogs) return text;
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));

@@ -8,6 +8,7 @@
 
 #include "audited.hpp"
 #include "formats.hpp"
+#include "kbench/run_details.hpp"
 #include "model_tables.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
@@ -50,6 +51,11 @@ class Page {
   std::size_t written_ = 0;
   bool is_full_ = false;
 };
+
+/// Whether a section is more than a page holds already: what comes would be cut.
+bool is_long(std::ostream& section) {
+  return section.tellp() > static_cast<std::streamoff>(kMostBytes);
+}
 
 std::string section(const Report& report, void (*write)(const Report&, std::ostream&)) {
   std::ostringstream out;
@@ -166,11 +172,13 @@ void write_failures(const Report& report, std::ostream& out) {
 void write_findings(const Report& report, std::ostream& out) {
   const std::vector<std::size_t> found = with_findings(report);
   if (found.empty()) return;
+  const RunDetails details(report.run);
   out << '\n';
   for (const std::size_t index : found) {
-    const Record& record = report.run.records[index];
+    if (is_long(out)) break;
+    const Record record = details.whole(report.run.records[index]);
     for (const Finding& finding : record.findings) {
-      if (finding.kind == "fault") continue;
+      if (is_fault(finding)) continue;
       out << fmt::format("- {}: {}\n", escaped(candidate_name(record)),
                          escaped(finding_text(finding)));
     }
@@ -180,9 +188,11 @@ void write_findings(const Report& report, std::ostream& out) {
 void write_profiles(const Report& report, std::ostream& out) {
   const std::vector<std::size_t> found = with_profile(report);
   if (found.empty()) return;
+  const RunDetails details(report.run);
   std::string_view note;
   for (const std::size_t index : found) {
-    const Record& record = report.run.records[index];
+    if (is_long(out)) break;
+    const Record record = details.whole(report.run.records[index]);
     out << fmt::format("\n**{}** {}{}\n\n|", escaped(candidate_name(record)),
                        escaped(estimate_text(record)), escaped(bandwidth_text(record)));
     const auto columns = profile_columns(record);

@@ -128,7 +128,7 @@ std::vector<Mark> marks_of(const Record& record, std::string_view log) {
   for (const Finding& finding : record.findings) {
     if (finding.line < 1 || finding.file.str() != record.candidate) continue;
     marks.push_back({.line = finding.line,
-                     .severity = finding.kind == "fault" ? kError : kWarning,
+                     .severity = is_fault(finding) ? kError : kWarning,
                      .text = printable(finding.message)});
   }
   // Compilers are shown the whole name or the last part of it.

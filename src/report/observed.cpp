@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "text.hpp"
@@ -68,20 +69,21 @@ std::vector<std::vector<std::string>> gpu_rows(const Record& record) {
 std::vector<std::size_t> with_findings(const Report& report) {
   std::vector<std::size_t> found;
   for (const std::size_t index : report.candidates) {
-    for (const Finding& finding : report.run.records[index].findings) {
-      if (finding.kind == "fault") continue;  // the failure's own message
+    const Record& record = report.run.records[index];
+    // A fault is told by the failure's own message.
+    if (record.left.findings ||
+        std::ranges::any_of(record.findings, [](const Finding& f) { return !is_fault(f); }))
       found.push_back(index);
-      break;
-    }
   }
   return found;
 }
 
 std::vector<std::size_t> with_profile(const Report& report) {
   std::vector<std::size_t> found;
-  for (const std::size_t index : report.candidates)
-    if (!report.run.records[index].profile.empty() || report.run.records[index].estimate)
-      found.push_back(index);
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (!record.profile.empty() || record.left.profile || record.estimate) found.push_back(index);
+  }
   return found;
 }
 

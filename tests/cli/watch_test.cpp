@@ -193,8 +193,8 @@ TEST_F(Watch, AProfileCountsOneCallAndEstimatesBothSides) {
   ASSERT_TRUE(found.estimate);
   EXPECT_EQ(found.estimate->gpu, "A100");
   // 8000 bytes at 2039 GB/s, and a launch, on both sides.
-  EXPECT_NEAR(found.estimate->candidate_ms.value(), 0.003 + 8000 / 2.039e9, 1e-7);
-  EXPECT_NEAR(found.estimate->reference_ms.value(), 0.003 + 8000 / 2.039e9, 1e-7);
+  EXPECT_NEAR(*found.estimate->candidate_ms, 0.003 + 8000 / 2.039e9, 1e-7);
+  EXPECT_NEAR(*found.estimate->reference_ms, 0.003 + 8000 / 2.039e9, 1e-7);
   EXPECT_TRUE(found.speedup.empty()) << "an estimate is no speedup";
   EXPECT_THAT(result.output, AllOf(HasSubstr("estimate A100"), HasSubstr("Profile"),
                                    HasSubstr("add_one<<<4, 256>>>"),

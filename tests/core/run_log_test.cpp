@@ -272,6 +272,47 @@ TEST_F(RunLog, DetailsAreFoundAgainOrItIsSaidWhyNot) {
   EXPECT_TRUE(RunDetails(run).line(samples::correct()).is_null()) << "it is from no file";
 }
 
+TEST_F(RunLog, FindingsAndProfileStayInTheirLineAndAreFoundThere) {
+  Record seen = samples::observed();
+  seen.message = R"(quotes " and \ and \" {[,:]} "profile": [1], "findings": [2])";
+  seen.findings[0].message = "\\";
+  Record fault = samples::failed(Outcome::kCrash, "trap", "", "beta");
+  fault.findings = seen.findings;
+  fault.findings[0].kind = kFaultFinding;
+  fault.findings_count = 1;
+  write_run(0, 0);
+  {
+    RunWriter writer(path_, true);
+    for (const Record& record : {seen, fault, samples::correct("gamma")})
+      writer.write(record, nullptr);
+  }
+  const RunFile run = read_run(path_);
+  ASSERT_THAT(run.records, SizeIs(3));
+  const RunDetails details(run);
+  const auto as_json = [&](const Record& record, std::string_view name) {
+    return json::parse(details.fields(record, std::span(&name, 1)).at(0));
+  };
+  for (const Record& read : run.records) {
+    EXPECT_THAT(read.findings, IsEmpty());
+    EXPECT_THAT(read.profile, IsEmpty());
+    const json line = details.line(read);
+    EXPECT_EQ(to_json(details.whole(read)), line);
+    for (const char* name : {"findings", "profile", "message", "timing", "sizes", "launches"})
+      EXPECT_EQ(as_json(read, name), line[name]) << name;
+    EXPECT_TRUE(as_json(read, "no such field").is_null());
+  }
+  EXPECT_EQ(as_json(run.records[0], "findings")[0], to_json(seen.findings[0]));
+  EXPECT_TRUE(run.records[0].left.findings && run.records[0].left.profile);
+  EXPECT_FALSE(run.records[1].left.findings) << "the failure tells of the fault";
+  EXPECT_EQ(run.records[1].findings_count, 1u);
+  EXPECT_FALSE(run.records[2].left.findings || run.records[2].left.profile);
+  EXPECT_TRUE(as_json(seen, "findings").is_null()) << "it is from no file";
+  EXPECT_EQ(to_json(details.whole(seen)), to_json(seen));
+  std::filesystem::remove(path_);
+  const RunDetails gone(run);
+  EXPECT_EQ(to_json(gone.whole(run.records[0])), to_json(run.records[0]));
+}
+
 TEST_F(RunLog, TheToleranceThatAllTrialsPassIsTheWorstOfThem) {
   write_run(0, 0);
   Record good = samples::correct();

@@ -327,10 +327,10 @@ TEST(Summarize, TellsMedianMeanSpreadAndExtremes) {
   EXPECT_DOUBLE_EQ(timing.std_ms, std::sqrt(32.0 / 7));
   EXPECT_EQ(timing.min_ms, 2);
   EXPECT_EQ(timing.max_ms, 9);
-  EXPECT_LE(timing.min_ms, timing.q1_ms);
-  EXPECT_LE(timing.q1_ms, timing.median_ms);
-  EXPECT_LE(timing.median_ms, timing.q3_ms);
-  EXPECT_LE(timing.q3_ms, timing.max_ms);
+  EXPECT_LE(timing.min_ms, *timing.q1_ms);
+  EXPECT_LE(*timing.q1_ms, timing.median_ms);
+  EXPECT_LE(timing.median_ms, *timing.q3_ms);
+  EXPECT_LE(*timing.q3_ms, timing.max_ms);
   EXPECT_EQ(summarize({{1, 2, 3, 4, 5}}).q1_ms, 2);
   EXPECT_EQ(summarize({{1, 2, 3, 4, 5}}).q3_ms, 4);
   EXPECT_EQ(summarize({{3}}).std_ms, 0);
