@@ -14,6 +14,9 @@ namespace {
 constexpr double kEagerFactor = 4;
 /// In half types, from twice the tolerance on.
 constexpr double kHalfFactor = 1.5;
+/// Digits that a good kernel may lose are few where there are few: a hundred times the tolerance
+/// would be any answer.
+constexpr double kMostHalfSlack = 20;
 /// That of fp16 and bf16 (compare.hpp).
 constexpr double kHalfTolerance = 1e-2;
 
@@ -50,7 +53,8 @@ double Truth::allowed(double tolerance) const {
   // as the reference does is right.
   const bool half = tolerance >= kHalfTolerance;
   const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
-  return slack * std::max(tolerance, half ? std::min(eager, most) : eager);
+  return half ? std::min(slack, kMostHalfSlack) * std::max(tolerance, std::min(eager, most))
+              : slack * std::max(tolerance, eager);
 }
 
 at::Tensor Truth::settled(const at::Tensor& got) const {

@@ -48,6 +48,17 @@ TEST(Truth, WhoRoundsAsTheReferenceDoesIsRightInHalfTypes) {
   }
 }
 
+TEST(Truth, WhereDigitsMayBeLostHalfTypesHaveFew) {
+  const auto exact = at::tensor({1.0, 1.0, 1.0}, at::kDouble);
+  Truth wide = truth(exact.to(at::kFloat), exact);
+  Truth half = truth(exact.to(at::kHalf), exact);
+  wide.slack = half.slack = 100;
+  EXPECT_EQ(wide.allowed(1e-4), 1e-2);
+  EXPECT_EQ(half.allowed(1e-2), 0.2) << "and not any answer";
+  half.slack = 2;
+  EXPECT_EQ(half.allowed(1e-2), 2e-2);
+}
+
 TEST(Truth, IsTheTrueAnswerOrTheReferencesWhereThatOverflows) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
