@@ -40,6 +40,7 @@ struct CandidateJob {
   LaunchPlan plan;                ///< of a module: its tensors, and no launches
   ModuleJob module;               ///< where it is none of plain kernels
   std::string image;              ///< cubin or PTX
+  std::string undefined_ptx;      ///< Artifact::undefined_ptx
   std::string timing_image;       ///< cubin of what runs before timed calls on a GPU, or empty
   bool sources_writable = false;  ///< a second run that finds out which input a kernel wrote to
   std::uint64_t nonce = 0;        ///< of the channel to the judge

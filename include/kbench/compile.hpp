@@ -29,6 +29,10 @@ struct CompileRequest {
 struct Artifact {
   std::string image;  ///< cubin or PTX text
   bool is_ptx = false;
+  /// Of a cubin: its PTX with garbage in registers that a kernel may read before it writes to them,
+  /// and with half of the warps late where it uses shared memory or barriers; empty where neither
+  /// applies.
+  std::string undefined_ptx;
   std::vector<KernelEntry> kernels;  ///< one per name expression
   std::string log;                   ///< warnings
   double seconds = 0;                ///< of the compiler, when it ran

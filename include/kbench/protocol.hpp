@@ -86,8 +86,9 @@ enum class BufferRole : std::uint32_t {
 
 enum class CallMode : std::uint32_t {
   kPlain,
-  kCounted,  ///< what the kernels do is counted, and the answer is kProfiled
-  kGhost,    ///< launches of the candidate's own kernels do nothing, where kbench makes them
+  kCounted,    ///< what the kernels do is counted, and the answer is kProfiled
+  kUndefined,  ///< by Artifact::undefined_ptx, where a plan's kernels have it
+  kGhost,      ///< launches of the candidate's own kernels do nothing, where kbench makes them
 };
 
 /// After it, by KernelBench's rules, the state of torch's generators for the call.
@@ -110,10 +111,13 @@ struct BuiltBody {
   std::uint32_t math_modes;  ///< how torch multiplies in that process: bits of its global state
 };
 
-/// Flags of a record that a candidate's process raises; by KernelBench's rules they are no
+/// Flags of a record that a candidate's process raises; by KernelBench's rules some are no
 /// failures, and "kbench:…" names the outcome that kbench's own rules would have given.
 inline constexpr std::string_view kNotedFlags[] = {"kbench:illegal_write", "kbench:wrong_shape",
-                                                   "kbench:wrong_dtype", "replaces_constants"};
+                                                   "kbench:wrong_dtype", "replaces_constants",
+                                                   "undefined_unchecked"};
+/// Of these the one for a build that shows reads of undefined registers and could not be loaded.
+inline constexpr unsigned kUndefinedUnchecked = 4;
 
 /// What a call showed beside its results.
 struct CalledBody {

@@ -8,6 +8,7 @@
 #include "compile/diagnostics.hpp"
 #include "compile/parameters.hpp"
 #include "compile/shims.hpp"
+#include "compile/undefined_ptx.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -140,7 +141,10 @@ Artifact artifact_of(const Program& program, const CompileRequest& request) {
   Artifact artifact;
   artifact.is_ptx = request.arch.starts_with("compute_");
   artifact.image = program.image(artifact.is_ptx);
-  if (artifact.is_ptx) artifact.image = without_probes(artifact.image);
+  if (artifact.is_ptx)
+    artifact.image = without_probes(artifact.image);
+  else
+    artifact.undefined_ptx = with_undefined_shown(program.image(true));
   artifact.log = program.log();
   for (const auto& expression : request.name_expressions) {
     artifact.kernels.push_back({expression, program.lowered(expression), {}});

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -71,8 +72,9 @@ std::string pack_artifact(const Artifact& artifact) {
                      {"kernels", std::move(kernels)},
                      {"log", artifact.log},
                      {"seconds", artifact.seconds},
-                     {"way", artifact.way}},
-                    artifact.image);
+                     {"way", artifact.way},
+                     {"image_bytes", artifact.image.size()}},
+                    artifact.image + artifact.undefined_ptx);
 }
 
 std::string pack_error(const CompileError& error) {
@@ -143,7 +145,9 @@ CompileResult unpack_result(std::string_view bytes) {
           head.at("limit_s")};
     }
     Artifact artifact;
-    artifact.image = frame.body;
+    const auto image_bytes = head.at("image_bytes").get<std::size_t>();
+    artifact.image = frame.body.substr(0, image_bytes);
+    artifact.undefined_ptx = frame.body.substr(std::min(image_bytes, frame.body.size()));
     head.at("is_ptx").get_to(artifact.is_ptx);
     for (const auto& kernel : head.at("kernels")) {
       artifact.kernels.push_back(kernel_from_json(kernel));

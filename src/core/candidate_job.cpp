@@ -70,9 +70,10 @@ Fd pack_job(const CandidateJob& job) {
                             {"sanitize", job.sanitize},
                             {"max_instructions", job.max_instructions},
                             {"image_bytes", job.image.size()},
-                            {"timing_image_bytes", job.timing_image.size()}};
+                            {"timing_image_bytes", job.timing_image.size()},
+                            {"undefined_ptx_bytes", job.undefined_ptx.size()}};
   // One line of JSON, then the images as they are.
-  const std::string text = head.dump() + "\n" + job.image + job.timing_image;
+  const std::string text = head.dump() + "\n" + job.image + job.timing_image + job.undefined_ptx;
   return sealed_memory_file(text);
 }
 
@@ -95,10 +96,12 @@ CandidateJob unpack_job(int fd) {
     job.max_instructions = head.at("max_instructions");
     const auto image_bytes = head.at("image_bytes").get<std::size_t>();
     const auto flush_bytes = head.at("timing_image_bytes").get<std::size_t>();
-    if (text.size() - (end + 1) != image_bytes + flush_bytes)
+    const auto ptx_bytes = head.at("undefined_ptx_bytes").get<std::size_t>();
+    if (text.size() - (end + 1) != image_bytes + flush_bytes + ptx_bytes)
       throw Error("the image of a candidate's job is not whole");
     job.image = text.substr(end + 1, image_bytes);
-    job.timing_image = text.substr(end + 1 + image_bytes);
+    job.timing_image = text.substr(end + 1 + image_bytes, flush_bytes);
+    job.undefined_ptx = text.substr(end + 1 + image_bytes + flush_bytes);
     return job;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("a candidate's job is not as kbench writes it: {}", error.what()));

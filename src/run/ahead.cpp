@@ -39,6 +39,7 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   job.device = setup.device.name;
   job.plan = code.plan;
   job.image = code.image;
+  job.undefined_ptx = code.undefined_ptx;
   if (setup.timing_kernels.valid())
     if (const auto* flush = std::get_if<Artifact>(&setup.timing_kernels.get()))
       job.timing_image = flush->image;

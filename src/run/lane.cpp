@@ -328,6 +328,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"require_own", setup_.options->require_own},
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
+                     {"has_undefined", !code.undefined_ptx.empty()},
                      {"timed", prepared.timed && setup_.options->timing != kNoTiming},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());

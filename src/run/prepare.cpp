@@ -180,6 +180,7 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   ReadyCode code;
   code.plan = std::get<LaunchPlan>(std::move(resolved));
   code.image = artifact.image;
+  code.undefined_ptx = artifact.undefined_ptx;
   return code;
 }
 
@@ -200,7 +201,7 @@ std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
       return std::nullopt;
     }
   }
-  return ReadyCode{prepared.module->plan, "", prepared.module->kind, prepared.module->module};
+  return ReadyCode{prepared.module->plan, "", prepared.module->kind, prepared.module->module, ""};
 }
 
 }  // namespace

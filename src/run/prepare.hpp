@@ -86,6 +86,7 @@ struct ReadyCode {
   std::string image;
   CandidateKind kind = CandidateKind::kKernel;
   ModuleJob module;
+  std::string undefined_ptx;  ///< Artifact::undefined_ptx
 };
 /// Whether finish_compile() would not have to wait.
 bool is_compiled(const Prepared& prepared);

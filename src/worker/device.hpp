@@ -134,6 +134,13 @@ class Device {
 
   /// Loads a candidate's image (cubin or PTX).
   virtual void load(std::string_view image, const LaunchPlan& plan) = 0;
+  /// Loads another build of it, for use_other_build(); false where that cannot be done.
+  virtual bool load_other_build(std::string_view image, const LaunchPlan& plan) {
+    (void)image, (void)plan;
+    return false;
+  }
+  /// Whether the coming launches are of the other build.
+  virtual void use_other_build(bool other) { (void)other; }
   /// Tells which memory the coming launches may touch, as indexed by the plan's tensors.
   virtual void use_tensors(std::span<const KernelTensor> tensors) = 0;
   virtual void launch(const LaunchPlan::Launch& launch) = 0;

@@ -84,7 +84,8 @@ class CudaDevice final : public Device {
   /// A judge opens one for each of its problems. Whether it succeeds does not matter any more.
   ~CudaDevice() override {
     if (flush_ != 0) cuda_.cuMemFree(flush_);
-    if (module_ != nullptr) cuda_.cuModuleUnload(module_);
+    for (const Code& code : {code_, other_})
+      if (code.module != nullptr) cuda_.cuModuleUnload(code.module);
     if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
     if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
     cuda_.cuEventDestroy(start_);
@@ -169,8 +170,7 @@ class CudaDevice final : public Device {
 
   void load(std::string_view image, const LaunchPlan& plan) override {
     try {
-      check(cuda_.cuModuleLoadData(&module_, image.data()), "loading the code");
-      for (const auto& launch : plan.launches) load_function(launch);
+      load_into(code_, image, plan);
     } catch (CandidateFailure& failure) {
       if (failure.outcome == Outcome::kCrash) {
         failure.outcome = Outcome::kLoadFailure;
@@ -179,6 +179,16 @@ class CudaDevice final : public Device {
       throw;
     }
   }
+
+  bool load_other_build(std::string_view image, const LaunchPlan& plan) override {
+    try {
+      load_into(other_, image, plan);
+    } catch (const CandidateFailure&) {
+      return false;  // the driver is older than the compiler, or the registers are too many
+    }
+    return true;
+  }
+  void use_other_build(bool other) override { uses_other_ = other; }
 
   void use_tensors(std::span<const KernelTensor> tensors) override {
     addresses_.clear();
@@ -215,8 +225,10 @@ class CudaDevice final : public Device {
       attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
       attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
     }
-    check(cuda_.cuLaunchKernelEx(&config, functions_.at(launch.symbol), pointers.data(), nullptr),
-          fmt::format("launching {} in line {}", launch.kernel, launch.line));
+    check(
+        cuda_.cuLaunchKernelEx(&config, (uses_other_ ? other_ : code_).functions.at(launch.symbol),
+                               pointers.data(), nullptr),
+        fmt::format("launching {} in line {}", launch.kernel, launch.line));
   }
 
   void flush_cache() override {
@@ -413,12 +425,23 @@ class CudaDevice final : public Device {
     return SharedBuffer(layout, host_pointer(base), std::move(fd), unmap);
   }
 
-  void load_function(const LaunchPlan::Launch& launch) {
-    CUfunction& function = functions_[launch.symbol];
+  struct Code {
+    CUmodule module = nullptr;
+    std::map<std::string, CUfunction> functions;
+    std::map<std::string, int> shared;
+  };
+
+  void load_into(Code& code, std::string_view image, const LaunchPlan& plan) {
+    check(cuda_.cuModuleLoadData(&code.module, image.data()), "loading the code");
+    for (const auto& launch : plan.launches) load_function(code, launch);
+  }
+
+  void load_function(Code& code, const LaunchPlan::Launch& launch) {
+    CUfunction& function = code.functions[launch.symbol];
     if (function == nullptr)
-      check(cuda_.cuModuleGetFunction(&function, module_, launch.symbol.c_str()),
+      check(cuda_.cuModuleGetFunction(&function, code.module, launch.symbol.c_str()),
             fmt::format("finding kernel {}", launch.kernel));
-    int& shared = shared_[launch.symbol];
+    int& shared = code.shared[launch.symbol];
     shared = std::max(shared, static_cast<int>(launch.shared_bytes));
     // Above 48 KB a kernel must say so beforehand.
     check(
@@ -432,9 +455,8 @@ class CudaDevice final : public Device {
   CUcontext context_ = nullptr;
   CUmemAllocationProp allocation_{};
   std::size_t granularity_ = 0;
-  CUmodule module_ = nullptr;
-  std::map<std::string, CUfunction> functions_;
-  std::map<std::string, int> shared_;
+  Code code_, other_;
+  bool uses_other_ = false;
   std::vector<CUdeviceptr> addresses_;
   CUevent start_ = nullptr, stop_ = nullptr;
   CUdeviceptr flush_ = 0;

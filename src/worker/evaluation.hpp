@@ -36,6 +36,7 @@ struct EvaluationRequest {
   bool require_own = false;          ///< reject what others' kernels compute
   bool all_trials = false;           ///< go on after a clear failure
   bool profile = false;              ///< one more call, counted
+  bool has_undefined = false;        ///< its kernels may read registers that they never wrote
   bool timed = true;                 ///< once it is right
 };
 
@@ -120,6 +121,9 @@ class Evaluation {
   void check_state(std::size_t slot, InputSet& set);
   /// Indices as the reference gives them wherever they name an element as good.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
+  /// Throws where a right answer is so by what a GPU happens to have in registers: see
+  /// Artifact::undefined_ptx.
+  void check_undefined(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
   std::vector<at::Tensor> copy_outputs(std::size_t slot) const;

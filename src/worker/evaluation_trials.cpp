@@ -65,6 +65,7 @@ void Evaluation::run_trials() {
       remember_outputs(slot);
     watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
+    if (trial == 0 && !wrong) check_undefined(slot, set);
     watch_->lap("repeat");
     mismatched = mismatched || wrong;
     if (clearly && !request_.all_trials) break;
@@ -151,6 +152,20 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
   if (set.first_changed_source() != nullptr) refuse_written();
   const bool goes_on = wrong && may_be_mistake && is_old_output(slot, seen_outputs_);
   return mismatched && !goes_on;
+}
+
+void Evaluation::check_undefined(std::size_t slot, InputSet& set) {
+  if (!request_.has_undefined) return;
+  problem_.device().synchronize();
+  send_call(slot, protocol::CallMode::kUndefined);
+  auto result = judge_outputs(slot, set);
+  if (result.wrong_elements == 0) return;
+  verdict_.record.correctness.push_back(result);
+  throw CandidateFailure{
+      Outcome::kMismatch, "right_by_chance",
+      fmt::format("{} elements are right by chance: a kernel reads a variable before it gives it a "
+                  "value, or what another warp has yet to write (a barrier is missing)",
+                  result.wrong_elements)};
 }
 
 void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {

@@ -143,6 +143,7 @@ class Judge {
     evaluation.require_own = request.at("require_own");
     evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
+    evaluation.has_undefined = request.at("has_undefined");
     evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();

@@ -19,6 +19,8 @@ class KernelCandidate final : public JudgedCandidate {
       : job_(job), sanitize_(sanitize_from_name(job.sanitize)), device_(open_device(job.device)) {
     device_->use_timing_kernels(job_.timing_image);
     device_->load(job_.image, job_.plan);
+    if (!job_.undefined_ptx.empty())
+      has_undefined_ = device_->load_other_build(job_.undefined_ptx, job_.plan);
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
       if (tensor.role != BoundTensor::Role::kScratch) continue;
@@ -42,11 +44,13 @@ class KernelCandidate final : public JudgedCandidate {
     device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
                     deadline_after(body.limit_s)});
     prepare(body.set);
+    device_->use_other_build(has_undefined_ && body.mode == protocol::CallMode::kUndefined);
     if (count && device_->name() != "cpu")
       reports_ = reports_of(device_->record([this] { run(); }).value_or(Activity{}));
     else
       run();
     device_->synchronize();
+    device_->use_other_build(false);
     for (const auto& [tensor, buffer] : scratch_) {
       const auto where = broken_red_zone(*device_, buffer);
       if (!where.empty())
@@ -74,6 +78,11 @@ class KernelCandidate final : public JudgedCandidate {
   }
 
   bool take_hold_failed() override { return device_->take_hold_failed(); }
+
+  std::uint32_t noted() const override {
+    const bool is_unchecked = !has_undefined_ && !job_.undefined_ptx.empty();
+    return is_unchecked ? 1u << protocol::kUndefinedUnchecked : 0;
+  }
 
   std::vector<LaunchReport> take_reports() override {
     auto reports = std::exchange(reports_, {});
@@ -141,6 +150,7 @@ class KernelCandidate final : public JudgedCandidate {
   ptx::Sanitize sanitize_;
   std::unique_ptr<Device> device_;
   std::map<std::size_t, SharedBuffer> scratch_;
+  bool has_undefined_ = false;  ///< and its other build is loaded
   std::uint64_t calls_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
   std::vector<KernelTensor> tensors_;

@@ -101,6 +101,56 @@ TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
   EXPECT_LT(*held.timing->overhead_ms, *held.timing->floor_ms);
 }
 
+TEST_F(Gpu, WhatAGpuHappensToHaveInRegistersIsNoAnswer) {
+  // The assembler takes a zero where nothing was set, so that the sum is right. What is set where
+  // it is used is defined, though no compiler can tell.
+  const auto kernel = [](const std::string& set, const std::string& used) {
+    const std::string add_one = add_one_kernel();
+    return add_one.substr(0, add_one.find("__global__")) +
+           "__global__ void add_one(const float* x, float* y, int n) {\n"
+           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float more;\n  " +
+           set + "\n  if (i >= n) return;\n  float sum = x[i] + 1.0f;\n  " + used +
+           " asm(\"add.f32 %0, %0, %1;\" : \"+f\"(sum) : \"f\"(more));\n  y[i] = sum;\n}\n";
+  };
+  folder_.write("candidates/me/1_AddOne/a.cu", kernel("", ""));
+  folder_.write("candidates/me/1_AddOne/b.cu", kernel("if (n < 5) more = x[0];", "if (n < 5)"));
+  const auto result = run_kbench(arguments({}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(2));
+  const bool in_order = run.records[0].sample == 0;
+  const Record& undefined = run.records[in_order ? 0 : 1];
+  const Record& defined = run.records[in_order ? 1 : 0];
+  EXPECT_EQ(undefined.outcome, Outcome::kMismatch) << undefined.message;
+  EXPECT_EQ(undefined.cause.str(), "right_by_chance");
+  EXPECT_EQ(defined.outcome, Outcome::kCorrect) << defined.message;
+  EXPECT_THAT(defined.flags, testing::Not(testing::Contains("undefined_unchecked")));
+}
+
+TEST_F(Gpu, ABarrierThatOnlyLuckReplacesIsMissed) {
+  // What another warp writes is there before it is read, if both start at once.
+  const std::string add_one = add_one_kernel();
+  const auto kernel = [&](const std::string& barrier) {
+    return add_one.substr(0, add_one.find("__global__")) +
+           "__global__ void add_one(const float* x, float* y, int n) {\n"
+           "  __shared__ float values[256];\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+           "  values[threadIdx.x] = i + 1.0f;\n  float mine = i < n ? x[i] : 0.0f;\n  " +
+           barrier +
+           "\n  float other = values[threadIdx.x ^ 32] - (i ^ 32);\n"
+           "  if (i < n) y[i] = mine + other;\n}\n";
+  };
+  folder_.write("candidates/me/1_AddOne/a.cu", kernel("if (mine > 1e30f) return;"));
+  folder_.write("candidates/me/1_AddOne/b.cu", kernel("__syncthreads();"));
+  const auto result = run_kbench(arguments({}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(2));
+  const bool in_order = run.records[0].sample == 0;
+  EXPECT_NE(run.records[in_order ? 0 : 1].outcome, Outcome::kCorrect);
+  const Record& right = run.records[in_order ? 1 : 0];
+  EXPECT_EQ(right.outcome, Outcome::kCorrect) << right.message;
+}
+
 TEST_F(Gpu, WhatWaitsForTheGpuIsNotHeld) {
   std::string problem = add_one_problem(1 << 20);
   const auto at = problem.find("return x + 1");
