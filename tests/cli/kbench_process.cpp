@@ -10,6 +10,7 @@
 
 #include "kbench/device_probe.hpp"
 #include "kbench/error.hpp"
+#include "kbench/run_details.hpp"
 
 namespace kbench::test {
 
@@ -44,9 +45,20 @@ CommandResult run_kbench(const std::vector<std::string>& arguments, const std::s
   return run_command(options, limit, input, 64u << 20);
 }
 
+std::vector<Record> whole_records(const std::filesystem::path& run_file) {
+  RunFile run = read_run(run_file);
+  const RunDetails details(run);
+  for (Record& record : run.records) {
+    Record whole = details.whole(record);
+    record.findings = std::move(whole.findings);
+    record.profile = std::move(whole.profile);
+  }
+  return std::move(run.records);
+}
+
 std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file) {
   std::map<std::string, Record> records;
-  for (auto& record : read_run(run_file).records) records[record.candidate] = record;
+  for (Record& record : whole_records(run_file)) records[record.candidate] = std::move(record);
   return records;
 }
 

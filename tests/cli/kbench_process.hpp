@@ -33,6 +33,8 @@ CommandResult run_kbench(const std::vector<std::string>& arguments, const std::s
 /// The environment every kbench under test runs with: a cache of the tests' own.
 std::vector<std::pair<std::string, std::string>> test_environment();
 
+/// As read_run() has them, with the findings and the profile of their lines.
+std::vector<Record> whole_records(const std::filesystem::path& run_file);
 /// The records of a run file by candidate id.
 std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file);
 

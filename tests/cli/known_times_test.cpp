@@ -51,7 +51,7 @@ class KnownTimes : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run_kbench(arguments);
     EXPECT_EQ(result.status.code, 0) << result.error;
-    Record record = read_run(out).records.at(0);
+    Record record = whole_records(out).at(0);
     EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.cause.str() << ": " << record.message;
     return record;
   }

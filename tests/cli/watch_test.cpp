@@ -36,9 +36,9 @@ class Watch : public testing::Test {
   }
   std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
   Record record() {
-    const auto run = read_run(out());
-    EXPECT_THAT(run.records, SizeIs(1));
-    return run.records.at(0);
+    const auto records = whole_records(out());
+    EXPECT_THAT(records, SizeIs(1));
+    return records.at(0);
   }
   json details() {
     const auto where = record().details;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Honest: the same forked child with shared memory, but the parent waits for it; slow, and right.
+# Honest: forked children with shared memory, too, but the parent waits for them; slow, and right.
 import os
 import signal
 
@@ -15,6 +15,12 @@ class ModelNew(nn.Module):
     def forward(self, x: torch.Tensor, alpha: float) -> torch.Tensor:
         source = x.cpu()
         y = torch.empty_like(source).share_memory_()
+        children = [self.start(source[part::8], y[part::8], alpha) for part in range(8)]
+        for child in children:
+            os.waitpid(child, 0)
+        return y.to(x.device)
+
+    def start(self, source: torch.Tensor, y: torch.Tensor, alpha: float) -> int:
         child = os.fork()
         if child == 0:
             signal.alarm(30)
@@ -22,5 +28,4 @@ class ModelNew(nn.Module):
             for row, out in zip(source, y):
                 out.copy_(self.cap * torch.tanh(row * torch.sigmoid(alpha * row) / self.cap))
             os._exit(0)
-        os.waitpid(child, 0)
-        return y.to(x.device)
+        return child
