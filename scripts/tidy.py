@@ -19,13 +19,28 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def our_sources(build):
+def without_precompiled(command):
+    """A source has to include what it uses, and clang cannot read what another compiler has made."""
+    return re.sub(r"-Winvalid-pch|(-Xclang )?-include(-pch)? (-Xclang )?\S*cmake_pch\S*", "", command)
+
+
+def own_commands(build):
+    """The build's commands without precompiled headers, as a database in the folder of stamps."""
     entries = json.loads((build / "compile_commands.json").read_text())
     for entry in entries:
+        entry["command"] = without_precompiled(entry.get("command") or " ".join(entry["arguments"]))
+    folder = build / "tidy"
+    folder.mkdir(exist_ok=True)
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    return entries
+
+
+def our_sources(build):
+    for entry in own_commands(build):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
         if path.is_relative_to(ROOT) and not path.is_relative_to(build) and path.exists():
             if path.relative_to(ROOT).parts[0] in ("src", "tests"):
-                yield path, entry.get("command") or " ".join(entry["arguments"])
+                yield path, entry["command"]
 
 
 def headers_of(path, seen):
@@ -63,10 +78,9 @@ def check(path, command, build):
         return ""
     # Compiler warnings are the build's business, with the compiler that it is built with.
     done = subprocess.run(
-        ["clang-tidy", "--quiet", "-p", str(build), "--extra-arg=-w", str(path)],
+        ["clang-tidy", "--quiet", "-p", str(build / "tidy"), "--extra-arg=-w", str(path)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(digest)
         return ""
     lines = [line for line in done.stdout.splitlines() if re.search(r": (error|warning): ", line)]
