@@ -36,6 +36,7 @@ enum class MessageType : std::uint16_t {
   kClose,          ///< forgets its problem and gives its memory back; not answered
   kShrink,         ///< JSON problem, max_bytes, max_flops; answered with kShrunk or kProblemFailure
   kAudit,          ///< of the open problem; answered with kAudited or kProblemFailure
+  kMeasure,        ///< JSON {device}: what it reaches; answered with kMeasured or kProblemFailure
   // judge → driver
   kDescribed = 48,  ///< JSON signature
   kProblemReady,    ///< JSON {signature, reference_ms, reusable, …}
@@ -45,6 +46,7 @@ enum class MessageType : std::uint16_t {
   kHealthy,         ///< answer to kProbe
   kShrunk,          ///< JSON {sizes, shrunk}
   kAudited,         ///< JSON {answers, families_left_out}
+  kMeasured,        ///< JSON: Peaks
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; one descriptor each
   kCall,          ///< CallBody, and then a state of random generators, where there is one
@@ -175,6 +177,8 @@ enum class TimeClock : std::uint32_t {
   kHost,    ///< the host's clock, each call on an idle device
   kDevice,  ///< a GPU's records of its work: two times a call, span and busy; none where it has
             ///< none
+  kGraph,   ///< one call of each set as a CUDA graph, replayed once: one time for all, the mean of
+            ///< a call; none where it cannot be captured
 };
 
 struct TimeBody {

@@ -21,6 +21,7 @@
 #include "kbench/run_log.hpp"
 #include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
+#include "kbench/speed_of_light.hpp"
 #include "kbench/stored_baselines.hpp"
 
 namespace kbench {
@@ -35,12 +36,6 @@ struct Precision {
   std::string_view meaning;
 };
 std::span<const Precision> precisions();
-
-/// `--timing`: correctness alone; work on a GPU starts as soon as it is queued, not when all of a
-/// call's is; a GPU's own records of its work tell, not events.
-inline constexpr const char* kNoTiming = "none";
-inline constexpr const char* kUnheldTiming = "events";
-inline constexpr const char* kCuptiTiming = "cupti";
 
 /// `--score`: a call's time is from the first start of its work to the last end, while any of it
 /// ran, or what a caller waits.
@@ -67,7 +62,7 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< of an extension that falls back to nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
-  std::string timing = "auto";         ///< or kNoTiming, kUnheldTiming, kCuptiTiming
+  std::string timing = "auto";         ///< a row of timing_methods()
   std::string score = kSpanScore;      ///< or kBusyScore, kWallScore
   double timing_budget_s = 0.5;        ///< of measuring, per candidate
   unsigned jobs = 0;                   ///< compilers at once; 0: one per core
@@ -78,7 +73,8 @@ struct EvalOptions {
   bool require_own = false;            ///< `--require own-kernels`
   std::string kernel_arch;             ///< that kernels are compiled for; "": the device's
   std::string entry;                   ///< of extensions: the function to call; "": see README
-  bool profile = false;                ///< one more call in the CPU executor, counted
+  bool profile = false;                ///< one more call, counted, or seen by the GPU's records
+  std::filesystem::path ncu;           ///< Nsight Compute, for what is right; empty: is not asked
   std::string estimate_for = "H200";   ///< a row of gpu_models()
   bool cage = true;                    ///< candidates run in a cage; off for one's own kernels
   bool reuse = true;                   ///< equal code for a problem gets the verdict it had
@@ -89,6 +85,7 @@ struct LaneDevice {
   std::string name;   ///< "cpu", "cuda:0"
   std::string model;  ///< "cpu", "NVIDIA H200"
   std::optional<GpuInfo> gpu;
+  std::optional<Peaks> measured = {};  ///< what a copy and products reach there
 };
 
 /// The devices that `--device` names on a machine with these GPUs. Throws UsageError.

@@ -29,7 +29,7 @@ struct LeastWork {
 /// their highest clock. No kernel attains all of it.
 struct Peaks {
   double memory_bytes_s = 0;
-  double l2_bytes = 0;
+  double l2_bytes = 0;  ///< not in JSON
   /// Operations a second by FlopType, on whichever pipe is the fastest for that accuracy: fp32 also
   /// as three products in tf32 (the split into high and low halves). 0: unknown.
   std::array<double, kFlopTypes> flops_s{};
@@ -45,6 +45,8 @@ struct SpeedOfLight {
   MaybeNumber limit_ms;  ///< no call is faster; none where the device's peaks are unknown
   Interned limited_by;   ///< "memory" or "compute"; empty where there is no limit
   MaybeNumber share;     ///< limit_ms over the candidate's time, 0 to 1
+  /// The same of the limit that a copy and products reach on this GPU; none where nobody measured.
+  MaybeNumber share_measured = {};
 };
 /// `time_ms` is a candidate's.
 SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& peaks,
@@ -57,7 +59,12 @@ double least_write_ms(const LeastWork& work, const Peaks& peaks);
 /// takes at least, by the count of the reference's own operations.
 double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache);
 
+/// The same with what a copy and products were measured to reach, where they were.
+Peaks measured_over(const Peaks& peaks, const Peaks& measured);
+
 /// JSON forms. The other direction throws kbench::Error naming the faulty field.
+nlohmann::json to_json(const Peaks& peaks);
+Peaks peaks_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const LeastWork& work);
 LeastWork least_work_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const SpeedOfLight& sol);

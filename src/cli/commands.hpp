@@ -9,6 +9,10 @@ class App;
 
 namespace kbench::cli {
 
+/// `--profile` of eval: of the kernels that ran; and what Nsight Compute says of them.
+inline constexpr const char* kKernelsProfile = "kernels";
+inline constexpr const char* kNcuProfile = "ncu";
+
 /// One subcommand: its options are registered on `app`, `run` does the work and gives the exit
 /// code.
 struct Subcommand {

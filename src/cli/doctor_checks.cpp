@@ -129,6 +129,14 @@ Finding judge_host_compiler(const Machine& machine) {
 }
 
 /// Few candidates need it, so that its absence is no fault.
+Finding judge_ncu(const Machine& machine) {
+  if (machine.ncu.empty())
+    return {Level::kNote, "no ncu on PATH or in /usr/local/cuda/bin",
+            "nothing to do but for --profile ncu: install Nsight Compute, or name its ncu in "
+            "KBENCH_NCU"};
+  return {Level::kOk, fmt::format("{}: for --profile ncu", machine.ncu.string()), ""};
+}
+
 Finding judge_nvcc(const Machine& machine) {
   if (machine.nvcc.found) {
     return {Level::kOk,
@@ -301,6 +309,7 @@ constexpr std::array kChecks{
     Check{"headers", Needed::kEverything, judge_headers},
     Check{"host compiler", Needed::kNothing, judge_host_compiler},
     Check{"nvcc", Needed::kNothing, judge_nvcc},
+    Check{"ncu", Needed::kNothing, judge_ncu},
     Check{"driver", Needed::kGpu, judge_driver},
     Check{"gpu", Needed::kGpu, judge_gpu},
     Check{"cupti", Needed::kNothing, judge_cupti},

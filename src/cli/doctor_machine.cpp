@@ -19,6 +19,7 @@
 #include "compile/host_compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/subprocess.hpp"
+#include "run/ncu.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -248,6 +249,7 @@ Machine look_at_machine(const fs::path& self) {
   machine.driver = ask_driver(self);
   machine.locked_devices = locked_devices();
   look_at_host_compilers(machine);
+  machine.ncu = run::find_ncu().value_or("");
   if (machine.installation) machine.nvcc = find_nvcc(nvcc_setup(*machine.installation));
   machine.cage = probe_cage();
   look_at_memory(machine);

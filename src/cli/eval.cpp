@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -26,7 +27,9 @@
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
+#include "kbench/timing_method.hpp"
 #include "run/judge_client.hpp"
+#include "run/ncu.hpp"
 #include "run/other_sizes.hpp"
 
 namespace kbench::cli {
@@ -40,7 +43,7 @@ struct EvalArguments {
   EvalInputArguments input;
   JudgingArguments judging;
   EvalOptions options;
-  std::string out, l2 = "cold";
+  std::string out, l2 = "cold", profile;
   bool resume = false, quiet = false;
   bool sanitize_given = false;
   std::vector<std::string> requirements;
@@ -61,12 +64,12 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
 
 /// On the CPU there is one way to time.
 void check_gpu_timing(const EvalOptions& options) {
-  const char* option = options.timing == kCuptiTiming ? "--timing cupti"
-                       : options.score != kSpanScore  ? "--score"
-                                                      : nullptr;
-  if (option != nullptr)
-    throw UsageError(
-        fmt::format("{} chooses between times of a GPU, and this run is on the CPU", option));
+  if (!options.ncu.empty())
+    throw UsageError("--profile ncu looks at kernels on a GPU, and this run is on the CPU");
+  const bool by_gpu = find_timing_method(options.timing)->by_gpu;
+  if (by_gpu || options.score != kSpanScore)
+    throw UsageError(fmt::format("{} chooses between times of a GPU, and this run is on the CPU",
+                                 by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
 }
 
 /// What needs the executor is told before anything runs on a GPU.
@@ -102,7 +105,7 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
 /// What `--baseline-file` names, read.
 void take_stored(EvalOptions& options) {
   if (options.baseline_files.empty()) return;
-  if (options.timing == kNoTiming)
+  if (!find_timing_method(options.timing)->timed)
     throw UsageError("--baseline-file and --timing none: there are no times to set against them");
   if (kernelbench_row(options.precision) != nullptr)
     throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
@@ -114,7 +117,7 @@ void take_stored(EvalOptions& options) {
 
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
-  const bool is_timed = arguments.options.timing != kNoTiming;
+  const bool is_timed = find_timing_method(arguments.options.timing)->timed;
   if (run.devices().front().gpu && is_timed) return;
   for (const auto& argument : arguments.report.gates) {
     const Metric metric = parse_gate(argument).metric;
@@ -226,6 +229,35 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   return faulty ? kFault : malformed ? kUsage : 0;
 }
 
+/// A score of other times than the method's would be two methods in one.
+void check_score(const EvalOptions& options) {
+  const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
+  const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
+                       (options.score == kWallScore && clock != protocol::TimeClock::kHost);
+  if (differs && clock != protocol::TimeClock::kEvents)
+    throw UsageError(fmt::format("--timing {} and --score {} ask for two clocks: leave one out",
+                                 options.timing, options.score));
+}
+
+std::string timing_help() {
+  std::vector<std::string> rows;
+  for (const TimingMethod& method : timing_methods())
+    rows.push_back(fmt::format("{}: {}", method.name, method.meaning));
+  return fmt::format("{}", fmt::join(rows, "; "));
+}
+
+/// What `--profile` asks for, before anything runs.
+void take_profile(const std::string& asked, EvalOptions& options) {
+  options.profile = !asked.empty();
+  if (asked != kNcuProfile) return;
+  const auto ncu = run::find_ncu();
+  if (!ncu)
+    throw UsageError(
+        "--profile ncu needs Nsight Compute: no ncu is on PATH or in /usr/local/cuda/bin; name one "
+        "in KBENCH_NCU");
+  options.ncu = *ncu;
+}
+
 void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
@@ -235,12 +267,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
                  "run file, of kbench baseline or any other, whose times of baselines are used "
                  "instead of measuring them; may be repeated")
       ->allow_extra_args(false);
-  app.add_option(
-         "--timing", a.options.timing,
-         "auto: what launching from the host costs is left out where a call does not wait for the "
-         "GPU; events: it never is; cupti: by the GPU's records of each call; none: correctness "
-         "alone")
-      ->check(CLI::IsMember({"auto", kUnheldTiming, kCuptiTiming, kNoTiming}))
+  app.add_option("--timing", a.options.timing, timing_help())
+      ->check(CLI::IsMember(names_of(timing_methods())))
       ->capture_default_str();
   app.add_option("--score", a.options.score,
                  "what a call's time is on a GPU: span, from the first start of its work to the "
@@ -302,9 +330,14 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--max-instructions", a.options.max_instructions,
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
       ->check(above_zero());
-  app.add_flag("--profile", a.options.profile,
-               "one more call: on the CPU what the kernels do is counted, on a GPU each launch has "
-               "its time, registers, shared memory and occupancy");
+  // main() sets apart what follows it: a problem is no value.
+  app.add_option(
+         "--profile", a.profile,
+         "one more call: on the CPU what the kernels do is counted, on a GPU each launch has "
+         "its time, registers, shared memory and occupancy; ncu: and what Nsight Compute says")
+      ->expected(0, 1)
+      ->default_str("")
+      ->check(CLI::IsMember({kKernelsProfile, kNcuProfile}));
   app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
       ->check(CLI::IsMember(names_of(gpu_models())))
       ->capture_default_str();
@@ -340,6 +373,8 @@ Subcommand add_eval(CLI::App& app) {
     take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
     take_stored(arguments->options);
+    check_score(arguments->options);
+    take_profile(arguments->profile, arguments->options);
     arguments->command_line = own_command_line();
     check_words(arguments->report);
     const bool stream =

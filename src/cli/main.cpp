@@ -49,6 +49,21 @@ std::string nearest_option(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+/// The command line for CLI11, last word first, with `--profile` as it means it: of what follows
+/// only `ncu` is its value.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i] != "--profile") continue;
+    const bool by_ncu = i + 1 < words.size() && words[i + 1] == kbench::cli::kNcuProfile;
+    words[i] +=
+        std::string("=") + (by_ncu ? kbench::cli::kNcuProfile : kbench::cli::kKernelsProfile);
+    if (by_ncu) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
 int run(int argc, char** argv) {
   using namespace kbench;
   CLI::App app{"kbench: the referee for GPU kernels"};
@@ -70,7 +85,7 @@ int run(int argc, char** argv) {
   }
   check_command(argc > 1 ? argv[1] : "", commands);
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     fmt::print(stderr, "kbench: {}{}; kbench {}--help tells more\n", error.what(),

@@ -10,6 +10,7 @@
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
 #include "kbench/stored_baselines.hpp"
+#include "kbench/timing_method.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -29,7 +30,7 @@ std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Pro
   std::vector<Rival> rivals;
   for (const std::string& baseline : options.baselines) {
     if (!is_rival(baseline)) continue;
-    if (options.timing == kNoTiming)
+    if (!find_timing_method(options.timing)->timed)
       throw UsageError(
           fmt::format("--baseline {} and --timing none: there are no times to compare", baseline));
     if (kernelbench_row(options.precision) != nullptr)

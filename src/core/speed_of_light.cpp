@@ -56,6 +56,10 @@ double move_ms(double bytes, const Peaks& peaks) {
   return std::max(bytes, 0.0) / peaks.memory_bytes_s * kMilli;
 }
 
+void raise_fp32(Peaks& peaks) {
+  peaks.flops_s[kFp32] = std::max(peaks.flops_s[kFp32], peaks.flops_s[kTf32] / kTf32Products);
+}
+
 }  // namespace
 
 std::optional<Peaks> peaks_of(const GpuInfo& gpu) {
@@ -70,8 +74,17 @@ std::optional<Peaks> peaks_of(const GpuInfo& gpu) {
   const double clocks_s = static_cast<double>(gpu.sms) * gpu.clock_khz * 1e3;
   for (std::size_t type = 0; type < kFlopTypes; ++type)
     peaks.flops_s[type] = found->flops_per_clock[type] * clocks_s;
-  peaks.flops_s[kFp32] = std::max(peaks.flops_s[kFp32], peaks.flops_s[kTf32] / kTf32Products);
+  raise_fp32(peaks);
   return peaks;
+}
+
+Peaks measured_over(const Peaks& peaks, const Peaks& measured) {
+  Peaks over = peaks;
+  if (measured.memory_bytes_s > 0) over.memory_bytes_s = measured.memory_bytes_s;
+  for (std::size_t type = 0; type < kFlopTypes; ++type)
+    if (measured.flops_s[type] > 0) over.flops_s[type] = measured.flops_s[type];
+  raise_fp32(over);
+  return over;
 }
 
 SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& peaks,
@@ -96,6 +109,24 @@ double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache)
   const double warm = cold_cache ? 0 : peaks.l2_bytes;
   return std::max(move_ms(static_cast<double>(work.read_bytes) - warm, peaks),
                   compute_ms(work, peaks));
+}
+
+json to_json(const Peaks& peaks) {
+  json flops = json::object();
+  for (std::size_t type = 0; type < kFlopTypes; ++type)
+    if (peaks.flops_s[type] > 0)
+      flops[std::string(to_string(static_cast<FlopType>(type)))] = peaks.flops_s[type];
+  return {{"memory_bytes_s", peaks.memory_bytes_s}, {"flops_s", std::move(flops)}};
+}
+
+Peaks peaks_from_json(const json& object) {
+  const Fields fields(object);
+  Peaks peaks{.memory_bytes_s = fields.number("memory_bytes_s")};
+  const JsonView flops = fields.object("flops_s");
+  for (const JsonView rate : flops)
+    if (const auto type = flop_type_from_name(rate.key()))
+      peaks.flops_s[static_cast<std::size_t>(*type)] = Fields(flops).number(rate.key());
+  return peaks;
 }
 
 json to_json(const LeastWork& work) {
@@ -130,6 +161,7 @@ json to_json(const SpeedOfLight& sol) {
   object["limit_ms"] = number_or_null(sol.limit_ms);
   object["limited_by"] = sol.limited_by.empty() ? json() : json(sol.limited_by.str());
   object["share"] = number_or_null(sol.share);
+  if (sol.share_measured) object["share_measured"] = *sol.share_measured;
   return object;
 }
 
@@ -140,7 +172,8 @@ SpeedOfLight speed_of_light_from(JsonView object) {
   SpeedOfLight sol{.work = least_work_from(object),
                    .limit_ms = fields.maybe_number("limit_ms"),
                    .limited_by = {},
-                   .share = fields.maybe_number("share")};
+                   .share = fields.maybe_number("share"),
+                   .share_measured = fields.maybe_number("share_measured")};
   if (fields.maybe("limited_by")) sol.limited_by = fields.text("limited_by");
   return sol;
 }

@@ -70,6 +70,7 @@ class Page : private ConsoleLines {
     trials();
     findings();
     profile();
+    nsight();
     log();
     source();
     phases();
@@ -150,11 +151,16 @@ class Page : private ConsoleLines {
                                                        ms(timing.overhead_ms))
                                          : ""));
     if (record_.sol && record_.sol->limit_ms)
-      labelled("", 2,
-               fmt::format("at most {} of the device's {} ({:.3g} MB read, {:.3g} MB written): {}",
-                           ms(record_.sol->limit_ms), printable(record_.sol->limited_by.str()),
-                           megabytes(record_.sol->work.read_bytes),
-                           megabytes(record_.sol->work.written_bytes), limit_text(record_)));
+      labelled(
+          "", 2,
+          fmt::format("at most {} of the device's {} ({:.3g} MB read, {:.3g} MB written): {}{}",
+                      ms(record_.sol->limit_ms), printable(record_.sol->limited_by.str()),
+                      megabytes(record_.sol->work.read_bytes),
+                      megabytes(record_.sol->work.written_bytes), limit_text(record_),
+                      record_.sol->share_measured
+                          ? fmt::format(", {:.0f} % of what a copy and products reach there",
+                                        *record_.sol->share_measured * 100)
+                          : ""));
   }
 
   void trials() {
@@ -198,13 +204,25 @@ class Page : private ConsoleLines {
       if (!text.empty()) labelled("", 2, text);
   }
 
+  void nsight() {
+    const auto text = [&](const char* key) {
+      const auto found = details_.find(key);
+      return found != details_.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    lines_of("Nsight Compute", text("ncu"), std::string::npos);
+    if (const std::string why = text("ncu_failed"); !why.empty())
+      labelled("", 2, "Nsight Compute says nothing: " + printable(why));
+  }
+
   void log() {
     if (!why_no_details_.empty()) labelled("", 2, "its details are not here: " + why_no_details_);
-    if (log_.empty()) return;
-    heading("Log");
-    const std::size_t most = options_.whole_log ? std::string::npos : kLogLines;
+    lines_of("Log", log_, options_.whole_log ? std::string::npos : kLogLines);
+  }
+
+  void lines_of(const char* name, std::string_view rest, std::size_t most) {
+    if (rest.empty()) return;
+    heading(name);
     std::size_t shown = 0;
-    std::string_view rest = log_;
     for (; !rest.empty() && shown < most; ++shown) {
       const std::size_t end = rest.find('\n');
       line("  " + printable(rest.substr(0, end)));

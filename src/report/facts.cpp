@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "kbench/error.hpp"
+#include "kbench/speed_of_light.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -222,6 +224,34 @@ std::string limits(const Report& report) {
       least * 100, most * 100, std::exp(logarithms / static_cast<double>(count)) * 100, count);
 }
 
+/// What a copy and products were measured to reach on the GPUs, beside what their attributes say.
+std::string reached(const RunFile& run) {
+  return of_headers(run, [](const RunHeader& header) {
+    std::string text;
+    const auto gpus = header.environment.find("gpus");
+    if (gpus == header.environment.end() || !gpus->is_array()) return text;
+    for (const json& gpu : *gpus) {
+      const auto measured = gpu.find("measured");
+      if (measured == gpu.end()) continue;
+      try {
+        const Peaks peaks = peaks_from_json(*measured);
+        std::string of_gpu = fmt::format("a copy {:.3g} GB/s", peaks.memory_bytes_s / 1e9);
+        if (const auto known = gpu.find("memory_gb_s"); known != gpu.end() && known->is_number())
+          of_gpu += fmt::format(" of {}", known->get<double>());
+        of_gpu += "; products, in TFLOP/s:";
+        for (std::size_t type = 0; type < kFlopTypes; ++type)
+          if (peaks.flops_s[type] > 0)
+            of_gpu += fmt::format(" {} {:.3g}", to_string(static_cast<FlopType>(type)),
+                                  peaks.flops_s[type] / 1e12);
+        if (text.find(of_gpu) == std::string::npos) add_part(text, "", of_gpu);
+      } catch (const Error&) {
+        continue;  // another version's
+      }
+    }
+    return text;
+  });
+}
+
 /// What held the candidates' processes.
 std::string cage(const RunFile& run) {
   return of_headers(run, [](const RunHeader& header) {
@@ -293,6 +323,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"timing", timing(report)},
       {"speedups", speedups(report)},
       {"limit", limits(report)},
+      {"measured", reached(report.run)},
       {"inputs", inputs(report)},
       {"cage", cage(report.run)},
       {"kbench", version_text(report.run)},

@@ -6,13 +6,17 @@
 namespace kbench::run {
 
 void hold_against_limits(Record& record, const std::optional<LeastWork>& work,
-                         const std::optional<Peaks>& peaks, bool cold_cache) {
+                         const std::optional<Peaks>& peaks, const std::optional<Peaks>& measured,
+                         bool cold_cache) {
   if (record.outcome != Outcome::kCorrect || !record.timing || !work) return;
   const auto side = record.timing->sides.find("candidate");
   if (side == record.timing->sides.end()) return;
   const double time_ms = side->second.median_ms;
   record.sol = speed_of_light(*work, peaks, time_ms);
   if (!peaks || !record.sol->share) return;
+  if (measured)
+    record.sol->share_measured =
+        speed_of_light(*work, measured_over(*peaks, *measured), time_ms).share;
   const double write_ms = least_write_ms(*work, *peaks);
   if (time_ms < write_ms && record.judge == kOwnJudge) {
     record.outcome = Outcome::kCheat;

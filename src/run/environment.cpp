@@ -47,6 +47,7 @@ nlohmann::json environment_of(const Installation& installation,
       gpus.back()["memory_gb_s"] = std::round(peaks->memory_bytes_s / 1e9);
       gpus.back()["l2_bytes"] = device.gpu->l2_bytes;
     }
+    if (device.measured) gpus.back()["measured"] = to_json(*device.measured);
   }
   utsname system{};
   uname(&system);

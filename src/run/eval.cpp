@@ -41,6 +41,7 @@ void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
 }
 
 RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
+  impl_->measure_devices();
   RunHeader header;
   header.run_id = protocol::random_hex(8);
   header.started = run::iso_now();

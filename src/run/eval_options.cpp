@@ -22,10 +22,14 @@ const char* judge_of(const EvalOptions& options) {
   return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
 }
 
+const TimingMethod& method_of(const EvalOptions& options) {
+  return *find_timing_method(options.timing);
+}
+
 protocol::TimeClock clock_of(const EvalOptions& options) {
   if (options.score == kWallScore) return protocol::TimeClock::kHost;
-  const bool records = options.timing == kCuptiTiming || options.score == kBusyScore;
-  return records ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents;
+  if (options.score == kBusyScore) return protocol::TimeClock::kDevice;
+  return method_of(options).clock;
 }
 
 json options_json(const EvalOptions& options) {
@@ -49,6 +53,7 @@ json options_json(const EvalOptions& options) {
               {"require", json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
   if (options.score != kSpanScore) object["score"] = options.score;
+  if (!options.ncu.empty()) object["ncu"] = true;
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");
   if (!options.families) object["families"] = false;

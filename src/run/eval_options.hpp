@@ -6,6 +6,7 @@
 
 #include "kbench/protocol.hpp"
 #include "kbench/run.hpp"
+#include "kbench/timing_method.hpp"
 
 /// What the options of a run mean for its records.
 namespace kbench::run {
@@ -14,7 +15,9 @@ namespace kbench::run {
 bool by_kernelbench(const EvalOptions& options);
 /// As records have it: the row of `--precision`.
 std::string precision_of(const EvalOptions& options);
-/// By what calls on a GPU are timed.
+/// The row of `--timing`.
+const TimingMethod& method_of(const EvalOptions& options);
+/// By what calls on a GPU are timed: `--score` may want another clock than the method's.
 protocol::TimeClock clock_of(const EvalOptions& options);
 /// Record::judge of its verdicts.
 const char* judge_of(const EvalOptions& options);

@@ -15,6 +15,7 @@
 #include "run/judge_hash.hpp"
 #include "run/judge_kernels.hpp"
 #include "run/lane_device.hpp"
+#include "run/measured_peaks.hpp"
 #include "run/other_sizes.hpp"
 
 namespace kbench {
@@ -171,11 +172,19 @@ run::CheckSetup EvalRun::Impl::check_setup() {
           candidate_memory_bytes(), cancel_fd};
 }
 
+void EvalRun::Impl::measure_devices() {
+  if (std::exchange(devices_measured, true) || !run::method_of(options).timed) return;
+  for (LaneDevice& device : devices)
+    device.measured = run::measured_peaks(*host, device, installation.cache / "peaks", cancel_fd);
+}
+
 run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
+  measure_devices();
   run::LaneSetup common;
   common.host = &*host;
   common.options = &options;
   common.secret = secret;
+  common.kbench = installation.bin / "kbench";
   common.baseline_cache = (installation.cache / "baselines").string();
   common.kept_judges = judges;
   common.judge_kernels = judge_kernels;

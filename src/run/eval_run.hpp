@@ -48,6 +48,8 @@ struct EvalRun::Impl {
     return options.reuse && prepared.candidate->reject_cause.empty();
   }
 
+  /// Asks once, before anything else uses the devices, what they reach.
+  void measure_devices();
   run::CheckSetup check_setup();
   run::DeviceLanes lanes(std::size_t judges);
   /// Judges one candidate on a lane, unless equal code has been, and hands its record on; then
@@ -75,6 +77,7 @@ struct EvalRun::Impl {
   std::atomic<int> faults = 0;
 
  private:
+  bool devices_measured = false;
   void open_compilers();
   std::string kernel_arch() const;
   const Problem* problem_at(const Problem& problem, const std::string& name);

@@ -122,6 +122,11 @@ std::variant<AuditedAnswers, ProblemFault> JudgeClient::audit() {
   });
 }
 
+std::variant<Peaks, ProblemFault> JudgeClient::measure(const std::string& device) {
+  ask(MessageType::kMeasure, {{"device", device}});
+  return answer<Peaks>(MessageType::kMeasured, peaks_from_json);
+}
+
 bool JudgeClient::close() {
   return std::exchange(reusable_, false) && channel_.send(MessageType::kClose, {});
 }

@@ -14,6 +14,7 @@
 #include "kbench/error.hpp"
 #include "kbench/shrink.hpp"
 #include "kbench/signature.hpp"
+#include "kbench/speed_of_light.hpp"
 #include "run/compile_service.hpp"
 #include "run/worker_host.hpp"
 
@@ -56,6 +57,8 @@ class JudgeClient {
   /// Holds trivial answers against the check that its problem was opened with. After a fault it
   /// must not go on with another problem.
   std::variant<AuditedAnswers, ProblemFault> audit();
+  /// What a copy and products reach on a device, which nothing else may use meanwhile.
+  std::variant<Peaks, ProblemFault> measure(const std::string& device);
   /// Has it forget its problem, so that it may open another one; false where it must not.
   bool close();
   /// Hands over a candidate's channel and what it is to do.

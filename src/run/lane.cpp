@@ -12,6 +12,7 @@
 #include "run/device_limits.hpp"
 #include "run/eval_options.hpp"
 #include "run/judge_answer.hpp"
+#include "run/ncu.hpp"
 
 namespace kbench::run {
 namespace {
@@ -86,7 +87,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["baselines"] = stored_times(options).missing(prepared.record, options.baselines);
   request["baseline_cache"] = setup.baseline_cache;
   request["cold_cache"] = options.cold_cache;
-  request["held"] = options.timing != kUnheldTiming;
+  request["held"] = method_of(options).held;
   request["clock"] = static_cast<std::uint32_t>(clock_of(options));
   request["score"] = options.score;
   request["families"] = options.families;
@@ -124,8 +125,25 @@ void Lane::judge(Prepared& prepared, Following following, json& details) {
     evaluate(prepared, *started->code, std::move(started->process), following, details, phases);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   prepared.record.seconds = elapsed.count();
+  look_by_ncu(prepared, details);
   details["phases_s"] = phases;
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
+}
+
+/// Not part of a candidate's seconds: it takes many times as long as all the rest.
+void Lane::look_by_ncu(const Prepared& prepared, json& details) {
+  const EvalOptions& options = *setup_.options;
+  if (options.ncu.empty() || !prepared.timed || prepared.record.outcome != Outcome::kCorrect)
+    return;
+  if (options.cage && prepared.candidate->kind != CandidateKind::kKernel) {
+    details["ncu_failed"] =
+        "Nsight Compute does not see into a cage, and host code does not run without: --no-cage, "
+        "for one's own";
+    return;
+  }
+  turn_.work();
+  ahead_.drop_all();
+  profile_by_ncu(options.ncu, setup_.kbench, setup_.device, prepared, setup_.cancel_fd, details);
 }
 
 /// The import of torch belongs to the run, not to the time of its first candidate.
@@ -329,7 +347,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
                      {"has_undefined", !code.undefined_ptx.empty()},
-                     {"timed", prepared.timed && setup_.options->timing != kNoTiming},
+                     {"timed", prepared.timed && method_of(*setup_.options).timed},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());
   const WorkerLimits& limits = setup_.host->limits();
@@ -395,7 +413,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   }
   hold_against_limits(record, prepared.work,
                       setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
-                      setup_.options->cold_cache);
+                      setup_.device.measured, setup_.options->cold_cache);
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
 }

@@ -34,6 +34,7 @@ class Lane {
   /// Comes to hold the device's memory for a problem, all of it if `alone`, and to be at work.
   void enter(const Prepared& prepared, bool alone);
   void wait_for_worker();
+  void look_by_ncu(const Prepared& prepared, nlohmann::json& details);
   /// The image of the judge's own kernels; -1 where there is none.
   int kernels_fd();
   /// `process` is the candidate's where it has been started already.

@@ -27,7 +27,8 @@ struct LaneSetup {
   std::size_t lanes = 1;         ///< of the device
   const EvalOptions* options = nullptr;
   std::string secret;
-  std::string baseline_cache;  ///< folder of what compilers make of references
+  std::filesystem::path kbench;  ///< the driver's own program, for another one that is watched
+  std::string baseline_cache;    ///< folder of what compilers make of references
   /// The judge's own kernels for this device; invalid where it works without.
   std::shared_future<CompileResult> judge_kernels;
   std::shared_future<CompileResult> timing_kernels;  ///< for candidates' processes, likewise

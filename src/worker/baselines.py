@@ -26,25 +26,25 @@ def use_cache(folder):
 
 
 class _Captured:
-    """One call on these very arguments as a CUDA graph: what is left when nothing is launched from
-    the host. Graphs share their memory: no two of them run at once."""
+    """Calls of models on these very arguments as a CUDA graph: what is left when nothing is launched
+    from the host. Graphs share their memory: no two of them run at once."""
 
-    def __init__(self, model, arguments):
+    def __init__(self, models, arguments):
         global _pool
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
             for _ in range(_WARM_UPS):
-                model(*arguments)
+                models[0](*arguments[0])
         torch.cuda.current_stream().wait_stream(aside)
         _pool = _pool or torch.cuda.graph_pool_handle()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph, pool=_pool):
-            self._result = model(*arguments)
+            self._results = [model(*of_call) for model, of_call in zip(models, arguments)]
 
     def __call__(self, *_):
         self._graph.replay()
-        return self._result
+        return self._results[-1]
 
 
 def prepared(name, model, arguments):
@@ -53,8 +53,15 @@ def prepared(name, model, arguments):
         return model
     with torch.no_grad():
         if name == "cuda_graph":
-            return _Captured(model, arguments)
+            return _Captured([model], [arguments])
         compiled = torch.compile(model, mode=_COMPILED[name])
         for _ in range(_WARM_UPS):
             compiled(*arguments)
         return compiled
+
+
+def captured(models, arguments):
+    """Called without arguments, a call of each model on its own, as one CUDA graph. Raises where the
+    device cannot hold them so."""
+    with torch.no_grad():
+        return _Captured(models, arguments)

@@ -46,6 +46,15 @@
   X(cuFuncGetAttribute, "cuFuncGetAttribute")                                                   \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
   X(cuLaunchKernelEx, "cuLaunchKernelEx")                                                       \
+  X(cuStreamCreate, "cuStreamCreate")                                                           \
+  X(cuStreamDestroy, "cuStreamDestroy_v2")                                                      \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                            \
+  X(cuStreamEndCapture, "cuStreamEndCapture")                                                   \
+  X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                          \
+  X(cuGraphUpload, "cuGraphUpload")                                                             \
+  X(cuGraphLaunch, "cuGraphLaunch")                                                             \
+  X(cuGraphExecDestroy, "cuGraphExecDestroy")                                                   \
+  X(cuGraphDestroy, "cuGraphDestroy")                                                           \
   X(cuEventCreate, "cuEventCreate")                                                             \
   X(cuEventDestroy, "cuEventDestroy_v2")                                                        \
   X(cuEventRecord, "cuEventRecord")                                                             \

@@ -88,6 +88,7 @@ class CudaDevice final : public Device {
       if (code.module != nullptr) cuda_.cuModuleUnload(code.module);
     if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
     if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
+    if (capture_stream_ != nullptr) cuda_.cuStreamDestroy(capture_stream_);
     cuda_.cuEventDestroy(start_);
     cuda_.cuEventDestroy(stop_);
   }
@@ -134,7 +135,7 @@ class CudaDevice final : public Device {
 
   void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) override {
     if (size_bytes > 0)
-      check(cuda_.cuMemsetD8Async(device_pointer(data), value, size_bytes, nullptr), "memset");
+      check(cuda_.cuMemsetD8Async(device_pointer(data), value, size_bytes, stream_), "memset");
   }
 
   void fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
@@ -146,21 +147,21 @@ class CudaDevice final : public Device {
     if (element_bytes == 1) {
       fill(data, static_cast<std::uint8_t>(bits), count);
     } else if (element_bytes == 2) {
-      check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(bits), count, nullptr),
+      check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(bits), count, stream_),
             "memset");
     } else if (element_bytes == 4) {
-      check(cuda_.cuMemsetD32Async(to, low, count, nullptr), "memset");
+      check(cuda_.cuMemsetD32Async(to, low, count, stream_), "memset");
     } else if (low == high) {
-      check(cuda_.cuMemsetD32Async(to, low, 2 * count, nullptr), "memset");
+      check(cuda_.cuMemsetD32Async(to, low, 2 * count, stream_), "memset");
     } else {
-      check(cuda_.cuMemsetD2D32Async(to, 8, low, 1, count, nullptr), "memset");
-      check(cuda_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, nullptr), "memset");
+      check(cuda_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "memset");
+      check(cuda_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "memset");
     }
   }
 
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
     if (size_bytes > 0)
-      check(cuda_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), size_bytes, nullptr),
+      check(cuda_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), size_bytes, stream_),
             "memcpy");
   }
   void read(std::byte* host, const std::byte* from, std::size_t size_bytes) override {
@@ -214,6 +215,7 @@ class CudaDevice final : public Device {
     config.blockDimY = launch.block[1];
     config.blockDimZ = launch.block[2];
     config.sharedMemBytes = launch.shared_bytes;
+    config.hStream = stream_;
     config.attrs = attributes.data();
     if (launch.cooperative) {
       auto& attribute = attributes[config.numAttrs++];
@@ -285,6 +287,19 @@ class CudaDevice final : public Device {
   }
   std::string_view timing_method() const override { return "events"; }
 
+  std::optional<double> replay_ms(const std::function<void()>& calls, bool held) override {
+    CUgraph graph = capture(calls);
+    if (graph == nullptr) return std::nullopt;
+    CUgraphExec replay = nullptr;
+    const CUresult made = cuda_.cuGraphInstantiate(&replay, graph, 0);
+    cuda_.cuGraphDestroy(graph);
+    if (made != CUDA_SUCCESS) return std::nullopt;
+    const std::unique_ptr<CUgraphExec_st, decltype(cuda_.cuGraphExecDestroy)> owner(
+        replay, cuda_.cuGraphExecDestroy);
+    check(cuda_.cuGraphUpload(replay, nullptr), "uploading a graph");
+    return time_ms([&] { check(cuda_.cuGraphLaunch(replay, nullptr), "replaying a graph"); }, held);
+  }
+
   std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override {
     synchronize();
     return device_activity([&] {
@@ -353,6 +368,29 @@ class CudaDevice final : public Device {
   }
 
  private:
+  /// What `work` queues, on a stream of its own instead of the one that waits for all others, as a
+  /// graph; null where that cannot be had.
+  CUgraph capture(const std::function<void()>& work) {
+    if (capture_stream_ == nullptr)
+      check(cuda_.cuStreamCreate(&capture_stream_, CU_STREAM_NON_BLOCKING), "creating a stream");
+    synchronize();
+    if (cuda_.cuStreamBeginCapture(capture_stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) !=
+        CUDA_SUCCESS)
+      return nullptr;
+    stream_ = capture_stream_;
+    bool captured = true;
+    try {
+      work();
+    } catch (const CandidateFailure&) {
+      captured = false;  // launched by itself it may be fine
+    }
+    stream_ = nullptr;
+    CUgraph graph = nullptr;
+    captured = cuda_.cuStreamEndCapture(capture_stream_, &graph) == CUDA_SUCCESS && captured;
+    if (!captured && graph != nullptr) cuda_.cuGraphDestroy(graph);
+    return captured ? graph : nullptr;
+  }
+
   /// Of an empty kernel, what the events say less what CUPTI says of it.
   std::optional<double> measure_overhead_ms(bool cold_cache, bool held) {
     if (empty_kernel_ == nullptr) return std::nullopt;
@@ -403,6 +441,7 @@ class CudaDevice final : public Device {
     CUlaunchConfig config{};
     config.gridDimX = config.gridDimY = config.gridDimZ = 1;
     config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    config.hStream = stream_;
     check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
   }
 
@@ -459,6 +498,8 @@ class CudaDevice final : public Device {
   bool uses_other_ = false;
   std::vector<CUdeviceptr> addresses_;
   CUevent start_ = nullptr, stop_ = nullptr;
+  CUstream stream_ = nullptr;  ///< of what is queued: the default one, but while it is captured
+  CUstream capture_stream_ = nullptr;
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;

@@ -65,6 +65,10 @@ class Evaluation {
   Verdict run();
 
  private:
+  /// There are no times by the clock that was asked for, and why, as a flag.
+  struct NoSuchTimes {
+    std::string_view flag;
+  };
   struct WorkBuffer {
     SharedBuffer buffer;
     at::Tensor view;
@@ -146,6 +150,12 @@ class Evaluation {
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
   std::vector<double> time_candidate(Block block);
+  /// The same by graphs: one that counts is a call of each timed set, and its time the mean of one.
+  std::vector<double> replay_candidate(Block block);
+  std::vector<double> replay_baseline(const std::string& baseline, Block block);
+  std::vector<std::size_t> replayed_slots(bool counts) const;
+  /// Of which one measurement is the mean.
+  std::size_t calls_at_once() const;
   /// A call of each slot, in milliseconds as its process tells them.
   /// `looks`: and what runs in them.
   std::vector<double> time_slots(std::span<const std::size_t> slots, bool looks = false);
@@ -165,7 +175,7 @@ class Evaluation {
   std::map<std::string, DeviceTimes> trace(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
   /// All sides by the clock and held as asked for, or in the next way in which all can be timed.
-  TimedRun measure(const std::vector<TimedSide>& sides, const TimingLimits& limits);
+  TimedRun measure(const std::vector<TimedSide>& asked, const TimingLimits& limits);
   /// Its name in records.
   std::string method() const;
   void take_overhead_off(TimedRun& run, Timing& timing);
@@ -173,7 +183,7 @@ class Evaluation {
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);
   static std::vector<double> times_in(const protocol::Message& message);
-  /// Of spans and times at work by turns, those that score. Throws NoDeviceTimes.
+  /// Of spans and times at work by turns, those that score. Throws NoSuchTimes.
   std::vector<double> take_device_times(const std::vector<double>& pairs, std::size_t calls);
   static std::vector<double> times_of(const protocol::Message& message, int calls);
   /// Readies it for all sets that are timed; false where it cannot be run.

@@ -121,20 +121,25 @@ std::map<std::string, std::vector<double>> Evaluation::bound_times(
   return confirmed ? told : bounds;
 }
 
+std::size_t Evaluation::calls_at_once() const {
+  return clock_ == protocol::TimeClock::kGraph ? problem_.timed_slots().size() : 1;
+}
+
 std::optional<double> Evaluation::floor_ms() {
   auto& device = problem_.device();
   if (!device.launch_empty()) return std::nullopt;
   std::vector<double> times;
+  const std::size_t launches = calls_at_once();
   for (int i = 0; i < kFloorCalls; ++i) {
     if (flushes()) device.flush_cache();
     const auto call = [&] {
-      device.launch_empty();
+      for (std::size_t launch = 0; launch < launches; ++launch) device.launch_empty();
       if (tells_its_times()) device.synchronize();
     };
     std::vector<double> seen;
     device.time_by(clock_, call, held_, seen);
     if (seen.empty()) return std::nullopt;
-    times.push_back(seen.front());
+    times.push_back(seen.front() / static_cast<double>(launches));
   }
   return median(std::move(times));
 }
@@ -155,9 +160,13 @@ std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide
 
 void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
   // Whoever tells its times waits inside of them, which takes longer than to be measured.
-  if (!tells_its_times() && clock_ == protocol::TimeClock::kEvents)
+  const bool by_events =
+      clock_ == protocol::TimeClock::kEvents || clock_ == protocol::TimeClock::kGraph;
+  if (!tells_its_times() && by_events)
     timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
   if (!timing.overhead_ms) return;
+  // A replay has one pair of events around all of its calls.
+  timing.overhead_ms = *timing.overhead_ms / static_cast<double>(calls_at_once());
   timing.method = timing.method.str() + "_net";
   for (auto& [side, times] : run.measurements)
     for (double& ms : times) ms = std::max(ms - *timing.overhead_ms, kLeastOwn * ms);

@@ -100,8 +100,7 @@ void Evaluation::run_kernelbench_timing() {
     return flag("timing_failed");
   }
   freeze(true);
-  std::vector<pybind11::object> arguments;
-  for (const auto& argument : set.arguments()) arguments.push_back(argument.object);
+  const std::vector<pybind11::object> arguments = set.objects();
   Timing timing;
   timing.method = wall ? "wall" : "kb_events";
   timing.trust = "self_reported";

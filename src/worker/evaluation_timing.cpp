@@ -25,8 +25,6 @@ constexpr std::uint64_t kUncheckedBlocks = 4;
 
 /// A call waited for the device while its stream was held.
 struct HoldFailed {};
-/// There are no records of what the device did in a call.
-struct NoDeviceTimes {};
 
 /// Of each side, calls of which the device's records are read beside those that count.
 constexpr double kTracedBudget_ms = 20;
@@ -76,6 +74,7 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 }
 
 std::vector<double> Evaluation::time_candidate(Block block) {
+  if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
   // What it has seen it could answer from memory.
   if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
     problem_.refresh_timed(static_cast<std::size_t>(block.counted));
@@ -143,12 +142,14 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
   }
   if (clock_ == protocol::TimeClock::kDevice)
     return take_device_times(times_in(message), slots.size());
-  return times_of(message, calls);
+  if (clock_ != protocol::TimeClock::kGraph) return times_of(message, calls);
+  if (message.body.empty()) throw NoSuchTimes{"no_graph"};
+  return times_of(message, 1);
 }
 
 std::vector<double> Evaluation::take_device_times(const std::vector<double>& pairs,
                                                   std::size_t calls) {
-  if (pairs.size() < 2 * calls) throw NoDeviceTimes{};
+  if (pairs.size() < 2 * calls) throw NoSuchTimes{"no_cupti"};
   if (pairs.size() > 2 * calls) throw other_times();
   std::vector<double> times;
   for (std::size_t i = 0; i < pairs.size(); i += 2) {
@@ -195,9 +196,10 @@ bool Evaluation::prepare_baseline(const std::string& baseline) {
 }
 
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
+  const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
+  if (clock_ == protocol::TimeClock::kGraph) return replay_baseline(baseline, block);
   auto& device = problem_.device();
   const auto slots = slots_of(block);
-  const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
   std::vector<double> times;
   auto start = protocol::Clock::now();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -248,6 +250,10 @@ void Evaluation::run_timing() {
   limits.discard = problem_.slots() > problem_.resident();
   // What host code of the candidate's own queues could run beside the stream that is held.
   clock_ = on_gpu ? problem_.options().clock : protocol::TimeClock::kEvents;
+  if (clock_ == protocol::TimeClock::kGraph && tells_its_times()) {
+    clock_ = protocol::TimeClock::kEvents;  // host code cannot be told to be captured
+    flag("no_graph");
+  }
   held_ = problem_.options().held && !tells_its_times() && on_gpu &&
           clock_ != protocol::TimeClock::kHost;
   TimedRun run = measure(sides, limits);
@@ -299,17 +305,20 @@ void Evaluation::run_timing() {
   verdict_.record.timing = std::move(timing);
 }
 
-TimedRun Evaluation::measure(const std::vector<TimedSide>& sides, const TimingLimits& limits) {
+TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLimits& limits) {
   const auto state = [&] { return problem_.device().state(); };
   while (true) {
+    std::vector<TimedSide> sides = asked;
+    if (clock_ == protocol::TimeClock::kGraph)
+      for (TimedSide& side : sides) side.max_counted = 1;  // each is many calls
     try {
       return measure_sides(sides, limits, state);
     } catch (const HoldFailed&) {
       // Never two methods in one ratio: where one side cannot be held, none is.
       held_ = false;
-    } catch (const NoDeviceTimes&) {
+    } catch (const NoSuchTimes& none) {
       clock_ = protocol::TimeClock::kEvents;
-      flag("no_cupti");
+      flag(none.flag);
     }
     freeze(true);
     if (tells_its_times()) calibrate_walls();
@@ -318,6 +327,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& sides, const TimingLi
 
 std::string Evaluation::method() const {
   if (clock_ == protocol::TimeClock::kHost) return "wall";
+  if (clock_ == protocol::TimeClock::kGraph) return "graph";
   std::string method(problem_.device().timing_method());
   if (clock_ == protocol::TimeClock::kDevice)
     method = problem_.options().score == "busy" ? "cupti_busy" : "cupti";
@@ -342,7 +352,7 @@ std::map<std::string, DeviceTimes> Evaluation::trace(const std::vector<TimedSide
         look_at_timed_calls();
       else if (on_gpu)
         side.measure({0, static_cast<int>(std::clamp<double>(calls, 1, most))});
-    } catch (const NoDeviceTimes&) {
+    } catch (const NoSuchTimes&) {
       freeze(true);
     } catch (const HoldFailed&) {
       freeze(true);

@@ -195,11 +195,15 @@ void InputSet::restore() {
   for (Slot* slot : written_slots()) slot->live.copy_(slot->source_view);
 }
 
-std::vector<at::Tensor> InputSet::call(ProblemHost& host, const pybind11::object& model) {
+std::vector<pybind11::object> InputSet::objects() const {
   std::vector<pybind11::object> objects;
   objects.reserve(arguments_.size());
   for (const auto& argument : arguments_) objects.push_back(argument.object);
-  return host.forward(model, objects);
+  return objects;
+}
+
+std::vector<at::Tensor> InputSet::call(ProblemHost& host, const pybind11::object& model) {
+  return host.forward(model, objects());
 }
 
 const Slot* InputSet::first_changed_source() const {

@@ -73,6 +73,8 @@ class InputSet {
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
+  /// The same as forward takes them.
+  std::vector<pybind11::object> objects() const;
   const std::vector<at::Tensor>& expected() const { return answers_.outputs; }
   /// What candidates' outputs are compared with, one for each of expected().
   const std::vector<Truth>& truths() const { return answers_.truths; }

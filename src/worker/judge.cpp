@@ -70,6 +70,9 @@ class Judge {
         return evaluate(json::parse(message.body), std::move(message.fds));
       case MessageType::kAudit:
         return audit_problem();
+      case MessageType::kMeasure:
+        return send(MessageType::kMeasured,
+                    json::parse(measured_peaks(json::parse(message.body).at("device"))));
       case MessageType::kClose:
         return close_problem();
       case MessageType::kProbe:

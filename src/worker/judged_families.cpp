@@ -26,13 +26,6 @@ constexpr double kCancelling = 2;
 /// Answers of a family that are kept for the next candidate; larger ones are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
-std::vector<pybind11::object> objects_of(const std::vector<Argument>& arguments) {
-  std::vector<pybind11::object> objects;
-  objects.reserve(arguments.size());
-  for (const auto& argument : arguments) objects.push_back(argument.object);
-  return objects;
-}
-
 std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
   std::size_t bytes = 0;
   for (const auto& tensor : tensors) bytes += tensor.nbytes();
@@ -141,7 +134,7 @@ bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
 /// Gives a set the answers in double precision, where there are any.
 bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   set.restore();
-  const auto exact = host_.exact_outputs(set.model(), objects_of(set.arguments()));
+  const auto exact = host_.exact_outputs(set.model(), set.objects());
   if (exact.empty()) return false;
   auto truths = truths_of(set.expected(), exact, {});
   for (std::size_t i = 0; i < truths.size(); ++i) {

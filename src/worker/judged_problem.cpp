@@ -106,8 +106,7 @@ std::unique_ptr<InputSet> JudgedProblem::first_set() {
   for (std::size_t i = 0; i < errors_.size(); ++i)
     has_oracle_ = has_oracle_ && (errors_[i] || !set->expected()[i].is_floating_point());
   // The first time of everything is longer than any other.
-  std::vector<pybind11::object> arguments;
-  for (const auto& argument : set->arguments()) arguments.push_back(argument.object);
+  const std::vector<pybind11::object> arguments = set->objects();
   set->restore();
   exact_ = milliseconds([&] { host_.exact_outputs(set->model(), arguments); }) <=
            (options_.device == "cpu" ? kExactLimitCpu_ms : kExactLimitGpu_ms);
@@ -237,10 +236,8 @@ at::Tensor JudgedProblem::without_ties(std::size_t slot, std::size_t output,
   const at::Tensor& expected = set.expected().at(output);
   if (by_kernelbench_ || got.is_floating_point() || got.is_complex() || same_bits(expected, got))
     return got;
-  std::vector<pybind11::object> objects;
-  for (const auto& argument : set.arguments()) objects.push_back(argument.object);
   set.restore();
-  auto settled = host_.without_ties(set.model(), objects, output, expected, got,
+  auto settled = host_.without_ties(set.model(), set.objects(), output, expected, got,
                                     tolerance_for(options_.precision, at::kFloat));
   set.restore();
   return settled;
@@ -265,9 +262,7 @@ const std::vector<OperatorCost>& JudgedProblem::operators() {
   if (operators_) return *operators_;
   InputSet& set = slot_set(0);
   set.restore();
-  std::vector<pybind11::object> objects;
-  for (const auto& argument : set.arguments()) objects.push_back(argument.object);
-  operators_ = host_.operators(set.model(), objects);
+  operators_ = host_.operators(set.model(), set.objects());
   set.restore();
   return *operators_;
 }
@@ -293,13 +288,27 @@ pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std:
   if (!row.prepared) return set.model();
   ReadyModel& ready = ready_models_[{baseline, of}];
   if (ready.model && ready.generation == generations_[of]) return ready.model;
-  std::vector<pybind11::object> objects;
-  for (const auto& argument : set.arguments()) objects.push_back(argument.object);
   set.restore();
-  ready = {host_.baseline(baseline, set.model(), objects, options_.baseline_cache),
+  ready = {host_.baseline(baseline, set.model(), set.objects(), options_.baseline_cache),
            generations_[of]};
   set.restore();
   return ready.model;
+}
+
+pybind11::object JudgedProblem::baseline_graph(const std::string& baseline,
+                                               const std::vector<std::size_t>& slots) {
+  ReadyGraph& ready = ready_graphs_[{baseline, slots}];
+  std::vector<pybind11::object> models;
+  std::vector<std::vector<pybind11::object>> arguments;
+  std::vector<std::uint64_t> generations;
+  for (const std::size_t slot : slots) {
+    models.push_back(baseline_model(baseline, slot));
+    arguments.push_back(slot_set(slot).objects());
+    generations.push_back(generations_[slot]);
+  }
+  if (!ready.graph || ready.generations != generations)
+    ready = {host_.captured(models, arguments), generations};
+  return ready.graph;
 }
 
 }  // namespace kbench::worker

@@ -148,6 +148,10 @@ void warm_up_for(const std::string& device, const std::string& text) {
   call_quietly("warm_up", device, python_text(text));
 }
 
+std::string measured_peaks(const std::string& device) {
+  return call_in(embedded_module("device_peaks"), "measured", device).cast<std::string>();
+}
+
 void release_memory(const std::string& device) { call("release_memory", device); }
 void release_idle_memory(const std::string& device) { call("release_idle_memory", device); }
 
@@ -286,6 +290,13 @@ py::object ProblemHost::baseline(const std::string& name, const py::object& mode
                                  const std::vector<py::object>& arguments,
                                  const std::string& cache) {
   return call("baseline", name, model, python_list(arguments), cache);
+}
+
+py::object ProblemHost::captured(const std::vector<py::object>& models,
+                                 const std::vector<std::vector<py::object>>& arguments) {
+  py::list lists;
+  for (const auto& of_call : arguments) lists.append(python_list(of_call));
+  return call("captured", python_list(models), lists);
 }
 
 void ProblemHost::reseed(std::uint64_t seed) { call("reseed", seed); }

@@ -95,6 +95,9 @@ class ProblemHost {
   pybind11::object baseline(const std::string& name, const pybind11::object& model,
                             const std::vector<pybind11::object>& arguments,
                             const std::string& cache);
+  /// Called without arguments, a call of each model on arguments of its own, as one CUDA graph.
+  pybind11::object captured(const std::vector<pybind11::object>& models,
+                            const std::vector<std::vector<pybind11::object>>& arguments);
   /// Sets the state of all of Python's and torch's random generators.
   void reseed(std::uint64_t seed);
 
@@ -139,6 +142,8 @@ void warm_up(const std::string& device);
 void warm_up_for(const std::string& device, const std::string& text);
 /// Of that, the device alone.
 void touch_device(const std::string& device);
+/// What a copy and products reach there, as JSON of Peaks. Throws ProblemFailure.
+std::string measured_peaks(const std::string& device);
 /// Gives back what torch's allocator keeps of the device's memory without using it.
 void release_memory(const std::string& device);
 /// The same, where the device has little left.

@@ -256,6 +256,11 @@ def baseline(name, model, arguments, cache):
     return baselines.prepared(name, model, arguments)
 
 
+def captured(models, arguments):
+    """Called without arguments, a call of each model; see baselines.py."""
+    return baselines.captured(models, arguments)
+
+
 def _plain(value):
     """A plain value for plans in its JSON form, or None where there is none."""
     if isinstance(value, float):

@@ -82,9 +82,7 @@ Given first_output(const Known& known) {
 
 Given half_precision(const Known& known) {
   known.set.restore();
-  std::vector<pybind11::object> arguments;
-  for (const auto& argument : known.set.arguments()) arguments.push_back(argument.object);
-  auto [outputs, why_not] = known.host.half_outputs(known.set.model(), arguments);
+  auto [outputs, why_not] = known.host.half_outputs(known.set.model(), known.set.objects());
   if (!why_not.empty()) return why_not;
   const auto& expected = known.set.expected();
   bool fit = outputs.size() == expected.size();

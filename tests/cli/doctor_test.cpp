@@ -40,6 +40,7 @@ Machine sound_machine() {
   machine.host_compilers = {{"/usr/bin/clang++", "clang++ 14.0.6"}};
   machine.headers_cuda = HostHeaders{true, 148'000'000, std::chrono::hours(5)};
   machine.headers_cpu = HostHeaders{};
+  machine.ncu = "/n/bin/ncu";
   machine.nvcc.found = FoundNvcc{"/n/bin/nvcc", "13.0.88"};
   machine.torch_version = "2.11.0+cu130";
   machine.torch_cuda = "13.0";
@@ -81,6 +82,7 @@ std::vector<Fault> faults() {
          m.nvcc = {std::nullopt, "no nvcc"};
        },
        Level::kNote, true, true},
+      {"ncu", [](Machine& m) { m.ncu.clear(); }, Level::kNote, true, true},
       {"driver", [](Machine& m) { m.driver.error = "no libcuda.so.1"; }, Level::kMissing, true,
        false},
       {"driver", [](Machine& m) { m.driver.cuda_version = 12040; }, Level::kMissing, true, false},

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "cli/kbench_process.hpp"
 #include "kbench/device_probe.hpp"
 
@@ -112,7 +114,7 @@ TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
                       {{"--timing", "events"}, "events_net"},
                       {{"--timing", "cupti"}, "cupti_held"},
                       {{"--score", "busy"}, "cupti_busy_held"}};
-  for (const int ns : {2'000, 20'000, 500'000, 5'000'000}) {
+  for (const int ns : {2'000, 20'000, 500'000, 5'000'000, 50'000'000}) {
     for (const auto& way : ways) {
       const Record record = eval_spins({ns}, way.options);
       ASSERT_TRUE(record.timing.has_value());
@@ -127,6 +129,73 @@ TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
       EXPECT_DOUBLE_EQ(*side.span_ms, *side.busy_ms) << way.method << ": one kernel has no gaps";
     }
   }
+}
+
+TEST_F(KnownTimes, AGraphHasWhatLiesBetweenKernelsAndNothingOfTheHost) {
+  for (const int ns : {2'000, 20'000, 500'000}) {
+    const Record record = eval_spins({ns}, {"--timing", "graph"});
+    ASSERT_TRUE(record.timing.has_value());
+    EXPECT_EQ(record.timing->method, "graph_net");
+    const SideTiming& side = candidate_of(record);
+    const double told_ms = ns * 1e-6;
+    EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms));
+    // From one kernel to the next a GPU takes about a microsecond.
+    EXPECT_LE(side.median_ms, told_ms + 2 * kEdges_ms + tolerance_ms(told_ms));
+    EXPECT_NEAR(side.median_ms, *side.span_ms, kEdges_ms + tolerance_ms(told_ms));
+    EXPECT_LT(*record.timing->floor_ms, 0.003);
+    EXPECT_GE(side.count, 6);
+    EXPECT_TRUE(record.timing->sides.contains("eager"));
+  }
+}
+
+TEST_F(KnownTimes, WhatNoGraphHoldsIsTimedByEvents) {
+  const Record record = eval_module("        self.launch(x, y, 300_000)\n", {"--timing", "graph"});
+  ASSERT_TRUE(record.timing.has_value());
+  EXPECT_THAT(record.timing->method.str(), testing::StartsWith("events"));
+  EXPECT_THAT(record.flags, Contains("no_graph"));
+}
+
+TEST_F(KnownTimes, KnownNoiseIsTheSpread) {
+  // Every other call takes longer: a counter of the kernel's own tells which.
+  std::string source = "//@ dims x[N]\n//@ out y like x\n//@ noisy<<<1, 256>>>(x, y, N)\n";
+  source += R"(
+__device__ unsigned calls;
+extern "C" __global__ void noisy(const float* x, float* y, int n) {
+  __shared__ unsigned long long end;
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  if (threadIdx.x == 0) end = now + (calls++ % 2 == 0 ? 1000000 : 1200000);
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1.0f;
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now < end);
+}
+)";
+  const Record record = eval("a.cu", source);
+  ASSERT_TRUE(record.timing.has_value());
+  const SideTiming& side = candidate_of(record);
+  EXPECT_NEAR(side.mean_ms, 1.1, 0.02);
+  EXPECT_NEAR(side.std_ms, 0.1, 0.02);
+  EXPECT_NEAR(side.min_ms, 1.0, 0.02);
+  EXPECT_NEAR(side.max_ms, 1.2, 0.024);
+}
+
+TEST_F(KnownTimes, TheDeviceIsMeasuredOnce) {
+  const Record record = eval_spins({20'000});
+  ASSERT_TRUE(record.sol && record.sol->share && record.sol->share_measured);
+  // No copy is faster than the memory's clock and width allow, and a good one comes near.
+  EXPECT_GE(*record.sol->share_measured, *record.sol->share);
+  EXPECT_LE(*record.sol->share_measured, 2 * *record.sol->share);
+}
+
+TEST_F(KnownTimes, NsightComputeSaysWhatItSees) {
+  if (std::system("ncu --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no ncu on this machine";
+  eval_spins({100'000}, {"--profile", "ncu"});
+  const auto out = folder_.path() / fmt::format("candidates{}.jsonl", runs_);
+  const auto shown = run_kbench({"show", out.string(), "1_AddOne"});
+  EXPECT_THAT(shown.output, testing::HasSubstr("Nsight Compute"));
+  EXPECT_THAT(shown.output, testing::HasSubstr("Theoretical Occupancy")) << shown.output;
 }
 
 TEST_F(KnownTimes, TheWallHoldsWhatACallerWaits) {

@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
                 {"eval", "--baseline", "cuda_graph", "--device", "cpu", "--out", "DIR/o.jsonl"},
                 "cuda_graph needs a GPU"},
         Mistake{"UnknownTiming", {"eval", "--timing", "sundial"}, "sundial"},
+        Mistake{"TimingOfAGpu", {"eval", "--timing", "graph", "--device", "cpu"}, "times of a GPU"},
+        Mistake{"TwoClocks", {"eval", "--timing", "graph", "--score", "busy"}, "two clocks"},
+        Mistake{"ProfileOfAGpu", {"eval", "--profile=ncu", "--device", "cpu"}, "ncu"},
+        Mistake{"UnknownProfile", {"eval", "--profile=perf", "--device", "cpu"}, "perf"},
         Mistake{"UnknownPrecision", {"eval", "--precision", "fp4"}, "fp4"},
         Mistake{
             "UnknownConstant",

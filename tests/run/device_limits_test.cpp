@@ -25,11 +25,12 @@ Peaks peaks() {
 }
 
 Record held(double time_ms, const LeastWork& work, const std::string& judge = kOwnJudge,
-            const std::optional<Peaks>& device = peaks()) {
+            const std::optional<Peaks>& device = peaks(),
+            const std::optional<Peaks>& measured = {}) {
   Record record = samples::correct();
   record.judge = judge;
   record.timing->sides["candidate"].median_ms = time_ms;
-  hold_against_limits(record, work, device, true);
+  hold_against_limits(record, work, device, measured, true);
   return record;
 }
 
@@ -45,6 +46,20 @@ TEST(DeviceLimits, ARightCandidateHasItsShare) {
   ASSERT_TRUE(record.sol && record.sol->share);
   EXPECT_DOUBLE_EQ(*record.sol->share, 0.5);
   EXPECT_THAT(record.flags, Not(Contains("implausible")));
+}
+
+TEST(DeviceLimits, AShareOfWhatWasMeasuredStandsBeside) {
+  Peaks measured;
+  measured.memory_bytes_s = 0.8e12;
+  const LeastWork work = moving(1'000'000'000, 1'000'000'000);
+  const Record record = held(4, work, kOwnJudge, peaks(), measured);
+  ASSERT_TRUE(record.sol && record.sol->share && record.sol->share_measured);
+  EXPECT_DOUBLE_EQ(*record.sol->share, 0.5);
+  EXPECT_DOUBLE_EQ(*record.sol->share_measured, 0.625);
+  EXPECT_FALSE(held(4, work).sol->share_measured.has_value());
+  // What nobody measured is as the device's attributes say.
+  const Record computing = held(4, moving(0, 0, 1'000'000'000), kOwnJudge, peaks(), measured);
+  EXPECT_EQ(computing.sol->share_measured, computing.sol->share);
 }
 
 TEST(DeviceLimits, FasterThanItsOutputsCanBeWrittenIsACheat) {
@@ -84,7 +99,7 @@ TEST(DeviceLimits, OfAnUnknownDeviceTheWorkAloneIsTold) {
 
 TEST(DeviceLimits, WhatIsNotRightHasNoShare) {
   Record record = samples::mismatch();
-  hold_against_limits(record, moving(1, 1), peaks(), true);
+  hold_against_limits(record, moving(1, 1), peaks(), {}, true);
   EXPECT_FALSE(record.sol);
 }
 

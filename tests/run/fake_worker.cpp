@@ -60,6 +60,8 @@ class FakeJudge {
         evaluate(message);
       else if (message.type == MessageType::kAudit)
         audit();
+      else if (message.type == MessageType::kMeasure)
+        measure();
       else if (message.type == MessageType::kProbe)
         probe();
       else if (message.type == MessageType::kWarm)
@@ -106,6 +108,15 @@ class FakeJudge {
                      {"reference_ms", 1.0},
                      {"sets", 1},
                      {"reusable", mode_ != "one_problem_each"}});
+  }
+
+  void measure() {
+    if (mode_ == "cannot_measure")
+      return reply(MessageType::kProblemFailure,
+                   json{{"cause", "out_of_memory"}, {"message", "no room"}, {"log", ""}});
+    if (mode_ == "dies_on_measuring") die("the copy went up in smoke");
+    reply(MessageType::kMeasured,
+          json{{"memory_bytes_s", 4e12}, {"flops_s", {{"fp32", 5e13}, {"tf32", 4e14}}}});
   }
 
   void audit() {

@@ -139,8 +139,9 @@ const phasesOf = (phases) => {
       kbench.make("i", { style: "background:" + kbench.modelColor(i) }), name + " " + kbench.duration(seconds * 1e3))))];
 };
 
-const logsOf = (details) => ["compiler_log", "problem_log", "log"].filter((key) => details[key]).flatMap((key) =>
-  [heading({ compiler_log: "Compiler", problem_log: "Problem", log: "Log" }[key]),
+const logsOf = (details) => ["ncu", "ncu_failed", "compiler_log", "problem_log", "log"].filter((key) => details[key]).flatMap((key) =>
+  [heading({ ncu: "Nsight Compute", ncu_failed: "Nsight Compute says nothing", compiler_log: "Compiler",
+    problem_log: "Problem", log: "Log" }[key]),
     kbench.make("pre", { tabindex: "0", class: "log" }, details[key])]);
 
 const sourceOf = (page) => {

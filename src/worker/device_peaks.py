@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What a GPU reaches in practice: bytes of a copy, operations of products, a second."""
+
+import json
+
+import torch
+
+# Of a product of two square matrices: the type as records name it, torch's, whether TF32 is allowed,
+# and the side.
+_PRODUCTS = (
+    ("fp64", torch.float64, False, 2048),
+    ("fp32", torch.float32, False, 4096),
+    ("tf32", torch.float32, True, 8192),
+    ("fp16", torch.float16, False, 8192),
+    ("bf16", torch.bfloat16, False, 8192),
+)
+_COPY_BYTES = 1 << 30
+_TRIES = 8
+_SHARE = 16  # of the free memory, that the largest of these take at most
+
+
+def _least_seconds(work):
+    """Of several times the shortest: what disturbs adds to it."""
+    work()  # libraries load, clocks rise
+    least = float("inf")
+    for _ in range(_TRIES):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        least = min(least, start.elapsed_time(end) / 1e3)
+    return least
+
+
+def _copied_bytes_s(free_bytes):
+    size = min(_COPY_BYTES, free_bytes // _SHARE)
+    source = torch.empty(size, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    return 2 * size / _least_seconds(lambda: target.copy_(source))
+
+
+def _product_flops_s(dtype, side):
+    # Random values: of zeros a GPU that its power limits makes more.
+    a, b = (torch.randn(side, side, device="cuda").to(dtype) for _ in range(2))
+    out = torch.empty_like(a)
+    return 2 * side ** 3 / _least_seconds(lambda: torch.mm(a, b, out=out))
+
+
+def measured(device):
+    """JSON: {"memory_bytes_s", "flops_s": {type: …}}, without the types that do not work here."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    flops = {}
+    with torch.cuda.device(device), torch.no_grad():
+        free_bytes = torch.cuda.mem_get_info()[0]
+        memory = _copied_bytes_s(free_bytes)
+        for name, dtype, tf32, side in _PRODUCTS:
+            torch.backends.cuda.matmul.allow_tf32 = tf32
+            try:
+                flops[name] = _product_flops_s(dtype, side)
+            except RuntimeError:
+                continue  # a type or a size that this GPU has no room for
+            finally:
+                torch.backends.cuda.matmul.allow_tf32 = before
+        torch.cuda.empty_cache()
+    return json.dumps({"memory_bytes_s": memory, "flops_s": flops})
