@@ -54,7 +54,7 @@ struct Machine {
   std::vector<ProgramFacts> host_compilers;  ///< the one that host halves are compiled with first
   std::optional<HostHeaders> headers_cuda, headers_cpu;  ///< none: no compiler or no torch
   NvccSearch nvcc;
-  std::filesystem::path ncu;  ///< Nsight Compute; empty: none was found
+  std::filesystem::path ncu;                           ///< Nsight Compute; empty: none was found
   std::string torch_version, torch_cuda, torch_error;  ///< as the Python says now
   CageParts cage;                                      ///< what candidates are caged with here
   unsigned cores = 1;
