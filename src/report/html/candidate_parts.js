@@ -88,7 +88,6 @@ const stripsOf = (record, raw) => {
     .attr("aria-label", "Raw measurements: " + sides.map(([name, list]) => name + " " + list.length).join(", "));
   const axis = d3.axisBottom(x);
   kbench.logTicks(kbench.roundDuration)(axis, width - left, 64);
-  if (axis.tickValues().length < 2) axis.tickValues(d3.ticks(...x.domain(), 4)).tickFormat(kbench.duration);
   svg.append("g").attr("transform", "translate(0," + sides.length * rowOf + ")").call(axis);
   sides.forEach(([name, list], i) => {
     const y = i * rowOf + rowOf / 2 + 8, color = kbench.seriesColor(i);

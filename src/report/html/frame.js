@@ -68,10 +68,15 @@ kbench.logTicks = (format) => (axis, length, each) => {
     return values;
   };
   const choices = [[[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 6]].map((choice) => valuesOf(...choice));
-  axis.tickValues(choices.find((values) => values.length <= most) || choices[2]);
+  const values = choices.find((some) => some.length <= most) || choices[2];
+  axis.tickValues(values.length > 1 ? values : d3.ticks(low, high, Math.min(most, 5)));
   if (axis.tickFormat() === null) axis.tickFormat(format);
 };
-kbench.wholeTicks = kbench.linearTicks((value) => (Number.isInteger(value) ? value.toLocaleString("en") : ""));
+// Of counts.
+kbench.wholeTicks = (axis, length, each) => {
+  axis.tickValues(axis.scale().ticks(ticksFor(length, each)).filter(Number.isInteger));
+  if (axis.tickFormat() === null) axis.tickFormat((value) => value.toLocaleString("en"));
+};
 
 kbench.axes = (chart, x, y, xTitle, yTitle, xTicks, yTicks) => {
   const { left, right, top, bottom } = kbench.size;
