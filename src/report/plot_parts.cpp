@@ -90,8 +90,7 @@ std::string log_axis(std::string_view axis, std::vector<double> values) {
 ModelColors::ModelColors(std::vector<std::string> names, const Charts& charts)
     : names_(std::move(names)) {
   std::ranges::sort(names_);
-  const auto same = std::ranges::unique(names_);
-  names_.erase(same.begin(), same.end());
+  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
   if (names_.size() <= kModelColors.size()) return;
   std::map<std::string, double> scores = scores_of(charts);
   std::ranges::stable_sort(names_, std::ranges::greater(),
@@ -118,7 +117,8 @@ std::string ModelColors::title(std::string_view name) {
 
 std::vector<std::string> ModelColors::layers() const {
   std::vector<std::string> layers = names_;
-  std::ranges::stable_partition(layers, [&](const std::string& name) { return !has_own(name); });
+  std::stable_partition(layers.begin(), layers.end(),
+                        [&](const std::string& name) { return !has_own(name); });
   return layers;
 }
 

@@ -13,6 +13,7 @@ constexpr std::size_t kMostBands = 4;
 
 std::vector<std::string> names_of(const std::vector<Curve>& curves) {
   std::vector<std::string> names;
+  names.reserve(curves.size());
   for (const Curve& curve : curves) names.push_back(curve.name);
   return names;
 }
@@ -70,6 +71,7 @@ Plot dots_plot(const std::vector<Curve>& curves, const Charts& charts) {
     if (curve.metric == "pass@k") sorted.push_back(&curve);
   std::ranges::stable_sort(
       sorted, {}, [](const Curve* curve) { return curve->values.front().value.value_or(0); });
+  names.reserve(sorted.size());
   for (const Curve* curve : sorted) names.push_back(curve->name);
   ModelColors colors(names, charts);
   std::string data, plot, tics;

@@ -102,7 +102,7 @@ Plot speedups_plot(const Report& report, const Charts& charts) {
     }
     std::string lines;
     for (const auto& [bin, count] : counts) {
-      const auto edge = [&](double of) { return std::pow(10, (bin + of) / kPerDecade); };
+      const auto edge = [from = bin](double of) { return std::pow(10, (from + of) / kPerDecade); };
       int& height = heights[bin];
       lines += fmt::format("{:.6g} {} {:.6g} {:.6g} {} {}\n", edge(0.5), height, edge(0.03),
                            edge(0.97), height, height + count);
