@@ -7,6 +7,10 @@ it is registered, or filled with a constant afterwards. A value depends on the i
 the constant, and how many of these came before, but not on names and not on torch's own generators:
 two models that differ in names, or in what else they draw, agree. What lies in memory before anything
 is written to it says nothing: while constructors run, torch fills it with NaN.
+
+Under an odd init seed parameters have signs, as trained ones do: a maximum of what was scaled is a
+scaled maximum where all scales are positive. Not every model takes that (a root of a temperature), so
+under an even one they keep the sign of the constant. Buffers always do: a variance has none.
 """
 
 import contextlib
@@ -156,9 +160,12 @@ class Redraws:
         device = torch.device("cpu") if tensor.numel() <= _DRAWN_ON_HOST else tensor.device
         how = {"generator": torch.Generator(device).manual_seed(seed), "device": device,
                "dtype": torch.float32}
-        if value != 0:
-            return (torch.rand(shape, **how) + 0.5) * value
-        return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+        if value == 0:
+            return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+        factors = torch.rand(shape, **how) + 0.5
+        if kind is _PARAMETER and self._seed & 1:
+            factors *= torch.where(torch.rand(shape, **how) < 0.5, -1.0, 1.0)
+        return factors * value
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from kbench_worker import model_setup
 from kbench_worker.model_constants import redrawn
 
 
-def built(construct, seed=7, precision="native", redraw=True):
+def built(construct, seed=8, precision="native", redraw=True):
     """A model with the parts that `construct` puts into it."""
 
     class Model(nn.Module):
@@ -30,7 +30,7 @@ def constants(model):
 
 class Registration(unittest.TestCase):
 
-    def seen(self, construct, seed=7):
+    def seen(self, construct, seed=8):
         """What the constructor itself saw, and the finished model."""
         seen = []
         model = built(lambda self: seen.append(construct(self).detach().clone()), seed)
@@ -133,6 +133,27 @@ class Registration(unittest.TestCase):
         self.assertTrue(15 <= model.s.item() <= 45, model.s.item())
         _, model = self.seen(lambda self: setattr(self, "a", nn.PReLU(8)) or self.a.weight)
         self.assertTrue(bool((model.a.weight >= 0.125).all() and (model.a.weight <= 0.375).all()))
+
+    def test_parameters_have_signs_under_odd_seeds_alone(self):
+        def construct(self):
+            self.norm = nn.BatchNorm1d(40)
+            self.s = nn.Parameter(torch.ones(()))
+            self.t = nn.Parameter(torch.full((1,), -30.0))
+            self.register_buffer("mask", torch.ones(40))
+
+        single = []
+        for seed in range(1, 41):
+            model = built(construct, seed)
+            negative = int((model.norm.weight < 0).sum())
+            self.assertTrue(8 <= negative <= 32 if seed % 2 else negative == 0, seed)
+            self.assertTrue(bool(((model.norm.weight.abs() - 1).abs() <= 0.5).all()))
+            self.assertTrue(bool((model.norm.running_var > 0).all() and (model.mask > 0).all()))
+            self.assertTrue(15 <= abs(model.t.item()) <= 45)
+            if seed % 2:
+                single.append((model.s.item() < 0, model.t.item() < 0))
+            else:
+                self.assertTrue(model.s.item() > 0 > model.t.item())
+        self.assertEqual(len(set(single)), 4)
 
     def test_what_lay_in_memory_says_nothing(self):
         def construct(self, left=None):
