@@ -10,7 +10,8 @@ is written to it says nothing: while constructors run, torch fills it with NaN.
 
 Parameters that a formula gives, an identity or a ramp, would let a candidate compute them, and get
 other values around their own in the same way. Those that nobody trains are left alone: masks and
-tables of indices have to be what they are.
+tables of indices have to be what they are. So are buffers outside of the state: nobody can be given
+what they hold.
 
 Under an odd init seed parameters have signs, as trained ones do: a maximum of what was scaled is a
 scaled maximum where all scales are positive. Not every model takes that (a root of a temperature), so
@@ -84,10 +85,11 @@ def _formula(tensor):
 class _Draw:
     """What a tensor holds now: the draw's key and number, and how to know it again."""
 
-    def __init__(self, tensor, key, number):
+    def __init__(self, tensor, key, number, before):
         self.tensor = weakref.ref(tensor)
         self.key = key
         self.number = number
+        self.before = before  # a constant, or a tensor
         self.device = tensor.device
         self.few = _few(tensor)
 
@@ -155,7 +157,8 @@ class Redraws:
 
     def finish(self, model):
         """What the constructor made constant in other ways or did not write to, and all other
-        buffers."""
+        buffers of the state."""
+        state = {id(tensor) for tensor in model.state_dict(keep_vars=True).values()}
         with torch._C.DisableTorchFunction():
             for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
                 for tensor in tensors:
@@ -164,7 +167,19 @@ class Redraws:
                         if _never_written(tensor, few):
                             _zero(few)
                             _zero(tensor.detach())
-                        self._look_at(tensor, kind, few)
+                        if kind is _PARAMETER or id(tensor) in state:
+                            self._look_at(tensor, kind, few)
+
+    def before(self, state):
+        """{name: what the constructor made of it} of the [(name, tensor, …)] that have been
+        redrawn: a constant, or a tensor."""
+        found = {}
+        with torch._C.DisableTorchFunction():
+            for name, tensor, *_ in state:
+                draw = self._draws.get(tensor)
+                if draw is not None and draw.is_held(tensor, _few(tensor)):
+                    found[name] = draw.before
+        return found
 
     def _look_at(self, tensor, kind, few, again=False):
         draw = self._draws.get(tensor)
@@ -181,9 +196,10 @@ class Redraws:
 
     def _redraw(self, tensor, key):
         number = self._free_number(key, self._draws.get(tensor))
+        before = tensor.detach().clone() if isinstance(key[-1], _Formula) else key[-1]
         with torch.no_grad():
             _copy(tensor, self._values(tensor, key, number))
-        draw = _Draw(tensor, key, number)
+        draw = _Draw(tensor, key, number, before)
         if tensor.numel() == 1:
             self._singles.add(draw.few[0].item())
         self._by_key[key][number:number + 1] = [draw]

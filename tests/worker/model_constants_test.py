@@ -122,6 +122,34 @@ class Registration(unittest.TestCase):
         self.assertEqual(mask.tolist(), [1] * 5)  # a constructor may be at work on it
         self.assertEqual(constants(model), [])
 
+    def test_buffers_outside_of_the_state_are_left_alone(self):
+        def construct(self):
+            self.register_buffer("ones", torch.ones(5), persistent=False)
+            self.register_buffer("room", torch.empty(5), persistent=False)
+            return self.ones
+
+        _, model = self.seen(construct)
+        self.assertEqual((model.ones.tolist(), model.room.tolist()), ([1] * 5, [0] * 5))
+
+    def test_tells_what_the_constructor_had_made(self):
+        def construct(self):
+            self.norm = nn.LayerNorm(5)
+            self.linear = nn.Linear(5, 5)
+            self.mix = nn.Parameter(torch.eye(5))
+            self.gone = nn.Parameter(torch.ones(5))
+            self.gone.data[:] = torch.randn(5)
+            self.register_buffer("twos", torch.full((5,), 2.0))
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                construct(self)
+
+        before = {}
+        model_setup.build(Model, "cuda", "bf16", 7, before=before)
+        self.assertEqual(before.pop("mix").tolist(), torch.eye(5).tolist())
+        self.assertEqual(before, {"norm.weight": 1, "norm.bias": 0, "twos": 2})
+
     def test_a_part_that_is_filled_does_not_make_a_constant(self):
         _, model = self.seen(lambda self: setattr(self, "e", nn.Embedding(4, 3, padding_idx=0))
                              or self.e.weight)
