@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compile/diagnostics.hpp"
 #include "compile/parameters.hpp"
@@ -118,9 +119,18 @@ std::string without_probes(const std::string& ptx) {
   return kept;
 }
 
-/// Throws kbench::Error where it is not the source that NVRTC refuses.
-CompileError failure(const std::string& log, const CompileRequest& request) {
-  if (log.find("invalid value for --gpu-architecture") != std::string::npos) {
+/// Whether NVRTC compiles for an architecture at all: an empty source tells.
+bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
+  CompileRequest empty;
+  empty.arch = arch;
+  return Program(nvrtc, empty).compile({"-arch=" + arch}) == 0;
+}
+
+/// Throws kbench::Error where it is not the source that NVRTC refuses. What the log says may be the
+/// source's own words.
+CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const CompileRequest& request) {
+  const bool says_so = log.find("invalid value for --gpu-architecture") != std::string::npos;
+  if (says_so && !knows(nvrtc, request.arch)) {
     throw Error(fmt::format("NVRTC does not know the architecture {}; take a CUDA that does",
                             request.arch));
   }
@@ -137,7 +147,18 @@ std::vector<std::string> options_of(const CompilerJob& job) {
   return options;
 }
 
-Artifact artifact_of(const Program& program, const CompileRequest& request) {
+CompileError unreadable_parameters(const std::string& kernel, const Artifact& artifact) {
+  return {"unreadable_parameters",
+          fmt::format("the plan launches {}, whose parameters cannot be told: the names of their "
+                      "types are too long",
+                      kernel),
+          artifact.log,
+          0,
+          false,
+          0};
+}
+
+CompileResult artifact_of(const Program& program, const CompileRequest& request) {
   Artifact artifact;
   artifact.is_ptx = request.arch.starts_with("compute_");
   artifact.image = program.image(artifact.is_ptx);
@@ -148,9 +169,10 @@ Artifact artifact_of(const Program& program, const CompileRequest& request) {
   artifact.log = program.log();
   for (const auto& expression : request.name_expressions) {
     artifact.kernels.push_back({expression, program.lowered(expression), {}});
-    if (request.find_parameters) {
-      artifact.kernels.back().parameters = parameters_of(program.lowered(probe(expression)));
-    }
+    if (!request.find_parameters) continue;
+    auto parameters = parameters_of(program.lowered(probe(expression)));
+    if (!parameters) return unreadable_parameters(expression, artifact);
+    artifact.kernels.back().parameters = std::move(*parameters);
   }
   return artifact;
 }
@@ -165,11 +187,11 @@ CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
   // Functions without __device__ stop NVRTC, though nvcc lets helpers for the host stand beside the
   // kernels. They are taken as device code then, and not always: that emits every constant, too.
   constexpr std::string_view kDefaultDevice = "-default-device";
-  if (log.find(kDefaultDevice) == std::string::npos) return failure(log, job.request);
+  if (log.find(kDefaultDevice) == std::string::npos) return failure(nvrtc, log, job.request);
   options.emplace_back(kDefaultDevice);
   Program again(nvrtc, job.request);
   if (again.compile(options) == 0) return artifact_of(again, job.request);
-  return failure(again.log(), job.request);
+  return failure(nvrtc, again.log(), job.request);
 }
 
 }  // namespace kbench

@@ -94,6 +94,21 @@ TEST_F(CompileTest, AnUnknownArchitectureIsNotTheCandidatesFault) {
   EXPECT_THROW(compile(request("__global__ void k() {}", {"k"}, "sm_999")), Error);
 }
 
+TEST_F(CompileTest, WordsAboutAnArchitectureAreTheSources) {
+  const CompileError error = must_fail(
+      request("#error \"invalid value for --gpu-architecture\"\n__global__ void k() {}", {"k"}));
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, StartsWith("line 1: #error directive"));
+}
+
+TEST_F(CompileTest, NamesOfTypesThatAreTooLongAreTheSources) {
+  const std::string type(3000, 't');
+  const CompileError error =
+      must_fail(request("struct " + type + " {};\n__global__ void k(" + type + "* x) {}", {"k"}));
+  EXPECT_EQ(error.cause, "unreadable_parameters");
+  EXPECT_THAT(error.message, StartsWith("the plan launches k, whose parameters"));
+}
+
 TEST_F(CompileTest, ALineDirectiveMisleadsNobody) {
   const CompileError error =
       must_fail(request("#line 7 \"__nv_name_map\"\n__global__ void k() { foo; }", {"k"}));
