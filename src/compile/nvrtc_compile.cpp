@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compile/diagnostics.hpp"
+#include "compile/kernel_lookup.hpp"
 #include "compile/parameters.hpp"
 #include "compile/shims.hpp"
 #include "compile/undefined_ptx.hpp"
@@ -14,6 +16,9 @@
 
 namespace kbench {
 namespace {
+
+/// Architectures of PTX, "compute_90a"; all others are of cubins.
+constexpr std::string_view kVirtual = "compute_";
 
 /// One nvrtcProgram with the shims and the name expressions of a request.
 class Program {
@@ -34,8 +39,10 @@ class Program {
   NvrtcApi::Program program_ = nullptr;
 };
 
+/// `kernel` is a name, or a cast to a pointer that chooses among several.
 std::string probe(const std::string& kernel) {
-  return fmt::format("&{}<decltype({})>", kProbe, kernel);
+  const bool is_cast = kernel.starts_with("static_cast");
+  return fmt::format("&{}<decltype({}{})>", kProbe, is_cast ? "*" : "", kernel);
 }
 
 /// The source with what makes the probes mean what they say: the last word on the names in them, so
@@ -160,7 +167,7 @@ CompileError unreadable_parameters(const std::string& kernel, const Artifact& ar
 
 CompileResult artifact_of(const Program& program, const CompileRequest& request) {
   Artifact artifact;
-  artifact.is_ptx = request.arch.starts_with("compute_");
+  artifact.is_ptx = request.arch.starts_with(kVirtual);
   artifact.image = program.image(artifact.is_ptx);
   if (artifact.is_ptx)
     artifact.image = without_probes(artifact.image);
@@ -177,9 +184,7 @@ CompileResult artifact_of(const Program& program, const CompileRequest& request)
   return artifact;
 }
 
-}  // namespace
-
-CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
+CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   std::vector<std::string> options = options_of(job);
   Program program(nvrtc, job.request);
   if (program.compile(options) == 0) return artifact_of(program, job.request);
@@ -192,6 +197,59 @@ CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
   Program again(nvrtc, job.request);
   if (again.compile(options) == 0) return artifact_of(again, job.request);
   return failure(nvrtc, again.log(), job.request);
+}
+
+/// The PTX of a job without those names, which holds all of its kernels that are no templates.
+std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
+                                       const std::vector<std::string>& names) {
+  std::erase_if(job.request.name_expressions, [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  });
+  job.request.find_parameters = false;
+  const std::string& arch = job.request.arch;
+  job.request.arch = fmt::format("{}{}", kVirtual, arch.substr(arch.find('_') + 1));
+  auto result = compile_once(nvrtc, job);
+  auto* artifact = std::get_if<Artifact>(&result);
+  return artifact == nullptr ? std::nullopt : std::optional(std::move(artifact->image));
+}
+
+/// `error` is what came of a job in which those names mean several functions: compiles again, with
+/// the one kernel that each of them can mean.
+CompileResult with_kernels_chosen(const NvrtcApi& nvrtc, const CompilerJob& job,
+                                  const std::vector<std::string>& names, CompileError error) {
+  const auto ptx = ptx_without(nvrtc, job, names);
+  if (!ptx) return error;
+  CompilerJob chosen = job;
+  auto& expressions = chosen.request.name_expressions;
+  for (const std::string& name : names) {
+    const auto kernels = kernels_named(*ptx, name);
+    if (kernels.size() == 1) {
+      std::ranges::replace(expressions, name, kernels.front());
+      continue;
+    }
+    error.cause = "unknown_kernel";
+    error.message = kernels.empty()
+                        ? fmt::format("the plan launches {}, but no kernel has that name", name)
+                        : fmt::format("the plan launches {}, but {} kernels have that name", name,
+                                      kernels.size());
+    return error;
+  }
+  CompileResult result = compile_once(nvrtc, chosen);
+  auto* artifact = std::get_if<Artifact>(&result);
+  if (artifact == nullptr) return error;
+  for (std::size_t i = 0; i < artifact->kernels.size(); ++i)
+    artifact->kernels[i].expression = job.request.name_expressions[i];
+  return result;
+}
+
+}  // namespace
+
+CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
+  CompileResult result = compile_once(nvrtc, job);
+  const auto* error = std::get_if<CompileError>(&result);
+  if (error == nullptr) return result;
+  const auto names = ambiguous_names(error->log, job.request.name_expressions);
+  return names.empty() ? result : with_kernels_chosen(nvrtc, job, names, *error);
 }
 
 }  // namespace kbench

@@ -83,6 +83,22 @@ TEST_F(Extensions, OnTheCpuNvccIsNoWay) {
   EXPECT_THAT(error.message, HasSubstr("does not run on the CPU"));
 }
 
+TEST_F(Extensions, AKernelMayHaveTheNameOfAFunctionOfCuda) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const auto result = build(
+      "#include <cuda_runtime.h>\n"
+      "__global__ void norm(const float4* x, float* y) { y[0] = norm3df(x[0].x, x[0].y, 0); }\n"
+      "void forward(torch::Tensor x) {\n"
+      "  norm<<<1, 1>>>(reinterpret_cast<const float4*>(x.data_ptr<float>()), "
+      "x.data_ptr<float>());\n"
+      "}\n",
+      "none", "compute_90a");
+  const auto* extension = std::get_if<Extension>(&result);
+  ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(result).message;
+  ASSERT_EQ(extension->kernels.size(), 1u);
+  EXPECT_EQ(extension->kernels[0].symbol, "_Z4normPK6float4Pf");
+}
+
 /// What a candidate's process may send in the form of a request, and no compiler takes.
 TEST_F(Extensions, WhatNobodyCanBuildIsTheCandidatesFailure) {
   if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
