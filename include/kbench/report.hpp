@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,6 +94,7 @@ struct Report {
   std::vector<std::string> warnings;
   /// What was run and on what, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
+  std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
   /// Records of the roster, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed

@@ -118,6 +118,7 @@ void take_stored(EvalOptions& options) {
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   const bool is_timed = find_timing_method(arguments.options.timing)->timed;
+  if (!run.devices().front().gpu) check_on_cpu(fail_on_of(arguments.report));
   if (run.devices().front().gpu && is_timed) return;
   for (const auto& argument : arguments.report.gates) {
     const Metric metric = parse_gate(argument).metric;

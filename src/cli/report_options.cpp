@@ -25,12 +25,6 @@ std::string format_names() {
   return names;
 }
 
-FailOn fail_on_of(const ReportArguments& arguments) {
-  FailOn fail_on;
-  for (const std::string& argument : arguments.fail_on) parse_fail_on(argument, fail_on);
-  return fail_on;
-}
-
 std::vector<ReportTarget> targets_of(const ReportArguments& arguments) {
   std::vector<ReportTarget> targets;
   for (const std::string& format : arguments.formats) targets.push_back(report_target(format));
@@ -63,11 +57,20 @@ std::vector<std::string> unmet(const Report& report, const ReportArguments& argu
   std::optional<ComparedRun> older;
   if (!arguments.against.empty())
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
-  add(failed_on(report, fail_on_of(arguments), older ? &*older : nullptr));
+  const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
+  // A gate that passes says what it has looked at.
+  if (!failed.compared.empty()) fmt::print(stderr, "kbench: {}\n", failed.compared);
+  add(failed.sentences);
   return sentences;
 }
 
 }  // namespace
+
+FailOn fail_on_of(const ReportArguments& arguments) {
+  FailOn fail_on;
+  for (const std::string& argument : arguments.fail_on) parse_fail_on(argument, fail_on);
+  return fail_on;
+}
 
 void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
   app.add_option(format_option, a.formats,
@@ -83,11 +86,11 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
       ->capture_default_str();
   app.add_option("--fail-under", a.gates,
                  "[levelN.]METRIC[@ci]=X: exit 3 where a model stays below; with @ci, where the "
-                 "lower end of its interval does; may be repeated")
+                 "lower end of the metric's interval does; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--expect", a.expect,
-                 "JSON file of problem: outcome (--report expect=FILE writes one): exit 3 where "
-                 "another outcome came out");
+                 "JSON file of problem: outcome (--report expect=FILE writes one; the problem * is "
+                 "every other one): exit 3 where another outcome came out");
   app.add_option("--fail-on", a.fail_on,
                  "cheat, or, with --against, new-failure or regression[=5%]: exit 3 where there "
                  "is one; may be repeated")

@@ -83,6 +83,10 @@ std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& 
   return notes;
 }
 
+bool are_of_a_cpu(const RunFile& base, const RunFile& other) {
+  return devices(base) == kCpu && devices(other) == kCpu;
+}
+
 std::string unlike_runs(const RunFile& base, const RunFile& other) {
   const std::string here = option(base, "l2"), there = option(other, "l2");
   // KernelBench's results do not say.

@@ -105,6 +105,20 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
   report.complete = report.planned > 0 && report.finished == report.planned;
 }
 
+/// Takes off the run what is not selected.
+void select(Report& report) {
+  if (report.options.select.empty()) return;
+  const bool any_planned = !report.run.roster.empty();
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.emplace(entry.model, entry.problem);
+  report.options.select.apply(report.run);
+  if (any_planned && report.run.roster.empty())
+    throw UsageError(
+        fmt::format("--select {} leaves nothing of the run", report.options.select.text()));
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.erase({entry.model, entry.problem});
+}
+
 /// Records that belong to no roster entry; superseded ones belong to theirs.
 std::size_t records_off_roster(const RunFile& run) {
   std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
@@ -125,11 +139,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   Report report;
   report.run = std::move(run);
   report.options = std::move(options);
-  const bool any_planned = !report.run.roster.empty();
-  report.options.select.apply(report.run);
-  if (any_planned && report.run.roster.empty())
-    throw UsageError(
-        fmt::format("--select {} leaves nothing of the run", report.options.select.text()));
+  select(report);
   report.on_cpu = is_on_cpu(report.run);
   report.baselines = report::known_baselines(report.run);
   report.baseline = chosen_baseline(report);
