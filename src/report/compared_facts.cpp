@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "facts.hpp"
+#include "setting.hpp"
 #include "text.hpp"
 
 namespace kbench::report {

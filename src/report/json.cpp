@@ -30,6 +30,7 @@ json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
           {"level", row.level < 0 ? json() : json(row.level)},
           {"slice", row.slice},
           {"without_degenerate", row.without_degenerate},
+          {"rank", row.rank == 0 ? json() : json(row.rank)},
           {"problems", row.problems},
           {"samples", row.samples},
           {"correct", row.correct},
@@ -160,6 +161,29 @@ json degenerate_json(const DegenerateProblem& problem) {
           {"answers", std::move(answers)}};
 }
 
+json setting_json(const Setting& setting) {
+  return {{"devices", setting.devices},       {"problem_sets", setting.problem_sets},
+          {"problems", setting.problems},     {"models", setting.models},
+          {"precisions", setting.precisions}, {"timing_methods", setting.timing_methods},
+          {"trust", setting.trust},           {"cages", setting.cages},
+          {"seeds", setting.seeds},           {"kbench", setting.versions}};
+}
+
+json exclusion_json(const Exclusion& exclusion) {
+  return {{"problem", exclusion.problem.str()},
+          {"outcome", to_string(exclusion.outcome)},
+          {"cause", exclusion.cause.str()},
+          {"samples", exclusion.samples},
+          {"message", exclusion.message}};
+}
+
+json unjudged_json(const Report& report, const Unjudged& unjudged) {
+  const RosterEntry& entry = report.run.roster[unjudged.entry];
+  return {{"model", entry.model.str()},      {"problem", entry.problem.str()},
+          {"sample", entry.sample},          {"precision", unjudged.precision.str()},
+          {"device", unjudged.device.str()}, {"judge", unjudged.judge.str()}};
+}
+
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
@@ -167,15 +191,17 @@ void write_json(const Report& report, std::ostream& out) {
   for (const auto& [label, text] : report.facts) facts[label] = text;
   json names = json::array();
   for (const Metric& metric : report.metrics) names.push_back(metric.name());
-  const json head = {{"report", 1},
+  const json head = {{"report", 2},
                      {"complete", report.complete},
                      {"finished", report.finished},
                      {"planned", report.planned},
                      {"on_cpu", report.on_cpu},
                      {"baseline", report.baseline.empty() ? json() : json(report.baseline)},
                      {"warnings", report.warnings},
+                     {"setting", setting_json(report.setting)},
                      {"facts", std::move(facts)},
-                     {"metrics", std::move(names)}};
+                     {"metrics", std::move(names)},
+                     {"ranked_by", report.ranked_by.empty() ? json() : json(report.ranked_by)}};
   write_head(out, head);
 
   std::unordered_map<std::size_t, std::size_t> places;
@@ -187,11 +213,9 @@ void write_json(const Report& report, std::ostream& out) {
   write_rows(out, "baselines", report.over, over_json);
   write_rows(out, "pairs", report.pairs, pair_json);
   if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);
-  json exclusions = json::array();
-  for (const std::size_t index : report.exclusions)
-    if (const auto place = places.find(index); place != places.end())
-      exclusions.push_back(place->second);
-  out << ",\n\"exclusions\": " << exclusions.dump();
+  write_rows(out, "exclusions", report.excluded, exclusion_json);
+  write_rows(out, "unjudged", report.unjudged,
+             [&](const Unjudged& unjudged) { return unjudged_json(report, unjudged); });
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
     json members = json::array();
     for (const std::size_t index : group.records) members.push_back(places.at(index));

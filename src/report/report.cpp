@@ -10,9 +10,12 @@
 #include <tuple>
 
 #include "audited.hpp"
+#include "exclusions.hpp"
 #include "facts.hpp"
 #include "kbench/error.hpp"
+#include "leaderboard.hpp"
 #include "model_tables.hpp"
+#include "setting.hpp"
 #include "standings.hpp"
 #include "text.hpp"
 
@@ -94,7 +97,13 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
   for (const report::StandingGroup& group : groups) {
     report.planned += static_cast<std::int64_t>(group.standings.size());
     for (const report::Standing& standing : group.standings) {
-      if (standing.record == report::Standing::kNoRecord) continue;
+      if (standing.record == report::Standing::kNoRecord) {
+        report.unjudged.push_back({.entry = standing.entry,
+                                   .precision = group.precision,
+                                   .device = group.device,
+                                   .judge = group.judge});
+        continue;
+      }
       const Record& record = report.run.records[standing.record];
       report.judged.push_back(standing.record);
       if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
@@ -160,8 +169,11 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
         report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
         std::back_inserter(report.summary));
   }
+  report::rank_models(report);
   report::add_model_tables(report, groups);
   report.failures = failure_groups(report);
+  report.excluded = report::exclusions_by_problem(report);
+  report.setting = report::setting_of(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report.run, records_off_roster(report.run));
   std::ranges::move(of_audits, std::back_inserter(report.warnings));
