@@ -73,27 +73,51 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
+JsonText sol_text(const SpeedOfLight& sol) {
+  JsonText flops;
+  for (std::size_t type = 0; type < kFlopTypes; ++type)
+    if (sol.work.flops[type] > 0)
+      flops.field(to_string(static_cast<FlopType>(type)), sol.work.flops[type]);
+  JsonText text;
+  text.field("flops", flops)
+      .field("limit_ms", sol.limit_ms)
+      .field("limited_by",
+             sol.limited_by.empty() ? std::nullopt : std::optional(sol.limited_by.str()))
+      .field("read_bytes", sol.work.read_bytes)
+      .field("share", sol.share);
+  if (sol.share_measured) text.field("share_measured", sol.share_measured);
+  return text.field("written_bytes", sol.work.written_bytes);
+}
+
 /// What is written as it stands in the record's line, or as it would.
 struct AsInLine {
-  std::string findings, profile, shrunk, sol;
+  std::string findings = "[]", profile = "null", shrunk = "null", sol = "null";
 };
 
 AsInLine as_in_line(const Record& record, const RunDetails& details) {
   static constexpr std::string_view kNames[] = {"findings", "profile", "shrunk", "sol"};
-  if (record.place.length != 0) {
+  const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
+  if (record.place.length != 0 && has_left) {
     std::vector<std::string> texts = details.fields(record, kNames);
     if (texts[0] == "null") texts[0] = "[]";  // of a version that did not look
     return {std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), std::move(texts[3])};
   }
-  const nlohmann::json line = to_json(record);
-  return {JsonText::dumped(line["findings"]), JsonText::dumped(line["profile"]),
-          JsonText::dumped(line["shrunk"]), JsonText::dumped(line["sol"])};
+  // Most lines need not be read again.
+  AsInLine line;
+  if (record.shrunk) line.shrunk = JsonText::dumped(to_json(*record.shrunk));
+  if (record.sol) line.sol = sol_text(*record.sol).text();
+  if (record.place.length != 0) return line;
+  const nlohmann::json whole = to_json(record);
+  line.findings = JsonText::dumped(whole["findings"]);
+  line.profile = JsonText::dumped(whole["profile"]);
+  return line;
 }
 
 JsonText candidate_text(const Report& report, const Record& record, const RunDetails& details) {
   const AsInLine line = as_in_line(record, details);
   const TrialResult trial = record.correctness.empty() ? TrialResult() : record.correctness.front();
-  return JsonText()
+  constexpr std::size_t kUsualBytes = 2048;
+  return JsonText(kUsualBytes)
       .field("model", record.model.str())
       .field("problem", record.problem.str())
       .field("level", record.level)
