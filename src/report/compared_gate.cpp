@@ -88,13 +88,13 @@ std::string why_nothing_compared(const ComparedView& view, bool by_time) {
   return why.empty() ? "no sample is correct in both" : why;
 }
 
-std::string compared_count(const ComparedView& view) {
+std::string compared_count(const ComparedView& view, const std::string& base) {
   const auto& samples = view.pair.samples;
   const std::int64_t not_comparable = view.pair.count(Change::kNotComparable);
   std::string text =
-      fmt::format("{} compared, {} of them by their times",
+      fmt::format("{} compared with {}, {} of them by their times",
                   counted(static_cast<std::int64_t>(samples.size()) - not_comparable, "sample"),
-                  std::ranges::count_if(samples, is_timed));
+                  base, std::ranges::count_if(samples, is_timed));
   if (not_comparable > 0)
     text += fmt::format("; {} could not be: {}", not_comparable, reasons(view, false));
   return text;

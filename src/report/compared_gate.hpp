@@ -19,8 +19,9 @@ std::vector<std::string> gone_names(const ComparedView& view);
 /// one was.
 std::string why_nothing_compared(const ComparedView& view, bool by_time);
 
-/// "11 samples compared, 7 of them by their times; 2 could not be: precision native and fp16".
-std::string compared_count(const ComparedView& view);
+/// "11 samples compared with old.jsonl, 7 of them by their times; 2 could not be: precision native
+/// and fp16"; `base` is what the base is called.
+std::string compared_count(const ComparedView& view, const std::string& base);
 
 /// "a, b, c and 5 more".
 std::string named(const std::vector<std::string>& names);

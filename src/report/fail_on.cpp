@@ -110,7 +110,7 @@ FailOnResult failed_on(const Report& report, const FailOn& fail_on, const Compar
                     fail_on.new_failure ? "new-failure" : "regression", name, why));
     return result;
   }
-  result.compared = fmt::format("with {}: {}", name, report::compared_count(view));
+  result.compared = report::compared_count(view, name);
   hold_against(view, fail_on, name, result.sentences);
   return result;
 }

@@ -60,6 +60,26 @@ TEST_F(ReportCommand, EachUnmetGateIsASentenceAndTheEndIs3) {
   EXPECT_EQ(report("cpu.jsonl", {"--fail-under", "geomean=1"}).status.code, kUsage);
 }
 
+TEST_F(ReportCommand, NoGateIsMetByNothing) {
+  RunFile nothing;
+  nothing.headers = {samples::header("cuda")};
+  write("nothing.jsonl", nothing);
+  folder_.write("expected.json", "{}");
+  const std::string gpu = path("gpu.jsonl");
+  for (const std::vector<std::string>& gate :
+       {std::vector<std::string>{"--fail-under", "correct=1"},
+        {"--fail-under", "fast_1@ci=0"},
+        {"--fail-on", "cheat"},
+        {"--fail-on", "new-failure", "--against", gpu},
+        {"--fail-on", "regression", "--against", gpu},
+        {"--expect", path("expected.json")}}) {
+    const auto result = report("nothing.jsonl", gate);
+    EXPECT_EQ(result.status.code, kGate) << gate[1];
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+  }
+  EXPECT_EQ(report("gpu.jsonl", {"--expect", path("expected.json")}).status.code, kGate);
+}
+
 TEST_F(ReportCommand, ExpectedOutcomesAreWrittenAndHeldTo) {
   const std::string expected = path("expected.json");
   ASSERT_EQ(report("cpu.jsonl", {"--format", "expect=" + expected}).status.code, 0);
@@ -82,7 +102,8 @@ TEST_F(ReportCommand, AnOlderRunMayBeHeldAgainst) {
   const auto broken = report("later.jsonl", {"--fail-on", "new-failure", "--against",
                                              path("gpu.jsonl"), "--format", "csv"});
   EXPECT_EQ(broken.status.code, kGate);
-  EXPECT_THAT(broken.error, AllOf(HasSubstr("1 sample no longer correct"),
+  EXPECT_THAT(broken.error, AllOf(HasSubstr("9 samples compared with " + path("gpu.jsonl")),
+                                  HasSubstr("1 sample no longer correct"),
                                   HasSubstr("level1/2_Softmax alpha 0")));
   EXPECT_EQ(
       report("gpu.jsonl", {"--fail-on", "regression", "--against", path("gpu.jsonl")}).status.code,

@@ -176,7 +176,7 @@ TEST(FailOnGate, ThatPassesSaysHowMuchItCompared) {
   const auto [before, after] = samples::changed_runs();
   const ComparedRun against{.name = "old.jsonl", .run = before, .label = {}};
   EXPECT_EQ(failed_on(build_report(after, {}), gate("new-failure"), &against).compared,
-            "with old.jsonl: 8 samples compared, 5 of them by their times; 1 could not be: sizes "
+            "8 samples compared with old.jsonl, 5 of them by their times; 1 could not be: sizes "
             "of the file and rows=64");
 }
 
