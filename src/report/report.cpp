@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "audited.hpp"
+#include "core/text.hpp"
 #include "exclusions.hpp"
 #include "facts.hpp"
 #include "kbench/error.hpp"
@@ -59,12 +60,15 @@ std::string chosen_baseline(const Report& report) {
   if (asked == kBestBaseline && report.baselines.size() > 1) return asked;
   if (asked.empty()) return report.baselines.empty() ? std::string() : report.baselines[0];
   if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
-    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}", asked,
+    std::vector<std::string> known = report.baselines;
+    known.emplace_back(kBestBaseline);
+    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}{}", asked,
                                  report.baselines.empty() ? "none"
                                  : report.baselines.size() == 1
                                      ? report.baselines.front()
                                      : fmt::format("{}, and best for the fastest of them",
-                                                   fmt::join(report.baselines, ", "))));
+                                                   fmt::join(report.baselines, ", ")),
+                                 did_you_mean(asked, known)));
   }
   return asked;
 }
@@ -117,13 +121,9 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
 /// Takes off the run what is not selected.
 void select(Report& report) {
   if (report.options.select.empty()) return;
-  const bool any_planned = !report.run.roster.empty();
   for (const RosterEntry& entry : report.run.roster)
     report.left_out.emplace(entry.model, entry.problem);
-  report.options.select.apply(report.run);
-  if (any_planned && report.run.roster.empty())
-    throw UsageError(
-        fmt::format("--select {} leaves nothing of the run", report.options.select.text()));
+  report.options.select.choose_from(report.run, "the run");
   for (const RosterEntry& entry : report.run.roster)
     report.left_out.erase({entry.model, entry.problem});
 }
@@ -176,6 +176,10 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.setting = report::setting_of(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report.run, records_off_roster(report.run));
+  if (const Selection& chosen = report.options.select;
+      report.candidates.empty() && !report.judged.empty())
+    report.warnings.push_back(report::printable(
+        fmt::format("--select {} lists no candidate{}", chosen.text(), chosen.likely(report.run))));
   std::ranges::move(of_audits, std::back_inserter(report.warnings));
   return report;
 }

@@ -180,6 +180,40 @@ TEST_F(ReportCommand, ShowTellsOfOneCandidate) {
   EXPECT_EQ(run_kbench({"show", path("gpu.jsonl"), "5_None"}).status.code, kUsage);
 }
 
+TEST_F(ReportCommand, ShowTellsOfWhatIsSelected) {
+  const auto shown = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"show", path("gpu.jsonl")});
+    return run_kbench(arguments);
+  };
+  const auto all = shown({"--select", "outcome=mismatch"});
+  ASSERT_EQ(all.status.code, 0) << all.error;
+  EXPECT_THAT(all.output, AllOf(HasSubstr("level1/19_ReLU alpha 1"),
+                                HasSubstr("level1/19_ReLU beta 0"), Not(HasSubstr("Softmax"))));
+  const auto one = shown({"19_ReLU", "--select", "outcome=mismatch", "--select", "model=beta"});
+  EXPECT_THAT(one.output, AllOf(HasSubstr("19_ReLU beta 0"), Not(HasSubstr("alpha"))));
+  EXPECT_THAT(shown({"--select", "outcome=cheat"}).error, HasSubstr("lists none of these"));
+  EXPECT_THAT(shown({"--select", "model=betta"}).error, HasSubstr("did you mean beta?"));
+  EXPECT_THAT(shown({}).error, HasSubstr("Name a PROBLEM"));
+}
+
+TEST_F(ReportCommand, WhatIsMisspeltIsToldWhatItMayHaveBeen) {
+  const std::string gpu = path("gpu.jsonl");
+  const auto suggests = [&](const std::string& meant, const std::vector<std::string>& arguments) {
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, kUsage) << result.error;
+    EXPECT_THAT(result.error, HasSubstr("did you mean " + meant + "?"));
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+  };
+  suggests("cheat", {"report", gpu, "--fail-on", "cheet"});
+  suggests("alpha", {"report", gpu, "--select", "model=alpa"});
+  suggests("compile", {"report", gpu, "--baseline", "compil"});
+  suggests("clean", {"eval", "--require", "clen"});
+  suggests("fp16", {"eval", "--precision", "fp61"});
+  suggests("alpha", {"show", gpu, "19_ReLU", "--model", "alpga"});
+  suggests("level1/2_Softmax", {"show", gpu, "Softmx"});
+  suggests("level1/2_Softmax", {"show", gpu, "2_Softma"});
+}
+
 TEST_F(ReportCommand, WatchSaysHowARunStands) {
   const auto stopped = run_kbench({"watch", path("gpu.jsonl")});
   EXPECT_EQ(stopped.status.code, 0) << stopped.error;
