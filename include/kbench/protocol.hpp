@@ -188,7 +188,16 @@ struct TimeBody {
   std::uint32_t looks = 0;   ///< 1: what runs is looked at as in a kCall, and told as there
   std::uint32_t held = 0;    ///< 1: work starts when a call is queued; HeldBody ends the answer
   TimeClock clock = TimeClock::kEvents;
-  std::uint32_t reserved = 0;
+  std::uint32_t veiled = 0;  ///< 1: as many VeilKeys follow the set indices
+};
+
+/// Under what a set's inputs were made unreadable, to be made readable just before its call: nothing
+/// on the device can then be computed from them in the calls before.
+struct VeilKey {
+  std::uint64_t key = 0, nonce = 0;  ///< both 0: the set is not veiled
+  bool is_none() const { return key == 0 && nonce == 0; }
+  /// Of the set's n-th input.
+  VeilKey of_input(std::size_t n) const { return {key, nonce ^ (std::uint64_t{n} << 32)}; }
 };
 
 /// Ends the answer to a kTime that held.

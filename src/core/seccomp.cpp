@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "core/seccomp.hpp"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <vector>
 
@@ -24,6 +27,8 @@ constexpr std::uint32_t kArchitecture = 0;  // no table
 #endif
 /// Calls of x86-64's second table have this bit; nobody else's numbers come near.
 constexpr std::uint32_t kX32 = 0x40000000;
+/// Of a socket's type, what is no flag.
+constexpr std::uint32_t kSocketTypes = 0xf;
 /// CLONE_NEW*: mount, cgroup, uts, ipc, user, pid, net.
 constexpr std::uint32_t kNamespaceFlags = 0x7e020000;
 
@@ -43,6 +48,11 @@ constexpr RefusedCall kCalls[] = {
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
+    // Who is stopped while others are timed could have the kernel send it a SIGCONT.
+    {"timer_create", SYS_timer_create, EPERM},
+    {"mq_notify", SYS_mq_notify, EPERM},
+    {"fcntl", SYS_fcntl, EPERM, RefusedWhen::kSetsSignal},
+    {"prctl", SYS_prctl, EPERM, RefusedWhen::kContinues},
     // Out of the group that is stopped while others are timed. Those who start workers in sessions
     // of their own are told that it was done.
     {"setsid", SYS_setsid, 0},
@@ -98,9 +108,12 @@ constexpr RefusedCall kCalls[] = {
     {"acct", SYS_acct, EPERM},
     {"syslog", SYS_syslog, EPERM},
     {"vhangup", SYS_vhangup, EPERM},
-    // The network.
-    {"socket", SYS_socket, EPERM, RefusedWhen::kNotUnixFamily},
-    {"socketpair", SYS_socketpair, EPERM, RefusedWhen::kNotUnixFamily},
+    // The network, and whoever listens on a socket with a path (a daemon of containers, an agent
+    // with
+    // keys), which is no file to Landlock.
+    {"socket", SYS_socket, EPERM, RefusedWhen::kNotUnixStream},
+    {"socketpair", SYS_socketpair, EPERM, RefusedWhen::kNotUnixStream},
+    {"connect", SYS_connect, EPERM},
 };
 
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
@@ -122,8 +135,10 @@ sock_filter jump(std::uint16_t comparison, std::uint32_t value, std::uint8_t yes
   return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | comparison), yes, no, value};
 }
 
-/// The lower half of the first argument, which is all that the kernel looks at in these calls.
-sock_filter load_argument() { return load(offsetof(seccomp_data, args)); }
+/// The lower half of an argument, which is all that the kernel looks at in these calls.
+sock_filter load_argument(std::size_t n = 0) {
+  return load(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t));
+}
 
 /// What decides on one call, once it is that call.
 std::vector<sock_filter> decision(const RefusedCall& call) {
@@ -133,8 +148,21 @@ std::vector<sock_filter> decision(const RefusedCall& call) {
     case RefusedWhen::kAlways:
     case RefusedWhen::kAnySignal:
       break;
-    case RefusedWhen::kNotUnixFamily:
-      return {load_argument(), jump(BPF_JEQ, AF_UNIX, 0, 1), answer(kAllow), refuse};
+    case RefusedWhen::kNotUnixStream:
+      return {load_argument(),
+              jump(BPF_JEQ, AF_UNIX, 0, 4),
+              load_argument(1),
+              statement(BPF_ALU | BPF_AND | BPF_K, kSocketTypes),
+              jump(BPF_JEQ, SOCK_STREAM, 2, 0),
+              jump(BPF_JEQ, SOCK_SEQPACKET, 1, 0),
+              refuse,
+              answer(kAllow)};
+    case RefusedWhen::kSetsSignal:
+      return {load_argument(1), jump(BPF_JEQ, F_SETSIG, 1, 0), answer(kAllow), refuse};
+    case RefusedWhen::kContinues:
+      return {load_argument(),  jump(BPF_JEQ, PR_SET_PDEATHSIG, 0, 3),
+              load_argument(1), jump(BPF_JEQ, SIGCONT, 0, 1),
+              refuse,           answer(kAllow)};
     case RefusedWhen::kNewNamespace:
       return {load_argument(), jump(BPF_JSET, kNamespaceFlags, 1, 0), answer(kAllow), refuse};
     case RefusedWhen::kNotItself:

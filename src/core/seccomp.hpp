@@ -10,7 +10,10 @@ namespace kbench {
 /// When a row of the table refuses its call.
 enum class RefusedWhen : std::uint8_t {
   kAlways,
-  kNotUnixFamily,  ///< the first argument is an address family other than AF_UNIX
+  kNotUnixStream,  ///< the first two are no AF_UNIX and SOCK_STREAM or SOCK_SEQPACKET: a datagram
+                   ///< names its receiver where a filter cannot look
+  kSetsSignal,     ///< of fcntl: chooses the signal that a descriptor sends
+  kContinues,      ///< of prctl: has SIGCONT sent when the parent ends
   kNewNamespace,   ///< the first argument holds flags that make namespaces
   kNotItself,      ///< the first argument is neither 0, nor this process, nor its group
   kAnySignal,      ///< whomever it is for: the filter cannot tell

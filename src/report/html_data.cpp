@@ -158,6 +158,10 @@ std::string rows(const Report& report, const std::optional<double>& start) {
   return columns.whole();
 }
 
+json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? json(std::round(*value * 1e6) / 1e6) : json();
+}
+
 json summary_json(const Report& report) {
   const std::vector<std::size_t> shown = shown_metrics(report);
   json metrics = json::array(), rows = json::array();
@@ -166,11 +170,15 @@ json summary_json(const Report& report) {
     json cells = json::array();
     for (const std::size_t metric : shown)
       cells.push_back({{"text", cell_text(report, row, metric)},
-                       {"interval", interval_text(row.estimates[metric])}});
+                       {"interval", interval_text(row.estimates[metric])},
+                       {"value", number(row.estimates[metric].value)}});
     rows.push_back({{"name", row_name(report, row)},
                     {"level", row.level < 0 ? json() : json(row.level)},
                     {"problems", row.problems},
                     {"correct", fmt::format("{}/{}", row.correct, row.samples)},
+                    {"correct_share", row.samples == 0 ? json()
+                                                       : number(static_cast<double>(row.correct) /
+                                                                static_cast<double>(row.samples))},
                     {"cells", std::move(cells)}});
   }
   json notes = missing_values(report);
@@ -201,10 +209,6 @@ json failures_json(const Report& report) {
                       {"texts", std::move(texts)}});
   }
   return groups;
-}
-
-json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? json(std::round(*value * 1e6) / 1e6) : json();
 }
 
 json curve_json(const Curve& curve, const char* parameter) {

@@ -23,6 +23,10 @@ struct PageDetails {
   std::string lines;  ///< one for each of Report::candidates; empty ones say nothing
   std::vector<std::string> notes;
 };
-PageDetails page_details(const Report& report);
+/// A page of some ten megabytes opens at once; what is not in it is in the run's files.
+inline constexpr std::size_t kMostDetailBytes = 32u << 20;
+/// Everything of as many candidates as fit into `most_bytes`, failures first; of each other failure
+/// its message.
+PageDetails page_details(const Report& report, std::size_t most_bytes = kMostDetailBytes);
 
 }  // namespace kbench::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "html_data.hpp"
@@ -16,9 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// A page of some ten megabytes opens at once; what is not in it is in the run's files.
-constexpr std::size_t kMostBytes = 24u << 20;
-constexpr std::size_t kMostDetailed = 5000;
+// What the messages of all other failures may take together, and one of them at most.
+constexpr std::size_t kMostBriefBytes = 12u << 20, kLongestBrief = 600, kShortestBrief = 80;
 
 /// How much is told of each candidate: the more there are, the less.
 struct Budget {
@@ -49,31 +49,32 @@ std::string start_of(const std::string& text, std::size_t most) {
 
 class Details {
  public:
-  explicit Details(const Report& report)
+  Details(const Report& report, std::size_t most_bytes)
       : report_(report),
         files_(report.run),
-        budget_(report.candidates.size() <= kFewAre ? kFew : kMany) {}
+        budget_(report.candidates.size() <= kFewAre ? kFew : kMany),
+        most_bytes_(most_bytes) {}
 
   PageDetails write() {
     std::vector<std::string> lines(report_.candidates.size());
-    std::size_t written = 0, told = 0;
+    std::size_t written = 0, told = 0, failures_told = 0;
     for (const std::size_t place : order()) {
-      if (told == kMostDetailed || written >= kMostBytes) break;
-      lines[place] = line(report_.run.records[report_.candidates[place]]);
+      if (written >= most_bytes_) break;
+      lines[place] = line(record_at(place));
       written += lines[place].size();
       ++told;
+      failures_told += record_at(place).outcome != Outcome::kCorrect;
     }
     PageDetails details;
-    details.lines.reserve(written + lines.size());
-    for (const std::string& text : lines) {
-      details.lines += text;
-      details.lines += '\n';
-    }
-    if (told < lines.size())
+    if (told < lines.size()) {
+      add_briefs(lines);
       details.notes.push_back(fmt::format(
-          "{} candidates are too many to hold everything about each: {} can be opened with their "
-          "source, logs and measurements, failures first; kbench show tells of the others.",
-          lines.size(), told));
+          "{} candidates are too many to hold everything about each: {} of {} failures and {} of "
+          "{} others open with their source, logs and measurements, the rest with their row, cause "
+          "and message. kbench show tells everything of each.",
+          lines.size(), failures_told, failures(), told - failures_told,
+          lines.size() - failures()));
+    }
     if (thinned_ > 0)
       details.notes.push_back(fmt::format(
           "Raw measurements of {} are thinned to {} a side; all are in the run's details.",
@@ -81,34 +82,66 @@ class Details {
     if (cut_ > 0)
       details.notes.push_back(fmt::format("Logs or sources of {} are cut where they are long.",
                                           counted(static_cast<std::int64_t>(cut_), "candidate")));
+    for (std::string& text : lines) {
+      details.lines += text;
+      details.lines += '\n';
+      text = {};
+    }
     return details;
   }
 
  private:
-  /// Places in Report::candidates: of failures the first of each cause, then all failures, then
-  /// the others evenly over the run.
+  const Record& record_at(std::size_t place) const {
+    return report_.run.records[report_.candidates[place]];
+  }
+
+  std::size_t failures() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(report_.candidates, [&](std::size_t index) {
+          return report_.run.records[index].outcome != Outcome::kCorrect;
+        }));
+  }
+
+  /// Places in Report::candidates: of failures the first of each cause, then all failures, then the
+  /// others. However early it ends, it has come by all parts of the run alike.
   std::vector<std::size_t> order() const {
-    const std::size_t count = report_.candidates.size();
-    std::vector<std::size_t> order;
-    order.reserve(count);
-    std::vector<bool> taken(count);
-    const auto take = [&](std::size_t place) {
-      if (!taken[place]) order.push_back(place);
-      taken[place] = true;
-    };
+    std::vector<std::size_t> order, failed, correct;
     std::set<std::pair<Outcome, Interned>> causes;
-    const auto record_at = [&](std::size_t place) -> const Record& {
-      return report_.run.records[report_.candidates[place]];
-    };
-    for (std::size_t i = 0; i < count; ++i)
-      if (causes.emplace(record_at(i).outcome, record_at(i).cause).second) take(i);
-    const std::size_t step = std::max<std::size_t>(1, count / kMostDetailed);
-    // Where there are too many failures as well, every n-th of all gives a fair picture.
-    for (std::size_t i = 0; i < count && step == 1; ++i)
-      if (record_at(i).outcome != Outcome::kCorrect) take(i);
-    for (std::size_t first = 0; first < step; ++first)
-      for (std::size_t i = first; i < count; i += step) take(i);
+    for (std::size_t i = 0; i < report_.candidates.size(); ++i) {
+      const Record& record = record_at(i);
+      if (record.outcome == Outcome::kCorrect) {
+        correct.push_back(i);
+      } else if (causes.emplace(record.outcome, record.cause).second) {
+        order.push_back(i);
+      } else {
+        failed.push_back(i);
+      }
+    }
+    for (const std::vector<std::size_t>& places : {failed, correct}) {
+      // Steps of the golden section leave no gap that is much larger than another.
+      const std::size_t count = places.size();
+      std::size_t step = std::max<std::size_t>(1, count * 618 / 1000);
+      while (std::gcd(step, count) > 1) ++step;
+      for (std::size_t i = 0, at = 0; i < count; ++i, at = (at + step) % count)
+        order.push_back(places[at]);
+    }
     return order;
+  }
+
+  /// The messages of failures that have no line.
+  void add_briefs(std::vector<std::string>& lines) const {
+    const auto is_brief = [&](std::size_t place) {
+      return lines[place].empty() && record_at(place).outcome != Outcome::kCorrect;
+    };
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) count += is_brief(i);
+    const std::size_t longest = std::clamp(kMostBriefBytes / std::max<std::size_t>(1, count),
+                                           kShortestBrief, kLongestBrief);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!is_brief(i)) continue;
+      const json brief = {{"message", fitted(failure_text(record_at(i)), longest)}};
+      lines[i] = without_markup(brief.dump(-1, ' ', false, json::error_handler_t::replace));
+    }
   }
 
   std::string line(const Record& record) {
@@ -187,11 +220,14 @@ class Details {
   const Report& report_;
   RunDetails files_;
   const Budget& budget_;
+  const std::size_t most_bytes_;
   std::size_t thinned_ = 0, cut_ = 0;
 };
 
 }  // namespace
 
-PageDetails page_details(const Report& report) { return Details(report).write(); }
+PageDetails page_details(const Report& report, std::size_t most_bytes) {
+  return Details(report, most_bytes).write();
+}
 
 }  // namespace kbench::report

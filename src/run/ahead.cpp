@@ -40,9 +40,8 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   job.plan = code.plan;
   job.image = code.image;
   job.undefined_ptx = code.undefined_ptx;
-  if (setup.timing_kernels.valid())
-    if (const auto* flush = std::get_if<Artifact>(&setup.timing_kernels.get()))
-      job.timing_image = flush->image;
+  if (has_timing_kernels(setup))
+    job.timing_image = std::get<Artifact>(setup.timing_kernels.get()).image;
   job.sources_writable = sources_writable;
   if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;

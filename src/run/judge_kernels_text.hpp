@@ -15,7 +15,34 @@ namespace kbench::run {
 /// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
 /// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
 /// ever.
+///
+/// kbench_veil makes inputs of calls to come unreadable, and readable again: it adds a stream of
+/// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
+/// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
+/// inputs shall not be able to tell the others.
 inline constexpr std::string_view kTimingKernelsText = R"cuda(
+extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
+                                       unsigned long long key, unsigned long long nonce) {
+  const unsigned long long step = 1ull * gridDim.x * blockDim.x;
+  for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    uint4 c = make_uint4((unsigned)i, (unsigned)(i >> 32), (unsigned)nonce, (unsigned)(nonce >> 32));
+    unsigned k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
+    for (int round = 0; round < 10; ++round) {
+      const unsigned high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
+      const unsigned high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
+      c = make_uint4(high1 ^ c.y ^ k0, low1, high0 ^ c.w ^ k1, low0);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    uint4 v = data[i];
+    v.x ^= c.x;
+    v.y ^= c.y;
+    v.z ^= c.z;
+    v.w ^= c.w;
+    data[i] = v;
+  }
+}
+
 extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count) {
   const unsigned long long step = 1ull * gridDim.x * blockDim.x;
   unsigned seen = 0;

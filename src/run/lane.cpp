@@ -65,6 +65,11 @@ void reject_flood(Record& record) {
 
 }  // namespace
 
+bool has_timing_kernels(const LaneSetup& setup) {
+  return setup.timing_kernels.valid() &&
+         std::holds_alternative<Artifact>(setup.timing_kernels.get());
+}
+
 json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision) {
   return {{"key", problem.key},
           {"path", problem.path.string()},
@@ -347,6 +352,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
                      {"has_undefined", !code.undefined_ptx.empty()},
+                     {"lifts_veils", has_timing_kernels(setup_)},
                      {"timed", prepared.timed && method_of(*setup_.options).timed},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());

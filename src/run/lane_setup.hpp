@@ -37,6 +37,9 @@ struct LaneSetup {
   int cancel_fd = -1;
 };
 
+/// Whether candidates' processes have the kernels that run before timed calls; waits for them.
+bool has_timing_kernels(const LaneSetup& setup);
+
 /// The problem as the judge is told of it, for describing alone and for judging.
 nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,
                                 const std::string& precision);

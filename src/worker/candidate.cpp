@@ -178,7 +178,11 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
         channel.send(MessageType::kCalled, called_body(notes, candidate.noted(), reports));
     } else if (message.type == MessageType::kTime) {
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
-      const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
+      const std::string_view rest = std::string_view(message.body).substr(sizeof body);
+      const std::size_t sets_bytes = body.calls * sizeof(std::uint32_t);
+      const auto sets = array_of<std::uint32_t>(rest.substr(0, sets_bytes));
+      if (body.veiled != 0)
+        candidate.take_veils(array_of<protocol::VeilKey>(rest.substr(sets_bytes)));
       const auto times = candidate.time(sets, body);
       std::string told(reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double));
       const auto reports = candidate.take_reports();

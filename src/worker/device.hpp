@@ -153,6 +153,13 @@ class Device {
   /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
   /// nothing that has yet to be written there.
   virtual void flush_cache() = 0;
+  /// Whether veil() does anything: where kernels can reach what they were not given.
+  virtual bool veils() const { return false; }
+  /// Makes memory unreadable, up to the next multiple of 16 bytes; or readable again, by the same
+  /// key. Queued behind whatever went before.
+  virtual void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
+    (void)data, (void)size_bytes, (void)key;
+  }
   /// The image of the kernels that flush on a GPU and hold its stream. Without one flushing is a
   /// memset (calls that come next pay for its write-back), and nothing is held.
   virtual void use_timing_kernels(std::string_view) {}

@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";
 constexpr const char* kEmptyKernel = "kbench_empty";
+constexpr const char* kVeilKernel = "kbench_veil";
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
@@ -249,12 +250,18 @@ class CudaDevice final : public Device {
     }
     unsigned long long count = flush_bytes_ / kFlushVector;
     std::array<void*, 2> arguments{&flush_, &count};
-    CUlaunchConfig config{};
-    config.gridDimX = kFlushBlocks;
-    config.gridDimY = config.gridDimZ = 1;
-    config.blockDimX = kFlushThreads;
-    config.blockDimY = config.blockDimZ = 1;
-    check(cuda_.cuLaunchKernelEx(&config, flush_kernel_, arguments.data(), nullptr), "flushing");
+    launch_wide(flush_kernel_, arguments.data(), "flushing");
+  }
+
+  bool veils() const override { return veil_kernel_ != nullptr; }
+  void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override {
+    if (!veils() || size_bytes == 0) return;
+    CUdeviceptr from = device_pointer(data);
+    unsigned long long count = (size_bytes + kFlushVector - 1) / kFlushVector;
+    unsigned long long bits = key.key;
+    unsigned long long nonce = key.nonce;
+    std::array<void*, 4> arguments{&from, &count, &bits, &nonce};
+    launch_wide(veil_kernel_, arguments.data(), "veiling inputs");
   }
 
   void use_timing_kernels(std::string_view image) override {
@@ -266,6 +273,8 @@ class CudaDevice final : public Device {
           "finding the kernel that holds a stream");
     check(cuda_.cuModuleGetFunction(&empty_kernel_, timing_module_, kEmptyKernel),
           "finding the empty kernel");
+    check(cuda_.cuModuleGetFunction(&veil_kernel_, timing_module_, kVeilKernel),
+          "finding the kernel that veils inputs");
     void* signals = nullptr;
     check(cuda_.cuMemHostAlloc(&signals, 2 * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
           "allocating the signals of a held stream");
@@ -436,6 +445,16 @@ class CudaDevice final : public Device {
     bool held_;
   };
 
+  /// Threads for all multiprocessors, which stride over memory.
+  void launch_wide(CUfunction kernel, void** arguments, const char* doing) {
+    CUlaunchConfig config{};
+    config.gridDimX = kFlushBlocks;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = kFlushThreads;
+    config.blockDimY = config.blockDimZ = 1;
+    check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
+  }
+
   /// A grid of one thread.
   void launch_thread(CUfunction kernel, void** arguments, const char* doing) {
     CUlaunchConfig config{};
@@ -503,7 +522,8 @@ class CudaDevice final : public Device {
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
-  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr;
+  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr,
+             veil_kernel_ = nullptr;
   /// By whether the cache is flushed and the stream held.
   std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
   volatile unsigned* signals_ = nullptr;  ///< [0]: go on; [1]: a hold ended by itself

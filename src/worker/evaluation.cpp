@@ -242,7 +242,8 @@ void Evaluation::share(std::size_t slot) {
   }
   if (is_kernel || by_kernelbench_) return;
   const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
-                                  static_cast<std::uint32_t>(lender), init_seed(set.trial())};
+                                  static_cast<std::uint32_t>(lender),
+                                  problem_.init_seed(set.trial())};
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");

@@ -37,6 +37,7 @@ struct EvaluationRequest {
   bool all_trials = false;           ///< go on after a clear failure
   bool profile = false;              ///< one more call, counted
   bool has_undefined = false;        ///< its kernels may read registers that they never wrote
+  bool lifts_veils = false;          ///< its process can make veiled inputs readable
   bool timed = true;                 ///< once it is right
 };
 
@@ -159,6 +160,10 @@ class Evaluation {
   /// A call of each slot, in milliseconds as its process tells them.
   /// `looks`: and what runs in them.
   std::vector<double> time_slots(std::span<const std::size_t> slots, bool looks = false);
+  /// Makes the inputs of a block's counted calls unreadable until each is made: else a call, and
+  /// those that are discarded above all, could compute what later ones are asked for.
+  void veil_inputs(std::span<const std::size_t> slots, Block block);
+  bool veils_inputs() const;
   /// For what it leaves as its output.
   void time_once(std::size_t slot);
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
@@ -196,6 +201,8 @@ class Evaluation {
   void check_timed_outputs();
   void check_timed_output(std::size_t slot, bool asks_ghost = false);
   void freeze(bool frozen);
+  /// Throws where its process has run while it was frozen.
+  void refuse_running_stopped() const;
 
   /// Whether its times are told by a process that runs code of the candidate.
   bool tells_its_times() const;
@@ -238,16 +245,19 @@ class Evaluation {
   std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
+  std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
   std::size_t last_timed_slot_ = 0;          ///< of its last call
   bool timed_inputs_seen_ = true;            ///< by the candidate
   std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;
-  bool unwritten_ = false;  ///< see is_unwritten(): of the first wrong result
-  double norm_error_ = 0;   ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;     ///< one call has come back
-  bool is_ghost_ = false;   ///< its kernels change nothing
+  std::optional<double> stopped_at_s_;  ///< its processor's time when it was frozen
+  double ran_stopped_s_ = 0;            ///< by how much that has grown while it was, in all
+  bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
+  double norm_error_ = 0;               ///< the largest norm_error() of an output of a wrong result
+  bool called_ = false;                 ///< one call has come back
+  bool is_ghost_ = false;               ///< its kernels change nothing
   bool ghost_asked_ = false;
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <span>
 
 #include "kbench/baseline.hpp"
@@ -18,17 +16,14 @@ namespace {
 
 using protocol::MessageType;
 
-/// Timed outputs that are compared, of those that lie in memory when timing ends.
-constexpr std::size_t kCheckedTimedSets = 2;
-/// Of so many blocks before that an output of one is compared.
-constexpr std::uint64_t kUncheckedBlocks = 4;
-
 /// A call waited for the device while its stream was held.
 struct HoldFailed {};
 
 /// Of each side, calls of which the device's records are read beside those that count.
 constexpr double kTracedBudget_ms = 20;
 constexpr int kMostTracedCalls = 5;
+/// Eleven days: who tells more makes sums of it that are no numbers.
+constexpr double kLongestCall_ms = 1e9;
 
 CandidateFailure other_times() {
   return {Outcome::kCrash, "protocol", "the candidate's process sent other times"};
@@ -56,12 +51,6 @@ class MathSpan {
 
 }  // namespace
 
-void Evaluation::freeze(bool frozen) {
-  if (frozen == frozen_ || request_.pid <= 0) return;
-  frozen_ = frozen;
-  kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
-}
-
 std::vector<std::size_t> Evaluation::slots_of(Block block) {
   std::vector<std::size_t> slots;
   slots.reserve(static_cast<std::size_t>(block.discarded) +
@@ -79,13 +68,31 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
     problem_.refresh_timed(static_cast<std::size_t>(block.counted));
   const auto slots = slots_of(block);
+  if (!is_aside_) veil_inputs(slots, block);
   auto times = time_walled(slots, block);
-  if (block.counted > 0) {
+  // What is timed beside is in no score, and must not stand for what is.
+  if (block.counted > 0 && !is_aside_) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
     last_timed_slot_ = slots.back();
     look_at_timed_outputs();
   }
   return times;
+}
+
+bool Evaluation::veils_inputs() const {
+  return !tells_its_times() && request_.lifts_veils && problem_.device().veils();
+}
+
+void Evaluation::veil_inputs(std::span<const std::size_t> slots, Block block) {
+  veils_.clear();
+  auto& device = problem_.device();
+  // Kernels alone: in other processes the wall holds all that a block does.
+  if (!veils_inputs() || block.counted == 0) return;
+  veils_.resize(slots.size());
+  for (auto i = static_cast<std::size_t>(block.discarded); i < slots.size(); ++i) {
+    veils_[i] = {protocol::random_nonce(), protocol::random_nonce()};
+    problem_.slot_set(slots[i]).veil(device, veils_[i]);
+  }
 }
 
 void Evaluation::time_once(std::size_t slot) { time_walled({&slot, 1}, {.discarded = 1}); }
@@ -99,6 +106,7 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   problem_.device().synchronize();
   const auto start = protocol::Clock::now();
   freeze(false);
+  refuse_running_stopped();
   std::vector<double> times;
   if (!discarded.empty()) times = time_slots(discarded);
   const auto middle = discarded.empty() ? start : protocol::Clock::now();
@@ -118,17 +126,21 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
 std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, bool looks) {
   const auto calls = static_cast<int>(slots.size());
   std::string body(sizeof(protocol::TimeBody), '\0');
+  const auto veils = std::exchange(veils_, {});
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
                                 flushes() ? 1u : 0u,
                                 call_limit_s() * calls,
                                 looks ? 1u : 0u,
                                 held_ ? 1u : 0u,
-                                clock_};
+                                clock_,
+                                veils.empty() ? 0u : 1u};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
     body.append(reinterpret_cast<const char*>(&index), sizeof index);
   }
+  for (const protocol::VeilKey& key : veils)
+    body.append(reinterpret_cast<const char*>(&key), sizeof key);
   channel_.send(MessageType::kTime, body);
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
@@ -172,7 +184,7 @@ void Evaluation::take_held(protocol::Message& message) {
 std::vector<double> Evaluation::times_in(const protocol::Message& message) {
   std::vector<double> times(message.body.size() / sizeof(double));
   std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
-  if (!std::ranges::all_of(times, [](double ms) { return std::isfinite(ms) && ms > 0; }))
+  if (!std::ranges::all_of(times, [](double ms) { return ms > 0 && ms < kLongestCall_ms; }))
     throw other_times();
   return times;
 }
@@ -207,7 +219,13 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
     InputSet& set = problem_.slot_set(slots[i]);
     const auto model = problem_.baseline_model(baseline, slots[i]);
     set.restore();
-    if (flushes()) device.flush_cache();
+    if (flushes()) {
+      device.flush_cache();
+    } else if (veils_inputs()) {
+      // Lifting a veil leaves a candidate's inputs in the cache, so far as they fit.
+      set.veil(device, {1, 1});
+      set.veil(device, {1, 1});
+    }
     const auto call = [&] { set.call(problem_.host(), model); };
     device.time_by(clock_, call, held_, times);
   }
@@ -258,12 +276,15 @@ void Evaluation::run_timing() {
           clock_ != protocol::TimeClock::kHost;
   TimedRun run = measure(sides, limits);
   // Of a process that tells its times the bounds say what the host's clock sees.
+  watch_->lap("timing");
+  // Before anything else is called: of calls that are in no score nobody asks.
+  check_timed_outputs();
+  watch_->lap("timed_outputs");
   std::map<std::string, double> walls;
   if (on_gpu && !tells_its_times()) walls = wall_times(sides, run);
   const auto traced = trace(sides, run);
+  refuse_written();
   watch_->lap("timing");
-  check_timed_outputs();
-  watch_->lap("timed_outputs");
   freeze(false);
   Timing timing;
   timing.method = method();
@@ -377,48 +398,6 @@ void Evaluation::note_states(const TimedRun& run) {
     if (states.front().clock_mhz > 0) verdict_.states[side] = states;
   }
   if (throttled) flag("throttled");
-}
-
-void Evaluation::look_at_timed_outputs() {
-  std::vector<std::size_t> suspicious;
-  for (const std::size_t slot : counted_slots_)
-    if (remember_outputs(slot)) suspicious.push_back(slot);
-  if (protocol::random_nonce() % kUncheckedBlocks == 0) check_timed_output(counted_slots_.back());
-  if (suspicious.empty() || outputs_repeat_) return;
-  check_timed_output(suspicious.back());
-  outputs_repeat_ = true;
-}
-
-void Evaluation::check_timed_outputs() {
-  // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
-  // hold inputs that no call has seen.
-  auto slots = counted_slots_;
-  std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
-  slots.resize(std::min(slots.size(), kCheckedTimedSets));
-  // Free memory of the candidate's may hold what its last call gave: it is no ghost's answer.
-  if (slots.back() == last_timed_slot_) std::swap(slots.front(), slots.back());
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    check_timed_output(slots[i], i + 1 == slots.size() && slots[i] != last_timed_slot_);
-  refuse_written();
-}
-
-void Evaluation::check_timed_output(std::size_t slot, bool asks_ghost) {
-  check_red_zones(slot);
-  JudgedProblem::TimedAnswers answers(problem_, slot);
-  auto result = judge_outputs(slot, problem_.slot_set(slot));
-  if (result.wrong_elements > 0) {
-    answers.look_closer();
-    result = judge_outputs(slot, problem_.slot_set(slot));
-  }
-  if (result.wrong_elements == 0) {
-    if (asks_ghost) ask_ghost(slot);
-    return;
-  }
-  refuse_old_outputs(slot, result, repeated_outputs_);
-  refuse_timed_shortcut(slot, result);
-  throw CandidateFailure{
-      Outcome::kMismatch, "timed_output",
-      fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
 }
 
 }  // namespace kbench::worker

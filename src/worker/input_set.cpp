@@ -28,8 +28,6 @@ Answers answers_of(const std::vector<at::Tensor>& outputs, const std::vector<at:
 
 }  // namespace
 
-std::uint64_t init_seed(std::uint32_t trial) { return 0x6b62656e6368u + trial; }
-
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
                        at::IntArrayRef sizes) {
   const auto options =
@@ -161,6 +159,11 @@ void InputSet::replace_inputs(const std::vector<Argument>& values) {
     slot.source_view.copy_(values[i].tensor);
     slot.digest = slot.source.size_bytes() > 0 ? content_digest(slot.source_view) : 0;
   }
+}
+
+void InputSet::veil(Device& device, const protocol::VeilKey& key) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    device.veil(inputs_[i].source.data(), inputs_[i].source.size_bytes(), key.of_input(i));
 }
 
 std::vector<std::int64_t> InputSet::input_digests() const {

@@ -22,10 +22,6 @@ at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::Sca
 /// place. It notices what kernels do by accident or for gain to memory that they may not write.
 std::int64_t content_digest(const at::Tensor& tensor);
 
-/// The seed under which the models of one trial are built, the reference's and a module's alike.
-/// Anybody may know it: it tells nothing about the inputs.
-std::uint64_t init_seed(std::uint32_t trial);
-
 /// A tensor of the problem that candidates get: an input, a parameter or a buffer.
 struct Slot {
   std::string name;
@@ -90,6 +86,8 @@ class InputSet {
   /// exchanged for those of the set.
   void replace_inputs(const std::vector<Argument>& values);
   void exchange_answers(Answers& answers);
+  /// Makes its inputs unreadable, or readable again.
+  void veil(Device& device, const protocol::VeilKey& key);
   void replace_truths(std::vector<Truth> truths) { answers_.truths = std::move(truths); }
   /// Of what the inputs' shared memory was given.
   std::vector<std::int64_t> input_digests() const;

@@ -147,6 +147,7 @@ class Judge {
     evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
     evaluation.has_undefined = request.at("has_undefined");
+    evaluation.lifts_veils = request.at("lifts_veils");
     evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();

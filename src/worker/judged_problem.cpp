@@ -102,6 +102,11 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
 std::unique_ptr<InputSet> JudgedProblem::first_set() {
   auto set = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
   if (by_kernelbench_) return set;
+  if (!all_finite(set->expected())) {
+    signs_ = false;  // a root or a logarithm of a parameter, perhaps
+    set.reset();
+    set = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
+  }
   errors_ = set->eager_errors();
   for (std::size_t i = 0; i < errors_.size(); ++i)
     has_oracle_ = has_oracle_ && (errors_[i] || !set->expected()[i].is_floating_point());
@@ -154,6 +159,12 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
         std::min(fits - resident_, device_->timing_method() == "wall" ? kRoughTimedSets : useful);
   }
   sets_.resize(resident_ + timed);
+}
+
+std::uint64_t JudgedProblem::init_seed(std::uint32_t trial) const {
+  const std::uint64_t seed =
+      trial_seed(options_.secret, fmt::format("{} weights", options_.key), trial);
+  return signs_ ? seed | 1 : seed & ~std::uint64_t{1};
 }
 
 DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {

@@ -61,6 +61,11 @@ class JudgedProblem {
   /// Whether another problem may follow in this process.
   bool leaves_no_trace() const;
 
+  /// The seed under which the models of one trial are built, the reference's and a module's alike:
+  /// a candidate's process gets it when its model is built, and it tells nothing about the inputs.
+  /// Of the run's secret, or weights could be baked into a candidate's text. Where its lowest bit
+  /// is set, constants that are redrawn have signs.
+  std::uint64_t init_seed(std::uint32_t trial) const;
   /// Input sets that stay in memory; trial t lives in slot t % resident().
   std::size_t resident() const { return resident_; }
   /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
@@ -208,6 +213,7 @@ class JudgedProblem {
   std::map<std::pair<std::string, std::vector<std::size_t>>, ReadyGraph> ready_graphs_;
   std::size_t resident_ = 1;
   std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
+  bool signs_ = true;                          ///< the reference bears parameters below zero
   bool writable_ = false;                      ///< see redraw()
   std::uint32_t timed_draws_ = 0;              ///< so far
   std::map<std::string, Family> families_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -37,6 +38,7 @@ class KernelCandidate final : public JudgedCandidate {
     const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
                               entry.red_before, entry.red_after};
     const bool writable = entry.writable != 0 || job_.sources_writable;
+    writable_.erase({entry.set, entry.tensor});
     buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
   }
 
@@ -68,7 +70,10 @@ class KernelCandidate final : public JudgedCandidate {
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
     if (body.clock == protocol::TimeClock::kGraph) return replay(sets, body);
-    for (const std::uint32_t set : sets) {
+    const auto veils = std::exchange(veils_, {});
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const std::uint32_t set = sets[i];
+      if (i < veils.size() && !veils[i].is_none()) lift(set, veils[i]);
       prepare(set);
       if (body.cold_cache != 0) device_->flush_cache();
       const auto call = [this] { run(); };
@@ -78,6 +83,8 @@ class KernelCandidate final : public JudgedCandidate {
     device_->take_reports();
     return times;
   }
+
+  void take_veils(std::vector<protocol::VeilKey> veils) override { veils_ = std::move(veils); }
 
   bool take_hold_failed() override { return device_->take_hold_failed(); }
 
@@ -154,6 +161,22 @@ class KernelCandidate final : public JudgedCandidate {
     return {*ms / static_cast<double>(sets.size())};
   }
 
+  /// Makes a set's inputs readable. Kernels get addresses under which they cannot write to them.
+  void lift(std::uint32_t set, const protocol::VeilKey& key) {
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const auto& tensor = job_.plan.tensors[i];
+      const SharedBuffer* source = find(set, i, BufferRole::kSource);
+      if (tensor.role != BoundTensor::Role::kInput || source == nullptr) continue;
+      auto writable = writable_.find({set, i});
+      if (writable == writable_.end())
+        writable = writable_
+                       .emplace(std::pair(set, i),
+                                device_->map(Fd(dup(source->fd())), source->layout(), true))
+                       .first;
+      device_->veil(writable->second.data(), source->size_bytes(), key.of_input(tensor.index));
+    }
+  }
+
   static bool is_restored(const BoundTensor& tensor) {
     using enum BoundTensor::Role;
     return tensor.writable && (tensor.role == kInput || tensor.role == kState);
@@ -182,6 +205,9 @@ class KernelCandidate final : public JudgedCandidate {
   bool has_undefined_ = false;  ///< and its other build is loaded
   std::uint64_t calls_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
+  /// The same memory as an input's, where it can be written to; made when it is first needed.
+  std::map<std::pair<std::uint32_t, std::size_t>, SharedBuffer> writable_;
+  std::vector<protocol::VeilKey> veils_;
   std::vector<KernelTensor> tensors_;
   std::vector<LaunchReport> reports_;  ///< of a call on a GPU that was counted
 };

@@ -50,7 +50,9 @@ bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& t
   // move the median it has to risk that in half of them. And a claim that is itself a median would
   // be held against what only luck attains.
   // The mean is told as well: half of the claims could be next to nothing under the same median.
-  return std::min(median(told_ms), mean(told_ms)) >= kConfirming * median(bounds_ms);
+  const double claim_ms = std::min(median(told_ms), mean(told_ms));
+  const double bound_ms = median(bounds_ms);
+  return claim_ms >= std::max(kConfirming * bound_ms, kConfirmingLong * bound_ms - kHostWork_ms);
 }
 
 double echo_ms() {

@@ -24,8 +24,9 @@ struct WalledSide {
   double message_ms = 0;   ///< of each block
 };
 
-/// A claim is confirmed from so much of its bound on.
-inline constexpr double kConfirming = 0.8;
+/// A claim is confirmed from so much of its bound on, and where it is short of this larger share by
+/// no more than host work between calls takes: of a long call that is nothing.
+inline constexpr double kConfirming = 0.8, kConfirmingLong = 0.9, kHostWork_ms = 0.2;
 
 /// Milliseconds of a call by what the judge saw of a block.
 double bound_ms(const BlockWall& block, const WalledSide& side);

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/kbench_process.hpp"
 #include "kbench/cage.hpp"
 
 namespace kbench::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kProblem = R"(import torch
 import torch.nn as nn
@@ -72,6 +76,18 @@ TEST_F(Cheats, ProcessesThatOutliveTheirCall) {
                "import subprocess\n" + module_that("        subprocess.Popen([\"sleep\", \"9\"])\n"
                                                    "        return y\n")),
          "cheat", "left_running", "still there after it had returned");
+}
+
+TEST_F(Cheats, WhoRunsWhileItIsStopped) {
+  const auto out = folder_.path() / "run.jsonl";
+  const fs::path cheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
+  // In a cage there are no such timers. The reference takes its time, in which it is stopped.
+  const auto result =
+      run_kbench({"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
+                  "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048",
+                  "--set", "COLS=4096", "--out", out.string()});
+  EXPECT_EQ(result.status.code, 0) << result.error;
+  expect(whole_records(out).at(0), "cheat", "ran_while_stopped", "went on while it was stopped");
 }
 
 TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "core/forked.hpp"
+#include "core/scratch_folder.hpp"
 
 namespace kbench {
 namespace {
@@ -158,6 +159,26 @@ TEST_F(Cage, SeesNothingOfItsParent) {
               return open;
             }),
             "");
+}
+
+TEST_F(Cage, KeepsOutSocketsWithAPath) {
+  if (!here(CagePart::kSystemCalls)) GTEST_SKIP() << "this machine filters no system calls";
+  // One that Landlock would let a candidate see: it is no file to it.
+  const test::ScratchFolder folder;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = (folder.path() / "socket").string();
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto* plain = reinterpret_cast<const sockaddr*>(&address);
+  const Fd server(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(server.value(), plain, sizeof address), 0);
+  ASSERT_EQ(::listen(server.value(), 1), 0);
+  const auto reached = [&]() -> std::string {
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    return ::connect(fd, plain, sizeof address) == 0 ? "answers" : "";
+  };
+  EXPECT_EQ(said_by_child(reached), "answers");
+  EXPECT_EQ(said(reached), "");
 }
 
 TEST_F(Cage, KeepsOthersSocketsOut) {

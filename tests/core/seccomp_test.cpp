@@ -2,6 +2,7 @@
 // The filter's table, each row tried by a process that has the filter on.
 #include "core/seccomp.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -33,11 +34,14 @@ std::string filtered(SignalRule signals, const std::function<std::string()>& bod
 /// What the call gives where its first argument is the one that the row refuses.
 std::string tried(const RefusedCall& call) {
   long argument = -1;
-  if (call.when == RefusedWhen::kNotUnixFamily) argument = AF_INET;
+  long second = 0;
+  if (call.when == RefusedWhen::kNotUnixStream) argument = AF_INET;
+  if (call.when == RefusedWhen::kSetsSignal) second = F_SETSIG;
+  if (call.when == RefusedWhen::kContinues) argument = PR_SET_PDEATHSIG, second = SIGCONT;
   if (call.when == RefusedWhen::kNewNamespace) argument = 0x10000000 | SIGCHLD;
   if (call.when == RefusedWhen::kNotItself) argument = ::getppid();
   errno = 0;
-  const long result = ::syscall(call.number, argument, 0L, 0L, 0L, 0L, 0L);
+  const long result = ::syscall(call.number, argument, second, 0L, 0L, 0L, 0L);
   return result == (call.error == 0 ? 0 : -1) && errno == call.error
              ? ""
              : std::string(call.name) + ": " + std::to_string(errno) + "\n";
@@ -83,12 +87,16 @@ std::string ways_out() {
   if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) open += "ptrace ";
   if (::socket(AF_INET, SOCK_DGRAM, 0) >= 0) open += "inet ";
   if (::socket(AF_NETLINK, SOCK_DGRAM, 0) >= 0) open += "netlink ";
+  if (::socket(AF_UNIX, SOCK_DGRAM, 0) >= 0) open += "datagrams ";
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0) open += "pairs ";
+  if (::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0) open += "continued ";
   if (::kill(::getppid(), 0) == 0) open += "kill ";
   return open;
 }
 
 TEST(Seccomp, ClosesWaysThatAreOpenWithoutIt) {
-  EXPECT_EQ(said_by_child(ways_out), "ptrace inet netlink kill ");
+  EXPECT_EQ(said_by_child(ways_out), "ptrace inet netlink datagrams pairs continued kill ");
   EXPECT_EQ(filtered(SignalRule::kItself, ways_out), "");
   EXPECT_EQ(filtered(SignalRule::kAny, ways_out), "kill ");
 }
@@ -98,7 +106,11 @@ TEST(Seccomp, LeavesWhatProgramsNeed) {
                      []() -> std::string {
                        int ends[2];
                        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return "socketpair";
-                       if (::socket(AF_UNIX, SOCK_STREAM, 0) < 0) return "unix socket";
+                       if (::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0) < 0)
+                         return "unix socket";
+                       if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return "packets";
+                       if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return "the parent's end";
+                       if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return "fcntl";
                        bool ran = false;
                        std::thread([&] { ran = true; }).join();
                        if (!ran) return "thread";

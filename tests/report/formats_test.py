@@ -259,9 +259,9 @@ def main():
             try:
                 names = plots(path, path.with_suffix(".plots"))
                 if names is not None and path.name == "models.jsonl":
-                    assert names == {"fast_p", "pass_at_k", "speedups", "times", "outcomes"}, names
+                    assert names == {"fast_p", "pass_at_k", "speedups", "times", "outcomes", "outcome_map", "timeline"}, names
                 if names is not None and path.name == "cpu.jsonl":
-                    assert names == {"pass_at_k", "outcomes"}, names
+                    assert names == {"pass_at_k", "outcomes", "outcome_map", "timeline"}, names
             except (AssertionError, xml.ParseError) as wrong:
                 print("plots of %s: %s" % (path.name, wrong))
                 return 1

@@ -95,6 +95,21 @@ def of_models(path, device="NVIDIA H200"):
     return run.write()
 
 
+def many_models(path):
+    """More models than there are colours, with one sample each: no curves over k."""
+    run = Run(path)
+    for m in range(14):
+        for p in range(6):
+            over = [{"baseline": "eager", "value": 0.3 + 0.2 * m + 0.1 * p, "lo": 0.3 + 0.19 * m, "hi": 1.4 + 0.2 * m,
+                     "relation": "faster", "stored": False}]
+            name = "level%d/%d_Problem" % (1 + p % 2, p)
+            if (m + p) % 5 == 0:
+                run.add("model-%d-with-a-name" % m, name, 0, "mismatch", level=1 + p % 2)
+            else:
+                run.add("model-%d-with-a-name" % m, name, 0, level=1 + p % 2, speedup=over)
+    return run.write()
+
+
 def hostile(path):
     run = Run(path)
     source = path.parent / "hostile.cu"
@@ -136,5 +151,5 @@ def write_runs(folder):
     empty = Run(folder / "empty.jsonl")
     empty.plan("alpha", "level1/1_One", 0)
     return [of_models(folder / "models.jsonl"), of_models(folder / "cpu.jsonl", "cpu"),
-            hostile(folder / "hostile.jsonl"), nothing_is_a_number(folder / "null.jsonl"),
+            many_models(folder / "many_models.jsonl"), hostile(folder / "hostile.jsonl"), nothing_is_a_number(folder / "null.jsonl"),
             one.write(), failures.write(), empty.write(ended=False)]

@@ -17,86 +17,15 @@ import tempfile
 import time
 
 import page_runs
-
-try:
-    from selenium import webdriver
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-except ImportError:
-    print("skipped: there is no selenium (python3-selenium)")
-    sys.exit(77)
+from page_browser import By, Page, Wrong, browser, check
+from page_keys import chart_keys, panel_keys
+from page_looks import highlighting, long_texts, looks
+from selenium.webdriver.common.keys import Keys
 
 CHARTS = ["chart-fast-p", "chart-at-k", "chart-speedups", "chart-times", "chart-causes",
           "chart-timeline", "chart-outcomes"]
 GPU_CHARTS = {"chart-fast-p", "chart-speedups", "chart-times"}
 MANY = 2000
-
-
-class Wrong(Exception):
-    pass
-
-
-def check(holds, sentence):
-    if not holds:
-        raise Wrong(sentence)
-
-
-def browser():
-    binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if binary is None or shutil.which("chromedriver") is None:
-        print("skipped: there is no Chromium with its driver (chromium, chromium-driver)")
-        sys.exit(77)
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                     "--disable-dev-shm-usage", "--window-size=1400,1000"]:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options)
-
-
-class Page:
-    def __init__(self, driver, path, shots):
-        self.driver, self.path, self.shots = driver, pathlib.Path(path).resolve(), shots
-        self.load()
-        self.count = self.run("return kbench.rows.count")
-        self.on_cpu = self.run("return kbench.data.on_cpu")
-
-    def load(self, fragment=""):
-        self.driver.get("about:blank")
-        self.driver.get(self.path.as_uri() + fragment)
-        check(self.run("return document.documentElement.dataset.ready") == "1",
-              "the page's script did not reach its end: %s" % self.messages())
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def messages(self):
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def shot(self, name):
-        if self.shots is None:
-            return
-        height = min(6000, self.run("return document.documentElement.scrollHeight"))
-        width = self.run("return innerWidth")
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        self.driver.save_screenshot(str(self.shots / ("%s-%s.png" % (self.path.stem, name))))
-        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-    def emulate(self, **media):
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-            "media": media.get("media", ""),
-            "features": [{"name": "prefers-color-scheme", "value": media["scheme"]}]
-            if "scheme" in media else []})
-        time.sleep(0.2)  # the page hears of it after the next frame
-
-    def shown(self):
-        """How many candidates the table says that it shows, and the names of the first."""
-        text = self.driver.find_element(By.CSS_SELECTOR, ".filters [role=status]").text
-        rows = self.run("return [...document.querySelectorAll('#candidates tbody tr[data-row]')]"
-                        ".slice(0, 5).map((row) => Number(row.dataset.row))")
-        return int(text.split()[0].replace(",", "")), rows
 
 
 def charts(page):
@@ -206,33 +135,41 @@ def opening(page):
     page.run("kbench.change({open: null})")
 
 
-def looks(page):
-    """Light and dark, narrow and wide, and on paper."""
-    for scheme in ["light", "dark"]:
-        page.emulate(scheme=scheme)
-        check(page.run("return document.documentElement.dataset.theme") == scheme, "%s is not followed" % scheme)
-        page.shot(scheme)
-    page.emulate(scheme="light")
-    for width in [360, 2000]:
-        page.driver.set_window_size(max(width, 500), 1000)
-        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-        over = page.run("return document.documentElement.scrollWidth - innerWidth")
-        check(over <= 1, "at %d px the page is %d px too wide" % (width, over))
-        if page.shots is not None:
-            page.driver.save_screenshot(str(page.shots / ("%s-%d.png" % (page.path.stem, width))))
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    page.driver.set_window_size(1400, 1000)
-    page.emulate(media="print")
-    expected = min(500, page.count)
-    drawn = page.run("return document.querySelectorAll('#candidates tbody tr[data-row]').length")
-    check(drawn == expected, "%d rows are printed of %d" % (drawn, expected))
-    check(page.run("return getComputedStyle(document.querySelector('.grid-box')).overflow") == "visible",
-          "the printed table is clipped")
-    check(page.run("return getComputedStyle(document.querySelector('.filters')).display") == "none",
-          "the filters are printed")
-    page.shot("print")
-    page.emulate(scheme="light")
+def brief(page):
+    """A candidate whose line is not in the page opens with its row, cause and message."""
+    if page.count == 0:
+        return
+    page.run("kbench.kept = kbench.detailsOf; kbench.detailsOf = () => ({message: 'the message'}); kbench.open(kbench.rows.count - 1)")
+    text = page.driver.find_element(By.ID, "panel").text
+    last = page.run("const r = kbench.rows, i = r.count - 1; return [r.outcomes[r.outcome[i]].label, r.causes[r.cause[i]],"
+                    "r.speedup[i] === null ? '' : kbench.factor(r.speedup[i])]")
+    for part in ["the message", "kbench show", *last]:
+        check(part in text or len(part) > 100 or not part.isprintable(), "the panel of a candidate that is told in brief lacks %r: %s" % (part, text))
+    page.run("kbench.detailsOf = kbench.kept; kbench.change({open: null})")
+
+
+def models(page):
+    """Colours of models differ; of many, the best have one; the table of many can be sorted."""
+    count = page.run("return kbench.rows.models.length")
+    colors = page.run("return [...new Set(kbench.rows.models.map((_, i) => kbench.modelColor(i)))]")
+    check(len(colors) == min(count, 9), "%d models have %d colours" % (count, len(colors)))
+    for legend in page.run("return [...document.querySelectorAll('#charts .legend')].map((legend) => legend.children.length)"):
+        check(legend <= 12, "a legend has %d entries" % legend)
+    if page.count == 0:
+        return
+    if page.run("return document.getElementById('chart-fast-p') !== null"):
+        page.point_at("#chart-fast-p .hit-area")
+        check(page.run("return !document.getElementById('tip').hidden && document.querySelectorAll('#chart-fast-p .strong').length === 1"),
+              "the curve under the pointer is not named, or does not stand out")
+    if count > 8:
+        check(not page.run("return [...document.querySelectorAll('#summary tbody tr')].some((row) => !row.classList.contains('overall'))"),
+              "levels of %d models are shown from the start" % count)
+    page.driver.find_element(By.CSS_SELECTOR, "#summary th:last-child button").click()
+    values = page.run("return kbench.data.summary.rows.filter((row) => row.level === null).map((row) => row.cells[row.cells.length - 1])")
+    best = max((cell["value"] for cell in values if cell["value"] is not None), default=None)
+    if best is not None:
+        top = page.run("return document.querySelector('#summary tbody tr td:last-child').firstChild.textContent")
+        check(top in [cell["text"] for cell in values if cell["value"] == best], "sorted, the first model has %s, and the best %g" % (top, best))
 
 
 def large(page):
@@ -258,7 +195,13 @@ def look_at(driver, path, arguments):
     else:
         table(page)
         opening(page)
+        brief(page)
+        models(page)
+        chart_keys(page)
+        panel_keys(page)
         looks(page)
+        long_texts(page)
+        highlighting(page)
     requests = page.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"
                         ".filter((name) => !name.startsWith('data:'))")
     check(not requests, "the page asks for %s" % requests)

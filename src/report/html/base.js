@@ -37,6 +37,8 @@ kbench.duration = (ms) => {
   if (ms < 1) return three(ms * 1e3) + " µs";
   return ms < 1e3 ? three(ms) + " ms" : three(ms / 1e3) + " s";
 };
+// The same on an axis: "10 µs".
+kbench.roundDuration = (ms) => kbench.duration(ms).replace(/\.0+ /, " ").replace(/(\.\d*?)0+ /, "$1 ");
 kbench.factor = (value) => (value === null || value === undefined ? none : value.toFixed(2) + "×");
 kbench.percent = (value) => (value === null || value === undefined ? none : Math.round(value * 100) + " %");
 kbench.number = (value) => {
@@ -46,6 +48,8 @@ kbench.number = (value) => {
     : Number(value.toPrecision(3)).toString();
 };
 kbench.counted = (count, noun) => count.toLocaleString("en") + " " + noun + (count === 1 ? "" : "s");
+// What may be as long as a candidate likes, where there is no room for it.
+kbench.short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 kbench.candidateName = (row) => kbench.rows.problems[kbench.rows.problem[row]] + " " +
   kbench.rows.models[kbench.rows.model[row]] + " " + kbench.rows.sample[row];
@@ -54,7 +58,38 @@ const failing = [...new Set(kbench.rows.outcome)].sort((a, b) => a - b)
   .filter((outcome) => !kbench.rows.outcomes[outcome].good);
 kbench.outcomeColor = (outcome) => (kbench.rows.outcomes[outcome].good ? "var(--o0)"
   : "var(--o" + (1 + failing.indexOf(outcome) % 11) + ")");
-kbench.modelColor = (model) => "var(--m" + model % 8 + ")";
+kbench.seriesColor = (i) => "var(--m" + i % 8 + ")";
+
+// Colours of models. Where there are more than eight of them, those that are best have one, and the
+// others are grey: a ninth would be taken for one of the eight.
+const mostColors = 8;
+const curves = (kbench.data.charts.fast_p || []).concat(kbench.data.charts.at_k);
+const score = (name) => {
+  let best = 0;
+  for (const curve of curves) {
+    if (curve.model !== name && !curve.model.startsWith(name + ",")) continue;
+    const at = curve.p ? curve.p.findIndex((p) => p >= 1) : 0;
+    best = Math.max(best, (curve.value[at] || 0) * (curve.metric === "fast_p" ? 1 : 1e-3));
+  }
+  return best;
+};
+kbench.palette = (all) => {
+  const names = [...new Set(all)];
+  const many = names.length > mostColors;
+  const inOrder = [...names].sort();
+  if (many) inOrder.sort((a, b) => score(b) - score(a));
+  const colored = inOrder.slice(0, mostColors);
+  const place = new Map(colored.map((name, i) => [name, i]));
+  const grey = "var(--others)";
+  return {
+    many, colored, isColored: (name) => place.has(name),
+    color: (name) => (place.has(name) ? kbench.seriesColor(place.get(name)) : grey),
+    entries: colored.map((name, i) => [name, kbench.seriesColor(i)]).concat(many
+      ? [[(inOrder.length - colored.length) + " more; the best of " + inOrder.length + " have colours", grey]] : []),
+  };
+};
+kbench.modelPalette = kbench.palette(kbench.rows.models);
+kbench.modelColor = (model) => kbench.modelPalette.color(kbench.rows.models[model]);
 
 // The lines of the details are found once, and read one by one when they are asked for.
 let details = null;
@@ -65,17 +100,19 @@ kbench.detailsOf = (row) => {
     details = (text.startsWith("\n") ? text.slice(1) : text).split("\n");
   }
   const line = details[row];
-  return line ? JSON.parse(line) : null;
+  return line ? JSON.parse(line) : {};
 };
 
-// Text beside the pointer.
-kbench.tip = (event, text) => {
+// Text beside the pointer, or the mark that the keyboard is at.
+kbench.tip = (at, text) => {
   const tip = document.getElementById("tip");
   tip.hidden = text === null;
   if (text === null) return;
-  tip.textContent = text;
+  tip.textContent = kbench.short(text, 600);
   const width = tip.offsetWidth, height = tip.offsetHeight;
-  tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 8)) + "px";
-  tip.style.top = Math.max(4, event.clientY + 18 + height > innerHeight
-    ? event.clientY - height - 10 : event.clientY + 18) + "px";
+  tip.style.left = Math.max(4, Math.min(at.clientX + 14, innerWidth - width - 8)) + "px";
+  tip.style.top = Math.max(4, at.clientY + 18 + height > innerHeight
+    ? at.clientY - height - 10 : at.clientY + 18) + "px";
 };
+// For who hears the page.
+kbench.say = (text) => { document.getElementById("say").textContent = text; };

@@ -1,191 +1,72 @@
 // SPDX-License-Identifier: MIT
-// Everything about one candidate.
+// Everything about one candidate, in a panel that holds the keyboard while it is open.
 "use strict";
 
-const heading = (text) => kbench.make("h3", {}, text);
-const withInterval = (value, low, high, format) => format(value) +
-  (low === null || low === undefined ? "" : " (" + format(low) + "–" + format(high) + ")");
-
-const factsOf = (record, row) => {
-  const facts = [];
-  const add = (label, text) => {
-    if (text !== null && text !== undefined && text !== "" && !(Array.isArray(text) && text.length === 0))
-      facts.push([label, Array.isArray(text) ? text.join(", ") : String(text)]);
-  };
-  add("candidate", record.candidate);
-  add("kind", record.kind);
-  add("class", record.class);
-  add("flags", record.flags);
-  if (record.sizes) add("sizes", Object.entries(record.sizes).map(([name, value]) => name + "=" + value));
-  add("precision", record.precision);
-  add("device", record.device);
-  if (record.compile) {
-    add("compiled", record.compile.way + " in " + kbench.duration(record.compile.seconds * 1e3) +
-      (record.compile.cached ? ", from the cache" : ""));
-    add("not split", record.compile.fallback);
-  }
-  add("correct at", record.correct_at);
-  add("reused from", record.reused_from);
-  add("launches", record.launches);
-  if (record.ended) add("judged", new Date(record.ended * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC");
-  add("took", kbench.duration((kbench.rows.seconds[row] || 0) * 1e3));
-  add("hash", (record.candidate_hash || "").slice(0, 16));
-  return kbench.make("dl", { class: "facts" }, facts.map(([label, text]) =>
-    kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, text))));
-};
-
-const timesOf = (record) => {
-  const timing = record.timing;
-  if (!timing) return [];
-  const ms = kbench.duration;
-  const rows = Object.entries(timing.sides).map(([name, side]) => [name,
-    withInterval(side.median_ms, side.lo_ms, side.hi_ms, ms), ms(side.mean_ms), ms(side.std_ms),
-    ms(side.min_ms), ms(side.max_ms), String(side.count), ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms),
-    side.clock_mhz ? Math.round(side.clock_mhz) + " MHz" : kbench.none]);
-  const parts = [heading("Times: " + timing.method + ", " + timing.trust),
-    kbench.make("div", { class: "wide" }, kbench.table(
-      ["side", "median (95 %)", "mean", "std", "min", "max", "n", "wall", "span", "busy", "clock"], rows,
-      [false, true, true, true, true, true, true, true, true, true, true]))];
-  const notes = (record.speedup || []).map((over) =>
-    withInterval(over.value, over.lo, over.hi, kbench.factor) + " over " + over.baseline +
-    (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is of an earlier run" : ""));
-  for (const [name, bound] of Object.entries(timing.bounds || {}))
-    notes.push(name + " told " + ms(bound.told_ms) + ", bounded by " + ms(bound.bound_ms));
-  if (timing.floor_ms) notes.push("an empty kernel takes " + ms(timing.floor_ms));
-  if (record.sol && record.sol.limit_ms) notes.push("at most " + ms(record.sol.limit_ms) + " of the device's " +
-    record.sol.limited_by + ": " + kbench.percent(record.sol.share) + " of that was reached");
-  return parts.concat(kbench.make("ul", {}, notes.map((note) => kbench.make("li", {}, note))));
-};
-
-// Raw measurements of each side as a strip, with the median and its interval.
-const stripsOf = (record, raw) => {
-  const sides = Object.entries(raw || {}).filter(([, values]) => Array.isArray(values) && values.length > 0);
-  if (sides.length === 0 || typeof d3 === "undefined") return [];
-  const width = 820, rowOf = 34, left = 90, height = sides.length * rowOf + 40;
-  const values = sides.flatMap(([, list]) => list.filter((value) => value > 0));
-  const x = d3.scaleLog(kbench.logDomain(values), [left, width - 20]);
-  const svg = d3.create("svg").attr("viewBox", "0 0 " + width + " " + height).attr("width", "100%").attr("role", "img")
-    .attr("aria-label", "Raw measurements: " + sides.map(([name, list]) => name + " " + list.length).join(", "));
-  const axis = d3.axisBottom(x);
-  kbench.logTicks(kbench.duration)(axis);
-  if (axis.tickValues().length < 2) axis.tickValues(x.domain());
-  svg.append("g").attr("transform", "translate(0," + sides.length * rowOf + ")").call(axis);
-  sides.forEach(([name, list], i) => {
-    const y = i * rowOf + rowOf / 2, color = kbench.modelColor(i);
-    svg.append("text").attr("x", 4).attr("y", y + 4).text(name);
-    svg.append("path").attr("class", "marks").attr("stroke", color).attr("stroke-opacity", 0.45)
-      .attr("d", list.filter((value) => value > 0).map((value) => "M" + x(value) + "," + (y - 8) + "v16").join(""));
-    const side = record.timing && record.timing.sides[name];
-    if (!side || !(side.median_ms > 0)) return;
-    // What the method adds stands in the raw measurements, and no more in the median.
-    const added = (record.timing.overhead_ms) || 0;
-    const at = (value) => x(Math.max(value + added, x.domain()[0]));
-    if (side.lo_ms) svg.append("path").attr("stroke", "var(--ink)").attr("stroke-width", 2)
-      .attr("d", "M" + at(side.lo_ms) + "," + y + "H" + at(side.hi_ms));
-    svg.append("path").attr("stroke", "var(--ink)").attr("stroke-width", 2).attr("d", "M" + at(side.median_ms) + "," + (y - 11) + "v22");
-  });
-  return [heading("Raw measurements"), svg.node()];
-};
-
-const trialsOf = (record) => {
-  const trials = record.correctness || [];
-  if (trials.length === 0) return [];
-  const wrong = trials.filter((trial) => trial.first_wrong);
-  const parts = wrong.length === 0 ? [] : [heading("First wrong elements"), kbench.make("div", { class: "wide" }, kbench.table(
-    ["inputs", "trial", "output", "index", "expected", "got"],
-    wrong.map((trial) => [trial.family, String(trial.trial), String(trial.first_wrong.output),
-      "[" + trial.first_wrong.index.join(", ") + "]", trial.first_wrong.expected, trial.first_wrong.got]),
-    [false, true, true, true, true, true]))];
-  return parts.concat(heading("Trials"), kbench.make("div", { class: "wide" }, kbench.table(
-    ["inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"],
-    trials.map((trial) => [trial.family + (trial.sizes ? ", " + trial.sizes : ""), String(trial.trial),
-      kbench.number(trial.max_abs_error), kbench.number(trial.max_rel_error), kbench.number(trial.error_ratio),
-      kbench.number(trial.allclose_at), String(trial.wrong_elements)]),
-    [false, true, true, true, true, true, true])));
-};
-
-const profileOf = (record) => {
-  if (!record.profile || record.profile.length === 0) return [];
-  if (record.profile[0].gpu) {
-    const whole = record.profile.reduce((total, kernel) => total + kernel.gpu.ms, 0);
-    return [heading("Profile"), kbench.make("div", { class: "wide" }, kbench.table(
-      ["kernel", "grid", "block", "launches", "time", "share", "registers", "shared kB", "occupancy"],
-      record.profile.map((kernel) => [kernel.kernel, kernel.grid.join("×"), kernel.block.join("×"), String(kernel.launches),
-        kbench.duration(kernel.gpu.ms), whole > 0 ? Math.round(100 * kernel.gpu.ms / whole) + " %" : kbench.none,
-        String(kernel.gpu.registers), kbench.number((kernel.gpu.static_shared_bytes + kernel.gpu.dynamic_shared_bytes) / 1024),
-        typeof kernel.gpu.occupancy === "number" ? Math.round(100 * kernel.gpu.occupancy) + " %" : kbench.none]),
-      [false, false, false, true, true, true, true, true, true]))];
-  }
-  const sum = (counts, of) => Object.values(counts || {}).reduce((total, count) => total + of(count), 0);
-  return [heading("Profile"), kbench.make("div", { class: "wide" }, kbench.table(
-    ["kernel", "grid", "block", "launches", "warp instructions", "flops", "global MB", "conflicts"],
-    record.profile.map((kernel) => [kernel.kernel, kernel.grid.join("×"), kernel.block.join("×"), String(kernel.launches),
-      kbench.number(sum(kernel.instructions, (pair) => pair[0])),
-      kbench.number(sum(kernel.flops, (count) => count) + sum(kernel.tensor_flops, (count) => count)),
-      kbench.number(kernel.global.bytes / 1e6), kbench.number(kernel.shared.conflicts)]),
-    [false, false, false, true, true, true, true, true]))];
-};
-
-const phasesOf = (phases) => {
-  const parts = Object.entries(phases || {}).filter(([, seconds]) => seconds > 0).sort((a, b) => b[1] - a[1]);
-  const total = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
-  if (total <= 0) return [];
-  const named = parts.filter(([, seconds]) => seconds / total >= 0.02);
-  return [heading("Where its " + kbench.duration(total * 1e3) + " went"),
-    kbench.make("div", { class: "bar", role: "img", "aria-label": named.map(([name, s]) => name + " " + kbench.duration(s * 1e3)).join(", ") },
-      named.map(([name, seconds], i) => kbench.make("span", { title: name + " " + kbench.duration(seconds * 1e3),
-        style: "width:" + 100 * seconds / total + "%;background:" + kbench.modelColor(i) }))),
-    kbench.make("ul", { class: "legend" }, named.map(([name, seconds], i) => kbench.make("li", {},
-      kbench.make("i", { style: "background:" + kbench.modelColor(i) }), name + " " + kbench.duration(seconds * 1e3))))];
-};
-
-const logsOf = (details) => ["ncu", "ncu_failed", "compiler_log", "problem_log", "log"].filter((key) => details[key]).flatMap((key) =>
-  [heading({ ncu: "Nsight Compute", ncu_failed: "Nsight Compute says nothing", compiler_log: "Compiler",
-    problem_log: "Problem", log: "Log" }[key]),
-    kbench.make("pre", { tabindex: "0", class: "log" }, details[key])]);
-
-const sourceOf = (page) => {
-  if (!page.source) return page.source_note ? [kbench.make("p", { class: "soft" }, "Its source is not here: " + page.source_note + ".")] : [];
-  return [heading("Source: " + page.source.name), kbench.sourceView(page.source, page.marks || []),
-    page.source.cut ? kbench.make("p", { class: "soft" }, "The rest is left out here.") : null];
-};
-
-const findingsOf = (record) => {
-  const found = record.findings || [];
-  if (found.length === 0) return [];
-  return [heading("Findings"), kbench.make("ul", {}, found.map((finding) => kbench.make("li", {},
-    finding.kind + ": " + finding.message + (finding.count > 1 ? " (" + finding.count + " times)" : ""))))];
-};
-
 let opened = null, focusBefore = null;
-kbench.drawCandidate = () => {
-  const panel = document.getElementById("panel"), row = kbench.state.open;
-  if (row === opened) return;
-  opened = row;
-  panel.hidden = row === null;
-  if (row === null) {
-    (focusBefore && focusBefore.isConnected ? focusBefore.focus() : kbench.focusTable());
-    return;
-  }
-  if (!panel.contains(document.activeElement)) focusBefore = document.activeElement;
-  const page = kbench.detailsOf(row) || {}, record = page.record || {}, details = page.details || {};
+const panel = document.getElementById("panel");
+
+const panelHead = (row) => {
   const outcome = kbench.rows.outcomes[kbench.rows.outcome[row]], cause = kbench.rows.causes[kbench.rows.cause[row]];
-  const close = kbench.make("button", { type: "button", onclick: () => kbench.change({ open: null }, true) }, "Close (Esc)");
-  panel.replaceChildren(...[
-    kbench.make("div", { class: "top" }, kbench.make("h2", { id: "panel-heading" }, kbench.candidateName(row)),
-      kbench.make("span", { class: "status " + (outcome.good ? "good" : "bad") }, outcome.label + (cause ? ", " + cause : "")), close),
-    record.message ? kbench.make("p", { class: "bad" }, record.message) : null,
-    page.record ? null : kbench.make("p", { class: "notice" }, "Of this candidate the page holds what the table shows; kbench show tells the rest."),
+  const step = (label, by) => {
+    const to = kbench.beside(row, by);
+    return kbench.make("button", { type: "button", "data-step": by, disabled: to === null,
+      onclick: () => kbench.change({ open: to }) }, label);
+  };
+  return [kbench.make("div", { class: "top" }, kbench.make("h2", { id: "panel-heading" }, kbench.short(kbench.candidateName(row), 300)),
+    kbench.make("span", { class: "status " + (outcome.good ? "good" : "bad") },
+      outcome.label + (cause ? ", " + kbench.short(cause, 120) : "")),
+    kbench.make("span", { class: "steps" }, step("Previous", -1), step("Next", 1),
+      kbench.make("button", { type: "button", class: "close", onclick: () => kbench.change({ open: null }, true) }, "Close (Esc)"))),
+  cause.length > 120 ? kbench.make("p", {}, cause) : null];
+};
+
+const panelBody = (row) => {
+  const page = kbench.detailsOf(row), record = page.record || {}, details = page.details || {};
+  const message = record.message || page.message;
+  return [message ? kbench.make("p", { class: "bad" }, message) : null,
+    page.record ? null : kbench.make("p", { class: "notice" },
+      "Of this candidate the page holds its row, cause and message; kbench show tells the rest."),
     page.cut && page.cut.length > 0 ? kbench.make("p", { class: "soft" }, "Shortened here: " + page.cut.join(", ") + ".") : null,
     page.details_note ? kbench.make("p", { class: "soft" }, "Its details are not here: " + page.details_note + ".") : null,
     ...(page.record ? [factsOf(record, row), timesOf(record), stripsOf(record, details.raw_ms), findingsOf(record), trialsOf(record),
-      logsOf(details), sourceOf(page), profileOf(record), phasesOf(details.phases_s)].flat() : []),
-  ].filter((part) => part !== null));
+      logsOf(details), sourceOf(page), profileOf(record), phasesOf(details.phases_s)].flat() : [rowFactsOf(row)])];
+};
+
+kbench.drawCandidate = () => {
+  const row = kbench.state.open;
+  if (row === opened) return;
+  opened = row;
+  if (row === null) {
+    panel.hidden = true;
+    const back = focusBefore && focusBefore.isConnected && focusBefore !== document.body;
+    if (back) focusBefore.focus();
+    else kbench.focusTable();
+    return;
+  }
+  const active = document.activeElement, stepped = panel.contains(active) ? active.dataset.step : undefined;
+  if (!panel.contains(active)) focusBefore = active;
+  kbench.tip(null, null);
+  panel.replaceChildren(...panelHead(row).concat(panelBody(row)).filter((part) => part !== null));
+  panel.hidden = false;
   panel.scrollTop = 0;
   const marked = panel.querySelector("pre.source .marked");
   if (marked) marked.parentElement.scrollTop = Math.max(0, marked.offsetTop - marked.parentElement.offsetTop - 60);
-  close.focus();
+  const again = stepped && panel.querySelector("[data-step='" + stepped + "']:not([disabled])");
+  (again || panel.querySelector(".close")).focus();
+};
+
+// Tab goes round in the panel, also from where a click outside has left it.
+const tabInPanel = (event) => {
+  const stops = [...panel.querySelectorAll("button, a[href], summary, [tabindex='0']")]
+    .filter((stop) => !stop.disabled && stop.getClientRects().length > 0);
+  const first = stops[0], last = stops[stops.length - 1], at = document.activeElement;
+  const leaves = !panel.contains(at) || (event.shiftKey ? at === first : at === last);
+  if (!leaves) return;
+  event.preventDefault();
+  (event.shiftKey ? last : first).focus();
 };
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && kbench.state.open !== null) kbench.change({ open: null }, true);
+  if (kbench.state.open === null) return;
+  if (event.key === "Escape") kbench.change({ open: null }, true);
+  if (event.key === "Tab") tabInPanel(event);
 });

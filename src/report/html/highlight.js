@@ -3,6 +3,7 @@
 "use strict";
 
 const words = (text) => new Set(text.split(" "));
+// (?![^]) is the end of the text: with the flag m, $ would be that of any line.
 const languages = {
   cuda: {
     keywords: words("alignas asm auto bool break case catch char class const constexpr continue default " +
@@ -13,34 +14,46 @@ const languages = {
       "uint2 uint4 dim3 size_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t __global__ " +
       "__device__ __host__ __shared__ __constant__ __restrict__ __forceinline__ __launch_bounds__ __syncthreads " +
       "__syncwarp threadIdx blockIdx blockDim gridDim warpSize"),
-    token: /(\/\/[^\n]*|\/\*[^]*?(?:\*\/|$))|(^[ \t]*#(?:[^\n\\]|\\[^])*)|("(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?)|(\b(?:0[xX][\da-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfFhH]*)|([A-Za-z_]\w*)|(<<<|>>>)/gm,
+    token: /(\/\/[^\n]*|\/\*[^]*?(?:\*\/|(?![^])))|(^[ \t]*#(?:\/\*[^]*?(?:\*\/|(?![^]))|[^\n\\]|\\[^])*)|("(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?)|(\b(?:0[xX][\da-fA-F]+|\d[\d.']*(?:[eE][+-]?\d+)?)[uUlLfFhH]*)|([A-Za-z_]\w*)|(<<<|>>>)/gm,
   },
   python: {
     keywords: words("and as assert async await break class continue def del elif else except False finally for " +
       "from global if import in is lambda None nonlocal not or pass raise return self True try while with yield"),
-    token: /(#[^\n]*)|(^[ \t]*@[\w.]+)|([rRbBfFuU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?))|(\b(?:0[xX][\da-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)\b)|([A-Za-z_]\w*)|(<<<|>>>)/gm,
+    token: /(#[^\n]*)|(^[ \t]*@[\w.]+)|([rRbBfFuU]{0,2}(?:"""(?:[^\\]|\\[^])*?(?:"""|(?![^]))|'''(?:[^\\]|\\[^])*?(?:'''|(?![^]))|"(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?))|(\b(?:0[xX][\da-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)\b)|([A-Za-z_]\w*)|(<<<|>>>)/gm,
   },
+};
+
+// A text in pieces of [text, class].
+const piecesOf = (text, language) => {
+  const pieces = [];
+  let at = 0;
+  for (const match of text.matchAll(language.token)) {
+    if (match.index > at) pieces.push([text.slice(at, match.index), ""]);
+    const kind = match[1] !== undefined ? "c" : match[2] !== undefined ? "p" : match[3] !== undefined ? "s"
+      : match[4] !== undefined ? "d" : match[5] !== undefined ? (language.keywords.has(match[5]) ? "k" : "") : "k";
+    if (kind === "s" && language.nested) for (const piece of language.nested(match[0])) pieces.push(piece);
+    else pieces.push([match[0], kind]);
+    at = match.index + match[0].length;
+  }
+  pieces.push([text.slice(at), ""]);
+  return pieces;
+};
+// What Python gives to load_inline stands in long strings: that is CUDA, whatever is around it.
+languages.python.nested = (string) => {
+  const [, open, code, close] = /^(\w*(?:"""|'''))([^]*?)("""|'''|)$/.exec(string) || [];
+  if (open === undefined || !/__global__|__device__|#include|torch::|<<</.test(code)) return [[string, "s"]];
+  return [[open, "s"], ...piecesOf(code, languages.cuda), [close, "s"]];
 };
 
 // The lines of a text, each a list of [text, class].
 kbench.highlighted = (text, name) => {
-  const language = languages[name] || languages.cuda;
   const lines = [[]];
-  const add = (piece, kind) => {
+  for (const [piece, kind] of piecesOf(text, languages[name] || languages.cuda)) {
     piece.split("\n").forEach((part, i) => {
       if (i > 0) lines.push([]);
       if (part !== "") lines[lines.length - 1].push([part, kind]);
     });
-  };
-  let at = 0;
-  for (const match of text.matchAll(language.token)) {
-    if (match.index > at) add(text.slice(at, match.index), "");
-    const kind = match[1] !== undefined ? "c" : match[2] !== undefined ? "p" : match[3] !== undefined ? "s"
-      : match[4] !== undefined ? "d" : match[5] !== undefined ? (language.keywords.has(match[5]) ? "k" : "") : "k";
-    add(match[0], kind);
-    at = match.index + match[0].length;
   }
-  add(text.slice(at), "");
   return lines;
 };
 

@@ -3,11 +3,24 @@
 // address, so that a view can be sent to somebody and the browser's buttons go back and forth.
 "use strict";
 kbench.state = { search: "", outcome: "", model: "", level: "", class: "", cause: "",
-  sort: "", descending: false, open: null };
+  range: "", sort: "", descending: false, open: null };
 const listeners = [];
 kbench.onState = (listener) => listeners.push(listener);
 
-const keys = ["search", "outcome", "model", "level", "class", "cause", "sort"];
+kbench.noFilter = { search: "", outcome: "", model: "", level: "", class: "", cause: "", range: "" };
+const keys = [...Object.keys(kbench.noFilter), "sort"];
+
+// What charts filter by: "speedup:0.5:0.7" are the rows from 0.5 up to 0.7.
+const rangeOf = (text) => {
+  const [column, low, high] = text.split(":");
+  return ["speedup", "ended"].includes(column) && Number(low) <= Number(high) ? { column, low: Number(low), high: Number(high) } : null;
+};
+kbench.rangeText = () => {
+  const range = rangeOf(kbench.state.range);
+  if (range === null) return "";
+  return range.column === "speedup" ? "speedup " + kbench.factor(range.low) + " to " + kbench.factor(range.high)
+    : "judged from second " + kbench.number(range.low) + " to " + kbench.number(range.high);
+};
 const readHash = () => {
   const given = new URLSearchParams(location.hash.slice(1));
   for (const key of keys) kbench.state[key] = given.get(key) || "";
@@ -75,6 +88,11 @@ kbench.filtered = () => {
   equals("class", rows.classes, (text) => text);
   equals("cause", rows.causes, (text) => text);
   if (state.level !== "") tests.push((row) => String(rows.level[row]) === state.level);
+  const range = rangeOf(state.range);
+  if (range !== null) {
+    const values = rows[range.column];
+    tests.push((row) => values[row] !== null && values[row] >= range.low && values[row] < range.high);
+  }
   const search = searched(state.search);
   if (search !== null) tests.push(search);
   const found = [];

@@ -46,7 +46,7 @@ kbench.drawTable = () => {
     "aria-label": "Search the candidates", value: kbench.state.search,
     oninput: () => kbench.change({ search: search.value }) });
   const choice = (name, title, texts, label, value) => {
-    const options = texts.map((text) => [value(text), label(text)]);
+    const options = texts.map((text) => [value(text), kbench.short(label(text), 60)]);
     const select = kbench.make("select", { "aria-label": title, onchange: () => kbench.change({ [name]: select.value }) },
       kbench.make("option", { value: "" }, title + ": all"),
       options.map(([key, text]) => kbench.make("option", { value: key }, text)));
@@ -61,21 +61,21 @@ kbench.drawTable = () => {
     class: choice("class", "class", rows.classes, plain, plain),
     cause: choice("cause", "cause", rows.causes.filter((cause) => cause !== ""), plain, plain),
   };
-  const clear = kbench.make("button", { type: "button", onclick: () => kbench.change(
-    { search: "", outcome: "", model: "", level: "", class: "", cause: "" }) }, "Clear");
+  const range = kbench.make("button", { type: "button", class: "chosen", hidden: true, onclick: () => kbench.change({ range: "" }) });
+  const clear = kbench.make("button", { type: "button", onclick: () => kbench.change(kbench.noFilter) }, "Clear");
 
   const headers = columns.map((column) => kbench.make("th", { scope: "col", class: column.number && "n" },
     kbench.make("button", { type: "button", onclick: () => {
       const again = kbench.state.sort === column.title;
       kbench.change({ sort: again && kbench.state.descending ? "" : column.title,
         descending: again ? !kbench.state.descending : false });
-    } }, column.title)));
+    } }, column.title), kbench.make("span", { class: "printed" }, column.title)));
   const body = kbench.make("tbody");
   const box = kbench.make("div", { class: "grid-box", tabindex: "0", role: "group",
     "aria-label": "Candidates; arrow keys move, Enter opens" },
     kbench.make("table", {}, kbench.make("thead", {}, kbench.make("tr", {}, headers)), body));
   section.append(kbench.make("h2", { id: "candidates-heading", tabindex: "-1" }, "Candidates"),
-    kbench.make("div", { class: "filters" }, search, Object.values(selects), clear, count), box);
+    kbench.make("div", { class: "filters" }, search, Object.values(selects), range, clear, count), box);
 
   const line = (row, place) => {
     const cells = columns.map((column, i) => kbench.make("td", { class: column.number && "n" },
@@ -104,11 +104,15 @@ kbench.drawTable = () => {
     body.replaceChildren(...lines);
   };
   box.addEventListener("scroll", () => draw(false), { passive: true });
+  new ResizeObserver(() => draw(false)).observe(box);
 
   const refresh = () => {
     const state = kbench.state;
     if (search.value !== state.search) search.value = state.search;
     for (const [name, select] of Object.entries(selects)) select.value = state[name];
+    range.textContent = kbench.rangeText() + " ×";
+    range.setAttribute("aria-label", "Without the filter: " + kbench.rangeText());
+    range.hidden = kbench.rangeText() === "";
     shown = kbench.filtered();
     const column = columns.find((one) => one.title === state.sort);
     if (column) {
@@ -136,12 +140,19 @@ kbench.drawTable = () => {
     else if (top + rowHeight + head > box.scrollTop + box.clientHeight) box.scrollTop = top + rowHeight + head - box.clientHeight;
     draw(true);
   };
+  const sayCurrent = () => {
+    if (shown.length === 0) return;
+    kbench.say(kbench.candidateName(shown[current]) + ", " + columns.filter((column) => !["problem", "model", "sample"].includes(column.title))
+      .map((column) => [column.title, column.text(shown[current])]).filter(([, text]) => text !== "" && text !== kbench.none)
+      .map(([title, text]) => title + " " + text).join(", "));
+  };
   box.addEventListener("keydown", (event) => {
     const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 2);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -shown.length, End: shown.length };
     if (event.key in steps) {
       current = Math.max(0, Math.min(shown.length - 1, current + steps[event.key]));
       inView();
+      sayCurrent();
     } else if (event.key === "Enter" && event.target === box && shown.length > 0) {
       kbench.open(shown[current]);
     } else {
@@ -151,13 +162,26 @@ kbench.drawTable = () => {
   });
   addEventListener("keydown", (event) => {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-    if (event.key === "/" && !typing) {
+    if (event.key === "/" && !typing && kbench.state.open === null) {
       event.preventDefault();
       search.focus();
     }
   });
   kbench.printTable = (now) => { printing = now; draw(true); };
   kbench.focusTable = () => box.focus({ preventScroll: true });
+  // The candidate before or after one in the table as it stands; null where there is none.
+  kbench.beside = (row, step) => {
+    const place = shown.indexOf(row);
+    return place < 0 || shown[place + step] === undefined ? null : shown[place + step];
+  };
+  // Filters by what was chosen elsewhere on the page, and goes there.
+  kbench.filterTo = (changes) => {
+    kbench.change(Object.assign({}, kbench.noFilter, changes), true);
+    const heading = document.getElementById("candidates-heading");
+    heading.scrollIntoView();
+    heading.focus({ preventScroll: true });
+    kbench.say(count.textContent);
+  };
   kbench.onState(refresh);
   refresh();
 };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The run over time: when each candidate was judged; of many, how many a second.
+"use strict";
+const mostBarsOfRun = 2000, mostLanes = 24;
+
+const secondsTitle = () => "seconds after " +
+  new Date(kbench.data.charts.timeline_start * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC";
+const knownEnds = () => {
+  const known = [];
+  for (let row = 0; row < kbench.rows.count; ++row) if (kbench.rows.ended[row] !== null) known.push(row);
+  return known.sort((a, b) => kbench.rows.ended[a] - kbench.rows.ended[b]);
+};
+const beginOf = (row) => Math.max(0, kbench.rows.ended[row] - (kbench.rows.seconds[row] || 0));
+
+// Each bar in the first lane that is free when it begins.
+const lanesOf = (known) => {
+  const lanes = [], free = [];
+  for (const row of [...known].sort((a, b) => beginOf(a) - beginOf(b))) {
+    let lane = free.findIndex((until) => until <= beginOf(row) + 1e-3);
+    if (lane < 0) lane = free.length < mostLanes ? free.push(0) - 1 : d3.scan(free);
+    free[lane] = kbench.rows.ended[row];
+    (lanes[lane] = lanes[lane] || []).push(row);
+  }
+  return lanes;
+};
+
+const drawLanes = (chart, known, end) => {
+  const rows = kbench.rows, lanes = lanesOf(known), each = 16;
+  const height = 12 + lanes.length * each + kbench.size.bottom;
+  kbench.frame(chart, "The run", "each bar a candidate from its turn to its verdict", "Timeline of " +
+    kbench.counted(known.length, "candidate") + " over " + Math.round(end) + " seconds.", { height });
+  const x = d3.scaleLinear([0, end], [14, chart.width - 28]), axis = d3.axisBottom(x);
+  kbench.linearTicks()(axis, chart.width - 42, 70);
+  chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (12 + lanes.length * each) + ")").call(axis);
+  chart.svg.append("text").attr("class", "soft").attr("text-anchor", "middle").attr("x", chart.width / 2)
+    .attr("y", height - 8).text(secondsTitle());
+  const laneOf = new Map();
+  lanes.forEach((lane, i) => { for (const row of lane) laneOf.set(row, i); });
+  const box = (row) => [x(beginOf(row)), 10 + laneOf.get(row) * each,
+    Math.max(1, x(rows.ended[row]) - x(beginOf(row)) - 0.5), each - 3];
+  const say = (row) => kbench.candidateName(row) + "\n" + rows.outcomes[rows.outcome[row]].label +
+    ", " + kbench.duration((rows.seconds[row] || 0) * 1e3);
+  const bars = chart.svg.append("g").selectAll("rect").data(known).join("rect").attr("class", "marks")
+    .attr("x", (row) => box(row)[0]).attr("y", (row) => box(row)[1]).attr("width", (row) => box(row)[2])
+    .attr("height", each - 3).attr("fill", (row) => kbench.outcomeColor(rows.outcome[row]));
+  kbench.says(bars, say, kbench.open);
+  const present = [...new Set(known.map((row) => rows.outcome[row]))].sort((a, b) => a - b);
+  kbench.legend(chart, present.map((outcome) => [rows.outcomes[outcome].label, kbench.outcomeColor(outcome)]), null, 1);
+  kbench.walk(chart, { lines: lanes, box, text: say, enter: kbench.open, what: "opens the candidate" });
+};
+
+const drawRate = (chart, known, end) => {
+  const count = Math.min(120, Math.floor(chart.width / 6)), bins = d3.range(count).map((i) => ({ i, count: 0 }));
+  for (const row of known) ++bins[Math.min(count - 1, Math.floor(kbench.rows.ended[row] / end * count))].count;
+  const perSecond = count / end;
+  kbench.frame(chart, "The run", "verdicts a second", "Rate of verdicts over " + Math.round(end) + " seconds.", { height: 240 });
+  const { left, right, top, bottom } = kbench.size;
+  const x = d3.scaleLinear([0, end], [left, chart.width - right]);
+  const y = d3.scaleLinear([0, d3.max(bins, (bin) => bin.count) * perSecond], [chart.height - bottom, top]).nice();
+  kbench.axes(chart, x, y, secondsTitle(), "verdicts/s", kbench.linearTicks(), kbench.linearTicks());
+  chart.svg.append("path").datum(bins.concat([bins[count - 1]])).attr("class", "rate")
+    .attr("d", d3.area().curve(d3.curveStepAfter)
+      .x((_, i) => x(i / count * end)).y0(y(0)).y1((bin) => y(bin.count * perSecond)));
+  const from = (bin) => bin.i / count * end, to = (bin) => (bin.i + 1) / count * end;
+  const say = (bin) => "second " + kbench.number(from(bin)) + " to " + kbench.number(to(bin)) + "\n" +
+    kbench.counted(bin.count, "verdict") + ", " + kbench.number(bin.count * perSecond) + "/s";
+  const filter = (bin) => kbench.filterTo({ range: "ended:" + from(bin).toPrecision(9) + ":" + to(bin).toPrecision(9) });
+  const box = (bin) => [x(from(bin)), y(bin.count * perSecond), x(to(bin)) - x(from(bin)), y(0) - y(bin.count * perSecond)];
+  const covers = chart.svg.append("g").selectAll("rect").data(bins).join("rect").attr("class", "marks")
+    .attr("x", (bin) => box(bin)[0]).attr("width", (bin) => box(bin)[2]).attr("y", top)
+    .attr("height", chart.height - top - bottom).attr("fill", "transparent");
+  kbench.says(covers, say, filter);
+  kbench.walk(chart, { lines: [bins], box, text: say, enter: filter, what: "filters the table by them" });
+};
+
+kbench.charts.push({ id: "chart-timeline", broad: true,
+  holds: () => kbench.data.charts.timeline_start !== null && knownEnds().length > 0, draw: (chart) => {
+    const known = knownEnds(), end = d3.max(known, (row) => kbench.rows.ended[row]) || 1;
+    (known.length > mostBarsOfRun ? drawRate : drawLanes)(chart, known, end);
+  } });
