@@ -89,27 +89,33 @@ JsonText sol_text(const SpeedOfLight& sol) {
   return text.field("written_bytes", sol.work.written_bytes);
 }
 
+JsonText shrunk_text(const Shrunk& shrunk) {
+  return JsonText()
+      .field("bytes", std::llround(shrunk.bytes))
+      .field("flops", std::llround(shrunk.flops))
+      .field("full_bytes", std::llround(shrunk.full_bytes))
+      .field("full_flops", std::llround(shrunk.full_flops))
+      .field("within", shrunk.within);
+}
+
 /// What is written as it stands in the record's line, or as it would.
 struct AsInLine {
-  std::string findings = "[]", profile = "null", shrunk = "null", sol = "null";
+  std::string findings = "[]", profile = "null";
 };
 
 AsInLine as_in_line(const Record& record, const RunDetails& details) {
-  static constexpr std::string_view kNames[] = {"findings", "profile", "shrunk", "sol"};
-  const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
-  if (record.place.length != 0 && has_left) {
-    std::vector<std::string> texts = details.fields(record, kNames);
-    if (texts[0] == "null") texts[0] = "[]";  // of a version that did not look
-    return {std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), std::move(texts[3])};
-  }
-  // Most lines need not be read again.
+  static constexpr std::string_view kNames[] = {"findings", "profile"};
   AsInLine line;
-  if (record.shrunk) line.shrunk = JsonText::dumped(to_json(*record.shrunk));
-  if (record.sol) line.sol = sol_text(*record.sol).text();
-  if (record.place.length != 0) return line;
-  const nlohmann::json whole = to_json(record);
-  line.findings = JsonText::dumped(whole["findings"]);
-  line.profile = JsonText::dumped(whole["profile"]);
+  const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
+  if (record.place.length == 0) {
+    const nlohmann::json whole = to_json(record);
+    line.findings = JsonText::dumped(whole["findings"]);
+    line.profile = JsonText::dumped(whole["profile"]);
+  } else if (has_left) {  // most lines need not be read again
+    std::vector<std::string> texts = details.fields(record, kNames);
+    if (texts[0] != "null") line.findings = std::move(texts[0]);  // a version that did not look
+    line.profile = std::move(texts[1]);
+  }
   return line;
 }
 
@@ -131,7 +137,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("device", record.device.str())
       .field("judge", record.judge.str())
       .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
-      .raw("shrunk", line.shrunk)
+      .field("shrunk", maybe(pointer(record.shrunk), shrunk_text))
       .field("outcome", to_string(record.outcome))
       .field("stage", to_string(record.stage))
       .field("cause", record.cause.str())
@@ -142,7 +148,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("time_ms", time_ms(record, "candidate"))
       .field("baseline_ms", time_ms(record, report.baseline))
       .field("speedup", maybe(speedup_over(record, report.baseline), speedup_text))
-      .raw("sol", line.sol)
+      .field("sol", maybe(pointer(record.sol), sol_text))
       .field("told_ms", told_ms(record))
       .field("trust", record.timing ? std::optional(record.timing->trust.str()) : std::nullopt)
       .field("class", record.kernel_class.str())
