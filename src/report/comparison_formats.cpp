@@ -8,6 +8,7 @@
 
 #include "compared_facts.hpp"
 #include "compared_gate.hpp"
+#include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "targets.hpp"
 #include "text.hpp"
@@ -62,8 +63,9 @@ double parse_regression_gate(std::string_view argument) {
   constexpr std::string_view kName = "regression";
   const std::size_t equals = argument.find('=');
   if (argument.substr(0, equals) != kName)
-    throw UsageError(
-        fmt::format("there is no gate \"{}\"; there is {}, as in {}=5%", argument, kName, kName));
+    throw UsageError(fmt::format("there is no gate \"{}\"; there is {}, as in {}=5%{}", argument,
+                                 kName, kName,
+                                 did_you_mean(argument.substr(0, equals), {std::string(kName)})));
   if (equals == std::string_view::npos) return ComparisonOptions().regression;
   std::string_view number = argument.substr(equals + 1);
   const bool is_percent = number.ends_with('%');

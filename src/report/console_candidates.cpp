@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "observed.hpp"
 #include "tables.hpp"
@@ -46,9 +50,12 @@ class CandidateLines {
     if (room() < problem_ + model_ && !several_models) model_ = 0;
     if (room() < std::min(kLeastForNames, problem_ + model_)) interval_ = 0;
     const std::size_t names = std::max(room(), kLeastForNames / 2);
-    if (problem_ + model_ <= names) return;
-    model_ = std::min(model_, std::max(names / 3, names - std::min(names, problem_)));
-    problem_ = names - model_;
+    if (problem_ + model_ > names) {
+      model_ = std::min(model_, std::max(names / 3, names - std::min(names, problem_)));
+      problem_ = names - model_;
+    }
+    problems_ = fitted_of(&Record::problem, problem_);
+    models_ = fitted_of(&Record::model, model_);
   }
 
   void write() {
@@ -71,6 +78,20 @@ class CandidateLines {
 
   const Record& first() const { return report_.run.records[report_.candidates.front()]; }
 
+  /// A name of each candidate as it is printed; different ones stay different.
+  std::map<Interned, std::string> fitted_of(Interned Record::*field, std::size_t width) const {
+    std::map<Interned, std::string> texts;
+    if (width == 0) return texts;
+    for (const std::size_t index : report_.candidates)
+      texts.emplace(report_.run.records[index].*field, "");
+    std::vector<std::string> names;
+    for (const auto& [name, text] : texts) names.push_back(printable(name.str()));
+    names = fitted_names(names, width);
+    std::size_t i = 0;
+    for (auto& [name, text] : texts) text = std::move(names[i++]);
+    return texts;
+  }
+
   /// Columns that are left for problem and model.
   std::size_t room() const {
     const auto of = [](std::size_t width, std::size_t before) {
@@ -83,9 +104,9 @@ class CandidateLines {
   }
 
   std::string line(const Cells& cells) const {
-    std::string text = padded(fitted(cells.outcome, outcome_), outcome_) + " " +
-                       padded(fitted_name(cells.problem, problem_), problem_);
-    if (model_ > 0) text += " " + padded(fitted_name(cells.model, model_), model_);
+    std::string text =
+        padded(fitted(cells.outcome, outcome_), outcome_) + " " + padded(cells.problem, problem_);
+    if (model_ > 0) text += " " + padded(cells.model, model_);
     text += " " + padded(cells.sample, kSample, true) + " " + padded(cells.time, kTime, true);
     if (estimate_ > 0) text += "  " + padded(cells.estimate, estimate_, true);
     if (limit_ > 0) text += "  " + padded(cells.limit, limit_, true);
@@ -100,8 +121,8 @@ class CandidateLines {
     const bool correct = record.outcome == Outcome::kCorrect;
     const auto time = time_ms(record, "candidate");
     Cells cells{.outcome = label_of(record),
-                .problem = printable(record.problem.str()),
-                .model = printable(record.model.str()),
+                .problem = problems_.at(record.problem),
+                .model = model_ > 0 ? models_.at(record.model) : std::string(),
                 .sample = std::to_string(record.sample),
                 .time = time ? duration(*time) : std::string(correct ? kNoValue : ""),
                 .estimate = short_estimate(record),
@@ -143,6 +164,7 @@ class CandidateLines {
 
   const Report& report_;
   ConsoleLines& out_;
+  std::map<Interned, std::string> problems_, models_;  // as they are printed
   std::string gpu_;  // that estimates are for; empty: there are none
   // Columns of what has some; 0: it has none.
   std::size_t outcome_ = 7, problem_ = 7, model_ = 5, estimate_ = 0, limit_ = 0, interval_ = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "code_points.hpp"
@@ -83,6 +84,10 @@ std::string padded(std::string_view text, std::size_t width, bool right_aligned)
   return right_aligned ? fill + std::string(text) : std::string(text) + fill;
 }
 
+namespace {
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
+}  // namespace
+
 std::string fitted_name(std::string_view text, std::size_t width) {
   constexpr std::size_t kLeast = 8;  // below that an end tells no more than a start
   if (columns(text) <= width || width < kLeast) return fitted(text, width);
@@ -92,12 +97,48 @@ std::string fitted_name(std::string_view text, std::size_t width) {
   std::size_t from = text.size();
   while (from > 0) {
     std::size_t before = from - 1;
-    while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xc0u) == 0x80u) --before;
+    while (before > 0 && continues_character(text[before])) --before;
     if (columns(text.substr(before)) > tail) break;
     from = before;
   }
   return std::string(text.substr(0, bytes_of_columns(text, head))) + "…" +
          std::string(text.substr(from));
+}
+
+namespace {
+
+/// Fits anew those of `names` at the indices `alike` that look alike.
+void tell_apart(const std::vector<std::string>& names, std::size_t width,
+                const std::vector<std::size_t>& alike, std::vector<std::string>& fitted_texts) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (const std::size_t i : alike) groups[fitted_texts[i]].push_back(i);
+  for (const auto& [text, group] : groups) {
+    if (group.size() < 2) continue;
+    const std::string& first = names[group.front()];
+    std::size_t same = first.size();
+    for (const std::size_t i : group) {
+      const auto [end, other] = std::ranges::mismatch(first, names[i]);
+      same = std::min(same, static_cast<std::size_t>(end - first.begin()));
+    }
+    while (same > 0 && same < first.size() && continues_character(first[same])) --same;
+    for (const std::size_t i : group) fitted_texts[i] = fitted("…" + names[i].substr(same), width);
+    // Some may still be alike, unless there is no room or no difference.
+    const auto is_first = [&](std::size_t i) { return fitted_texts[i] == fitted_texts[group[0]]; };
+    if (!std::ranges::all_of(group, is_first)) tell_apart(names, width, group, fitted_texts);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width) {
+  std::vector<std::string> fitted_texts;
+  std::vector<std::size_t> all;
+  for (const std::string& name : names) {
+    all.push_back(all.size());
+    fitted_texts.push_back(fitted_name(name, width));
+  }
+  tell_apart(names, width, all, fitted_texts);
+  return fitted_texts;
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {

@@ -26,6 +26,9 @@ std::size_t columns(std::string_view text);
 std::string fitted(std::string_view text, std::size_t width);
 /// The same for a name: what is missing is of its middle.
 std::string fitted_name(std::string_view text, std::size_t width);
+/// The same for each of `names`, which differ; of those that would look alike, what they all begin
+/// with is missing.
+std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width);
 /// `text` filled with spaces to `width` columns, at its right or (for numbers) its left.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned = false);
 /// `text` broken at spaces, else behind a "/", into lines of at most `width` columns.

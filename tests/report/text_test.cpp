@@ -48,6 +48,20 @@ TEST(Text, NamesAreCutInTheirMiddle) {
   EXPECT_EQ(columns(fitted_name("level1/🚀🚀🚀🚀🚀🚀", 12)), 12u);
 }
 
+TEST(Text, NamesThatDifferStayDifferent) {
+  EXPECT_THAT(fitted_names({"short", "a long name indeed"}, 10),
+              ElementsAre("short", "a long…eed"));
+  EXPECT_THAT(fitted_names({"model-0 with all its tools", "model-1 with all its tools"}, 9),
+              ElementsAre("…0 with …", "…1 with …"));
+  EXPECT_THAT(fitted_names(
+                  {"alike-漢a-and-on-alike", "alike-漢b-and-on-alike", "alike-字-and-on-alike"}, 9),
+              ElementsAre("…漢a-and…", "…漢b-and…", "…字-and-…"));
+  EXPECT_THAT(fitted_names({"alike-漢-and-on-alike", "alike-漣-and-on-alike"}, 9),
+              ElementsAre("…漢-and-…", "…漣-and-…"));
+  EXPECT_THAT(fitted_names({"wide-0", "wide-1"}, 1), ElementsAre("…", "…"));
+  EXPECT_THAT(fitted_names({"same and same", "same and same"}, 8), ElementsAre("…", "…"));
+}
+
 TEST(Text, LinesBreakAtSpacesAndInWordsThatAreTooLong) {
   EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
   EXPECT_THAT(wrapped("exactly8", 8), ElementsAre("exactly8"));
