@@ -6,9 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
+#include "compile/host_compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "kbench/plot.hpp"
@@ -116,6 +119,21 @@ Selection selection_of(const std::vector<std::string>& arguments) {
   return selection;
 }
 
+namespace {
+
+/// What write_plots() would say, before hours are spent on a run whose charts cannot be drawn.
+void check_plot(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!std::filesystem::is_directory(folder, failure))
+    throw UsageError(
+        fmt::format("--plot {}: it is no folder, and none can be made there", folder.string()));
+  if (!find_program("gnuplot"))
+    throw UsageError("--plot draws with gnuplot, which is not there: install Debian's gnuplot-nox");
+}
+
+}  // namespace
+
 void check_words(const ReportArguments& arguments) {
   selection_of(arguments.selections);
   targets_of(arguments);
@@ -131,6 +149,7 @@ void check_words(const ReportArguments& arguments) {
       throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
   }
   if (!arguments.expect.empty()) read_expectations(arguments.expect);
+  if (!arguments.plot.empty()) check_plot(arguments.plot);
 }
 
 int report_on(RunFile run, const ReportArguments& arguments,

@@ -122,6 +122,9 @@ TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
   EXPECT_THAT(result.error,
               AllOf(HasSubstr("no/folder/report.html"), HasSubstr("there is no folder")));
   EXPECT_EQ(report("gpu.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).status.code, kUsage);
+  // Before a run is read, or made.
+  EXPECT_THAT(report("none.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).error,
+              HasSubstr("--plot"));
 }
 
 TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {
