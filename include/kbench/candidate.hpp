@@ -23,7 +23,8 @@ struct Candidate {
   CandidateKind kind = CandidateKind::kKernel;
   std::filesystem::path path;  ///< empty when it came by standard input
   std::string source;
-  /// Files beside a module that its source names, by the name that it gives them.
+  /// Files beside a module that its source names, by the name that it gives them; none of them is
+  /// another candidate.
   std::map<std::string, std::string> files;
   std::optional<CodeBlock> block;  ///< where `source` stands, when it was taken out of an answer
   std::size_t blocks = 0;          ///< of that answer

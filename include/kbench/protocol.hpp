@@ -221,6 +221,9 @@ struct ClaimedFailure {
 };
 ClaimedFailure claimed_failure(std::string_view body);
 
+/// The outcome itself where a candidate's process may say it of its own end, else a crash.
+Outcome claimable(Outcome outcome);
+
 /// The largest body that a candidate may send to the judge.
 inline constexpr std::uint32_t kMaxCandidateBody = 1u << 18;
 /// The largest request of a candidate to build something.

@@ -125,6 +125,23 @@ std::string_view cause_of(const FirstError& error) {
   return "ptxas_error";
 }
 
+/// What to do about an error, where it is one that an author may not understand; "" else.
+std::string_view advice(const FirstError& error) {
+  const auto is_in = [&](std::string_view part) {
+    return error.file.find(part) != std::string::npos;
+  };
+  const auto says = [&](std::string_view words) {
+    return error.text.find(words) != std::string::npos;
+  };
+  std::string_view rest = error.rest;
+  const bool names_device = next_line(rest).find("cub::Device") != std::string_view::npos;
+  const bool of_host = says("not allowed in JIT mode") || says("cannot open source file");
+  if (names_device || is_in("/thrust/") || (is_in("/cub/") && of_host))
+    return "; cub's device-wide algorithms and thrust are host code: kernels include cub/block/…, "
+           "cub/warp/… and cub/thread/…, or all of these by cub/cub.cuh";
+  return "";
+}
+
 std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
 }  // namespace
@@ -140,11 +157,12 @@ Diagnosis diagnose(std::string_view log, const std::vector<std::string>& name_ex
   const std::string cause(cause_of(*error));
   if (error->file.empty()) return {cause, "ptxas: " + error->text};
   if (error->file == kSourceName)
-    return {cause, fmt::format("line {}: {}", error->line, error->text)};
+    return {cause, fmt::format("line {}: {}{}", error->line, error->text, advice(*error))};
   const auto line = candidate_line(error->rest);
   const std::string where = fmt::format("{}, line {}", base_name(error->file), error->line);
-  return {cause, line ? fmt::format("line {}: {} (in {})", *line, error->text, where)
-                      : fmt::format("{}: {}", where, error->text)};
+  return {cause,
+          line ? fmt::format("line {}: {} (in {}){}", *line, error->text, where, advice(*error))
+               : fmt::format("{}: {}{}", where, error->text, advice(*error))};
 }
 
 }  // namespace kbench

@@ -76,20 +76,20 @@ struct HostCompiler::Impl {
   KeyedPool<HostResult> pool;  // last: its threads use the rest
 };
 
-/// Headers may have changed under a prelude; built anew, it has to do.
+/// Headers may have changed under a prelude; built anew, it has to do. A candidate's text may speak
+/// of precompiled headers as well, so the header is to blame only where it fails without that text.
 HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                                           const std::vector<std::string>& units, HostRun& run) {
   HostResult result = run.compile(preludes.ready(kind), units);
-  const auto refused = [&] {
-    const auto* error = std::get_if<CompileError>(&result);
-    return error != nullptr && error->cause == kPreludeRefused ? error : nullptr;
-  };
-  if (refused() == nullptr) return result;
-  preludes.drop(preludes.ready(kind));
-  result = run.compile(preludes.ready(kind), units);
-  if (refused() == nullptr) return result;
+  if (is_settled(result) || !speaks_of_prelude(result)) return result;
+  if (const Prelude prelude = preludes.ready(kind); run.refuses(prelude)) preludes.drop(prelude);
+  // Once more in any case: another candidate's compile may have had the header built anew
+  // meanwhile.
+  const Prelude prelude = preludes.ready(kind);
+  result = run.compile(prelude, units);
+  if (is_settled(result) || !speaks_of_prelude(result) || !run.refuses(prelude)) return result;
   throw Error(fmt::format("{} does not take its own precompiled header: {}",
-                          preludes.compiler().name(), refused()->message));
+                          preludes.compiler().name(), std::get<CompileError>(result).message));
 }
 
 /// One translation unit for speed; several, as torch does it, where the texts of one disturb those

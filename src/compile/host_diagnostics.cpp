@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include "compile/host_source.hpp"
@@ -97,7 +98,9 @@ std::string quoted_name(std::string_view text) {
 
 /// A line of the bindings is one function of `functions`, which no text before declares.
 Diagnosis unknown_function(const LogLine& error, const HostRequest& request) {
-  const std::size_t line = error.line.empty() ? 0 : std::stoul(std::string(error.line));
+  // A number beyond all lines is of a text that imitates a log.
+  std::size_t line = 0;
+  std::from_chars(error.line.data(), error.line.data() + error.line.size(), line);
   const bool known = request.functions && line >= 2 && line - 2 < request.functions->size();
   const std::string name = known ? (*request.functions)[line - 2].name : quoted_name(error.text);
   return {"unknown_function",

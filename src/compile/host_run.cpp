@@ -22,6 +22,8 @@ using Words = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kQueryLimit{20};
+/// For an empty unit: reading a header of 130 MB from a slow disk.
+constexpr std::chrono::seconds kEmptyLimit{60};
 constexpr const char* kObject = "object.so";
 
 std::string unit_name(std::size_t i) { return fmt::format("unit{}.cpp", i); }
@@ -35,12 +37,19 @@ CompileError make_error(std::string cause, std::string message, std::string log)
   return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
 }
 
-bool says(std::string_view log, std::initializer_list<std::string_view> words) {
+bool says_prelude(std::string_view log) {
+  constexpr std::string_view kWords[] = {"AST file", "PCH file", "precompiled header",
+                                         "precompiled file"};
   return std::ranges::any_of(
-      words, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
+      kWords, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
 }
 
 }  // namespace
+
+bool speaks_of_prelude(const HostResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  return error != nullptr && says_prelude(error->log);
+}
 
 HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
                  int cancel_fd)
@@ -86,6 +95,22 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
   return module(prelude, read_file(scratch.path() / kObject), result.error);
 }
 
+bool HostRun::refuses(const Prelude& prelude) const {
+  const ScratchFolder scratch;
+  const fs::path unit = scratch.path() / unit_name(0);
+  std::ofstream(unit).flush();
+  const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
+  Words words{prelude.compiler.path.string()};
+  words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
+  words.insert(words.end(), {"-fsyntax-only", unit.string()});
+  const CommandResult result =
+      run_command({guarded(compiler, words), guarded_environment(compiler), {}}, kEmptyLimit, {},
+                  kMaxLogBytes, cancel_fd_);
+  if (result.cancelled) throw Error("compiling was cancelled");
+  const bool ended = !result.timed_out && !result.status.signaled;
+  return ended && result.status.code != 0 && says_prelude(result.error);
+}
+
 /// All that an object's undefined symbols may come from.
 Words HostRun::libraries(const Prelude& prelude) const {
   Words files = torch_libraries(setup_.torch_lib, prelude.kind.device);
@@ -116,10 +141,6 @@ HostResult HostRun::module(const Prelude& prelude, std::string object, std::stri
 
 CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) const {
   const std::string& log = result.error;
-  const bool ended = !result.timed_out && !result.status.signaled;
-  if (ended && says(log, {"AST file", "PCH file", "precompiled header", "precompiled file"})) {
-    return make_error(kPreludeRefused, log.substr(0, log.find('\n')), log);
-  }
   if (auto failure = compiler_failure(compiler, result, setup_.limit)) return *failure;
   const Diagnosis diagnosis = diagnose_host(log, request_);
   return make_error(diagnosis.cause, diagnosis.message, log);

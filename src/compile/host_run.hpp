@@ -13,8 +13,9 @@
 
 namespace kbench {
 
-/// The cause where the compiler refused a precompiled header: no fault of the candidate's.
-inline constexpr const char* kPreludeRefused = "prelude_refused";
+/// Whether the log of a compile speaks of precompiled headers: the compiler may have refused the
+/// one that it was given, or the candidate's text may say so.
+bool speaks_of_prelude(const HostResult& result);
 
 /// The compiles of one host half: several may be tried, and share its limit of time.
 class HostRun {
@@ -23,6 +24,9 @@ class HostRun {
           int cancel_fd);
   /// Compiles the units into one shared object on top of `prelude`.
   HostResult compile(const Prelude& prelude, const std::vector<std::string>& units);
+  /// Whether the compiler refuses the precompiled header, whatever comes after it: an empty unit
+  /// tells, which has nothing of the candidate's.
+  bool refuses(const Prelude& prelude) const;
   /// What the compilers took so far.
   double seconds() const { return std::chrono::duration<double>(spent_).count(); }
 

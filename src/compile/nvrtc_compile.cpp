@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "compile/diagnostics.hpp"
+#include "compile/kernel_lookup.hpp"
 #include "compile/parameters.hpp"
 #include "compile/shims.hpp"
 #include "compile/undefined_ptx.hpp"
@@ -13,6 +16,9 @@
 
 namespace kbench {
 namespace {
+
+/// Architectures of PTX, "compute_90a"; all others are of cubins.
+constexpr std::string_view kVirtual = "compute_";
 
 /// One nvrtcProgram with the shims and the name expressions of a request.
 class Program {
@@ -33,8 +39,10 @@ class Program {
   NvrtcApi::Program program_ = nullptr;
 };
 
+/// `kernel` is a name, or a cast to a pointer that chooses among several.
 std::string probe(const std::string& kernel) {
-  return fmt::format("&{}<decltype({})>", kProbe, kernel);
+  const bool is_cast = kernel.starts_with("static_cast");
+  return fmt::format("&{}<decltype({}{})>", kProbe, is_cast ? "*" : "", kernel);
 }
 
 /// The source with what makes the probes mean what they say: the last word on the names in them, so
@@ -118,9 +126,18 @@ std::string without_probes(const std::string& ptx) {
   return kept;
 }
 
-/// Throws kbench::Error where it is not the source that NVRTC refuses.
-CompileError failure(const std::string& log, const CompileRequest& request) {
-  if (log.find("invalid value for --gpu-architecture") != std::string::npos) {
+/// Whether NVRTC compiles for an architecture at all: an empty source tells.
+bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
+  CompileRequest empty;
+  empty.arch = arch;
+  return Program(nvrtc, empty).compile({"-arch=" + arch}) == 0;
+}
+
+/// Throws kbench::Error where it is not the source that NVRTC refuses. What the log says may be the
+/// source's own words.
+CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const CompileRequest& request) {
+  const bool says_so = log.find("invalid value for --gpu-architecture") != std::string::npos;
+  if (says_so && !knows(nvrtc, request.arch)) {
     throw Error(fmt::format("NVRTC does not know the architecture {}; take a CUDA that does",
                             request.arch));
   }
@@ -137,9 +154,20 @@ std::vector<std::string> options_of(const CompilerJob& job) {
   return options;
 }
 
-Artifact artifact_of(const Program& program, const CompileRequest& request) {
+CompileError unreadable_parameters(const std::string& kernel, const Artifact& artifact) {
+  return {"unreadable_parameters",
+          fmt::format("the plan launches {}, whose parameters cannot be told: the names of their "
+                      "types are too long",
+                      kernel),
+          artifact.log,
+          0,
+          false,
+          0};
+}
+
+CompileResult artifact_of(const Program& program, const CompileRequest& request) {
   Artifact artifact;
-  artifact.is_ptx = request.arch.starts_with("compute_");
+  artifact.is_ptx = request.arch.starts_with(kVirtual);
   artifact.image = program.image(artifact.is_ptx);
   if (artifact.is_ptx)
     artifact.image = without_probes(artifact.image);
@@ -148,16 +176,15 @@ Artifact artifact_of(const Program& program, const CompileRequest& request) {
   artifact.log = program.log();
   for (const auto& expression : request.name_expressions) {
     artifact.kernels.push_back({expression, program.lowered(expression), {}});
-    if (request.find_parameters) {
-      artifact.kernels.back().parameters = parameters_of(program.lowered(probe(expression)));
-    }
+    if (!request.find_parameters) continue;
+    auto parameters = parameters_of(program.lowered(probe(expression)));
+    if (!parameters) return unreadable_parameters(expression, artifact);
+    artifact.kernels.back().parameters = std::move(*parameters);
   }
   return artifact;
 }
 
-}  // namespace
-
-CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
+CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   std::vector<std::string> options = options_of(job);
   Program program(nvrtc, job.request);
   if (program.compile(options) == 0) return artifact_of(program, job.request);
@@ -165,11 +192,64 @@ CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
   // Functions without __device__ stop NVRTC, though nvcc lets helpers for the host stand beside the
   // kernels. They are taken as device code then, and not always: that emits every constant, too.
   constexpr std::string_view kDefaultDevice = "-default-device";
-  if (log.find(kDefaultDevice) == std::string::npos) return failure(log, job.request);
+  if (log.find(kDefaultDevice) == std::string::npos) return failure(nvrtc, log, job.request);
   options.emplace_back(kDefaultDevice);
   Program again(nvrtc, job.request);
   if (again.compile(options) == 0) return artifact_of(again, job.request);
-  return failure(again.log(), job.request);
+  return failure(nvrtc, again.log(), job.request);
+}
+
+/// The PTX of a job without those names, which holds all of its kernels that are no templates.
+std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
+                                       const std::vector<std::string>& names) {
+  std::erase_if(job.request.name_expressions, [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  });
+  job.request.find_parameters = false;
+  const std::string& arch = job.request.arch;
+  job.request.arch = fmt::format("{}{}", kVirtual, arch.substr(arch.find('_') + 1));
+  auto result = compile_once(nvrtc, job);
+  auto* artifact = std::get_if<Artifact>(&result);
+  return artifact == nullptr ? std::nullopt : std::optional(std::move(artifact->image));
+}
+
+/// `error` is what came of a job in which those names mean several functions: compiles again, with
+/// the one kernel that each of them can mean.
+CompileResult with_kernels_chosen(const NvrtcApi& nvrtc, const CompilerJob& job,
+                                  const std::vector<std::string>& names, CompileError error) {
+  const auto ptx = ptx_without(nvrtc, job, names);
+  if (!ptx) return error;
+  CompilerJob chosen = job;
+  auto& expressions = chosen.request.name_expressions;
+  for (const std::string& name : names) {
+    const auto kernels = kernels_named(*ptx, name);
+    if (kernels.size() == 1) {
+      std::ranges::replace(expressions, name, kernels.front());
+      continue;
+    }
+    error.cause = "unknown_kernel";
+    error.message = kernels.empty()
+                        ? fmt::format("the plan launches {}, but no kernel has that name", name)
+                        : fmt::format("the plan launches {}, but {} kernels have that name", name,
+                                      kernels.size());
+    return error;
+  }
+  CompileResult result = compile_once(nvrtc, chosen);
+  auto* artifact = std::get_if<Artifact>(&result);
+  if (artifact == nullptr) return error;
+  for (std::size_t i = 0; i < artifact->kernels.size(); ++i)
+    artifact->kernels[i].expression = job.request.name_expressions[i];
+  return result;
+}
+
+}  // namespace
+
+CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job) {
+  CompileResult result = compile_once(nvrtc, job);
+  const auto* error = std::get_if<CompileError>(&result);
+  if (error == nullptr) return result;
+  const auto names = ambiguous_names(error->log, job.request.name_expressions);
+  return names.empty() ? result : with_kernels_chosen(nvrtc, job, names, *error);
 }
 
 }  // namespace kbench

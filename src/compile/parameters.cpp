@@ -2,13 +2,10 @@
 #include "compile/parameters.hpp"
 
 #include <cxxabi.h>
-#include <fmt/format.h>
 
 #include <cstdlib>
 #include <memory>
 #include <string_view>
-
-#include "kbench/error.hpp"
 
 namespace kbench {
 namespace {
@@ -77,16 +74,16 @@ std::vector<std::string_view> split(std::string_view list) {
 
 }  // namespace
 
-std::vector<KernelParameter> parameters_of(const std::string& probe_symbol) {
+std::optional<std::vector<KernelParameter>> parameters_of(const std::string& probe_symbol) {
   const std::string text = demangle(probe_symbol);
-  constexpr std::string_view kOpen = "<void (";
-  constexpr std::string_view kClose = ")>";
-  const std::size_t open = text.find(kOpen);
+  constexpr std::string_view kType = "<void (", kReference = "<void (&)(", kClose = ")>";
   const std::size_t close = text.rfind(kClose);
-  if (open == std::string::npos || close == std::string::npos || close < open) {
-    throw Error(fmt::format("cannot tell a kernel's parameters from {}", probe_symbol));
-  }
-  const std::size_t start = open + kOpen.size();
+  const std::size_t open = text.find(kType);
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  // Of a type, or of a reference to it.
+  const bool is_reference = text.compare(open, kReference.size(), kReference) == 0;
+  const std::size_t start = open + (is_reference ? kReference : kType).size();
+  if (close < start) return std::nullopt;
   std::vector<KernelParameter> parameters;
   for (const auto part : split(std::string_view(text).substr(start, close - start))) {
     parameters.push_back(parameter(part));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 namespace kbench {
 
 /// The parameters of a kernel, from the mangled name of the probe's instance for it (kProbe of
-/// compile/shims.hpp): "…IFvPKfiEE" is (const float*, int). Throws kbench::Error where it is no
-/// such name.
-std::vector<KernelParameter> parameters_of(const std::string& probe_symbol);
+/// compile/shims.hpp), whose argument is the kernel's type or a reference to that: "…IFvPKfiEE" is
+/// (const float*, int). Nothing where it is no such name, or too long to be read: the names of
+/// types are the candidate's.
+std::optional<std::vector<KernelParameter>> parameters_of(const std::string& probe_symbol);
 
 }  // namespace kbench

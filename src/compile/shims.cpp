@@ -2,6 +2,7 @@
 #include "compile/shims.hpp"
 
 #include "compile/shim_c_text.hpp"
+#include "compile/shim_cub_text.hpp"
 #include "compile/shim_half_text.hpp"
 #include "compile/shim_std_text.hpp"
 #include "compile/shim_torch_text.hpp"
@@ -75,6 +76,7 @@ constexpr Shim kShims[] = {
     {"cuda_device_runtime_api.h", kEmpty},
     {"device_functions.h", kEmpty},
     {"device_launch_parameters.h", kEmpty},
+    {"cub/cub.cuh", kCubText},
 };
 
 }  // namespace

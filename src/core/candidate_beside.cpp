@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/candidate_file.hpp"
+#include "core/candidate_place.hpp"
 #include "core/file_tree.hpp"
 
 namespace kbench {
@@ -52,10 +53,21 @@ void each_included(std::string_view source, Take&& take) {
   }
 }
 
+/// Whether a file in a module's own folder is named as the samples of a problem are.
+bool is_named_as_sample(const fs::path& name) {
+  const std::string stem = name.stem().string();
+  if (name.has_parent_path() || !(is_code_file(name) || is_response_file(name))) return false;
+  // "kernel_2" names a sample where answers are looked for, and may be anything here.
+  const bool counts =
+      stem.starts_with("sample") || (!stem.empty() && stem[0] >= '0' && stem[0] <= '9');
+  return run_file_name(stem) || (counts && names_sample(stem));
+}
+
 /// What one module brings along.
 class Luggage {
  public:
-  explicit Luggage(fs::path root) : root_(std::move(root)) {}
+  Luggage(fs::path root, const std::set<fs::path>& samples)
+      : root_(std::move(root)), samples_(samples) {}
 
   std::map<std::string, std::string> take() { return std::move(files_); }
 
@@ -63,7 +75,7 @@ class Luggage {
   void add(const fs::path& path) {
     // A link out of the folder would bring along what is not the candidate's.
     if (files_.size() >= kMostFiles || files_.contains(path.string()) ||
-        !leads_inside(root_ / path, root_))
+        !leads_inside(root_ / path, root_) || is_sample(path))
       return;
     FileBytes file = read_file(root_ / path, kMaxCandidateBytes);
     if (file.error.empty() && !file.too_large) files_.emplace(path.string(), std::move(file.bytes));
@@ -85,14 +97,22 @@ class Luggage {
   }
 
  private:
+  /// By any name that leads there.
+  bool is_sample(const fs::path& path) const {
+    std::error_code error;
+    const fs::path real = fs::canonical(root_ / path, error);
+    return error || samples_.contains(real) || is_named_as_sample(real.lexically_relative(root_));
+  }
+
   fs::path root_;
+  const std::set<fs::path>& samples_;
   std::map<std::string, std::string> files_;
 };
 
 }  // namespace
 
-std::map<std::string, std::string> files_beside(const fs::path& candidate,
-                                                std::string_view source) {
+std::map<std::string, std::string> files_beside(const fs::path& candidate, std::string_view source,
+                                                const std::set<fs::path>& samples) {
   std::error_code error;
   const fs::path root = fs::canonical(fs::absolute(candidate).parent_path(), error);
   if (error) return {};
@@ -110,7 +130,7 @@ std::map<std::string, std::string> files_beside(const fs::path& candidate,
   };
   each_quoted(source, '"', note);
   each_quoted(source, '\'', note);
-  Luggage luggage(root);
+  Luggage luggage(root, samples);
   for (const fs::path& folder : folders)
     for (const fs::path& name : names) luggage.add((folder / name).lexically_normal());
   luggage.add_headers(folders);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,9 +28,12 @@ std::optional<std::string> fill_candidate(Candidate& candidate, const std::files
                                           FileBytes bytes);
 
 /// The C++ and CUDA files below a module's folder that its source names in quotes, by that name:
-/// what its `load` compiles. Links out of the folder are not followed.
-std::map<std::string, std::string> files_beside(const std::filesystem::path& candidate,
-                                                std::string_view source);
+/// what its `load` compiles. Links out of the folder are not followed. Another sample does not come
+/// along, whatever the text says: neither one of `samples` (canonical paths) nor, in the module's
+/// own folder, what is named as samples are ("1.cu", "sample_3.cu").
+std::map<std::string, std::string> files_beside(
+    const std::filesystem::path& candidate, std::string_view source,
+    const std::set<std::filesystem::path>& samples = {});
 
 /// Whether a line says more of a plan than which problem the file is for.
 bool is_plan_line(std::string_view line);

@@ -60,6 +60,7 @@ class Finder {
 
   FoundCandidates finish() && {
     drop_parts();
+    leave_samples();
     number_samples();
     std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       if (a.problem != b.problem) return a.problem < b.problem;
@@ -113,6 +114,9 @@ class Finder {
     Entry entry;
     const auto said = fill_candidate(entry.candidate, shown, std::move(bytes));
     const std::optional<Place> place = place_of(shown, full, said);
+    std::error_code error;
+    entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
+    samples_.insert(entry.real_path);
     if (!place) {
       ++found_.of_other_problems;
       return;
@@ -122,8 +126,6 @@ class Finder {
     entry.candidate.model = model_of(*place, shown);
     entry.problem = static_cast<std::size_t>(problem - problems_.data());
     entry.sample = place->sample;
-    std::error_code error;
-    entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
     check_new(entry);
     entries_.push_back(std::move(entry));
   }
@@ -189,8 +191,27 @@ class Finder {
       if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
       found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
                                          entry.candidate.path.string(), path.string()));
+      samples_.erase(entry.real_path);
       return true;
     });
+  }
+
+  /// What is judged by itself comes along with nobody: a text that names it could pass another's
+  /// answer off as its own.
+  void leave_samples() {
+    for (Entry& entry : entries_) {
+      Candidate& candidate = entry.candidate;
+      if (candidate.files.empty()) continue;
+      auto own = files_beside(candidate.path, candidate.source, samples_);
+      for (const auto& [name, text] : candidate.files) {
+        if (own.contains(name)) continue;
+        found_.notes.push_back(
+            fmt::format("{} does not come along with {}: it is a candidate itself, or only such a "
+                        "one includes it; what a module loads has its place in a folder below it",
+                        (candidate.path.parent_path() / name).string(), candidate.path.string()));
+      }
+      candidate.files = std::move(own);
+    }
   }
 
   void number_samples() {
@@ -239,6 +260,7 @@ class Finder {
   std::size_t files_seen_ = 0;
   std::map<fs::path, std::string> models_;
   std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
+  std::set<fs::path> samples_;  ///< all candidates' files, those of other problems too
   std::vector<Entry> entries_;
   FoundCandidates found_;
 };

@@ -78,9 +78,12 @@ ClaimedFailure claimed_failure(std::string_view body) {
     return {Outcome::kCrash, "protocol", "the candidate's process sent a message of wrong size"};
   std::memcpy(&failed, body.data(), sizeof failed);
   failed.cause[sizeof failed.cause - 1] = failed.message[sizeof failed.message - 1] = '\0';
-  const auto outcome = static_cast<Outcome>(failed.outcome);
-  const bool claimable = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
-  return {claimable ? outcome : Outcome::kCrash, failed.cause, failed.message};
+  return {claimable(static_cast<Outcome>(failed.outcome)), failed.cause, failed.message};
+}
+
+Outcome claimable(Outcome outcome) {
+  const bool is_one = std::ranges::find(kClaimable, outcome) != std::end(kClaimable);
+  return is_one ? outcome : Outcome::kCrash;
 }
 
 std::uint64_t random_nonce() {

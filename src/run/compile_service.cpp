@@ -22,9 +22,18 @@ using protocol::MessageType;
 constexpr auto kForever = std::chrono::hours(24 * 365);
 /// Extensions that one process may ask for.
 constexpr std::size_t kMostBuilds = 64;
+/// Bytes of all its requests together.
+constexpr std::size_t kMostOrderedBytes = 64u << 20;
 
 std::string dumped(const json& body) {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::shared_future<ExtensionResult> refused(const std::string& why) {
+  std::promise<ExtensionResult> promise;
+  promise.set_value(ExtensionError{Outcome::kCompileFailure, "bad_request",
+                                   "this cannot be built: " + why, "", 0, false});
+  return promise.get_future().share();
 }
 
 }  // namespace
@@ -59,31 +68,32 @@ void CompileService::serve() {
   protocol::Message message;
   while (channel_.receive(message, protocol::Clock::now() + kForever, stop_read_.value()) ==
          protocol::ReceiveStatus::kOk) {
-    const json request = json::parse(message.body, nullptr, false);
-    if (message.type == MessageType::kScouted) return note_end(request);
-    if (message.type != MessageType::kCompile) return;
-    if (request.is_discarded() || ordered_.size() >= kMostBuilds) return;
-    auto building = builder_.build(request, owner_);
-    {
+    if (message.type == MessageType::kScouted) {
       const std::lock_guard lock(mutex_);
-      ordered_.push_back(building);
-      for (auto& flag : ignored_flags(request))
-        if (std::ranges::find(ignored_flags_, flag) == ignored_flags_.end())
-          ignored_flags_.push_back(std::move(flag));
+      scout_end_ = read_scout_end(message.body);
+      return;
     }
-    if (answers_) answer(building.get());
+    if (message.type != MessageType::kCompile) return;
+    const auto building = order(message.body);
+    if (!building) return;
+    if (answers_) answer(building->get());
   }
 }
 
-void CompileService::note_end(const json& end) {
-  try {
-    ScoutEnd told{end.at("stage"), Outcome::kLoadFailure, end.at("cause"), end.at("message")};
-    if (const auto outcome = outcome_from_name(end.value("outcome", ""))) told.outcome = *outcome;
-    const std::lock_guard lock(mutex_);
-    scout_end_ = std::move(told);
-  } catch (const json::exception&) {
-    // It has said nothing that means something.
-  }
+std::optional<std::shared_future<ExtensionResult>> CompileService::order(const std::string& body) {
+  ordered_bytes_ += body.size();
+  if (ordered_.size() >= kMostBuilds || ordered_bytes_ > kMostOrderedBytes) return std::nullopt;
+  const auto request = read_compile_request(body);
+  const auto* fault = std::get_if<std::string>(&request);
+  auto building =
+      fault != nullptr ? refused(*fault) : builder_.build(std::get<json>(request), owner_);
+  const std::lock_guard lock(mutex_);
+  ordered_.push_back(building);
+  if (fault != nullptr) return building;
+  for (auto& flag : ignored_flags(std::get<json>(request)))
+    if (std::ranges::find(ignored_flags_, flag) == ignored_flags_.end())
+      ignored_flags_.push_back(std::move(flag));
+  return building;
 }
 
 std::optional<ScoutEnd> CompileService::scout_end() {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "kbench/protocol.hpp"
+#include "run/candidate_messages.hpp"
 #include "run/extension_builder.hpp"
 
 namespace kbench::run {
@@ -19,14 +20,6 @@ struct BuildSummary {
   std::string way, fallback, log;
   std::optional<ExtensionError> failure;
   std::vector<std::string> ignored_flags;  ///< flags for nvcc that mean nothing here
-};
-
-/// How a scout ended, as its process tells it: a claim, of use to people alone.
-struct ScoutEnd {
-  std::string stage;  ///< how far it came: import, init, forward, end
-  /// Where it failed of itself, with no extension missing.
-  Outcome outcome = Outcome::kLoadFailure;
-  std::string cause, message;
 };
 
 /// Answers one process's requests to build extensions, in a thread of its own.
@@ -49,7 +42,8 @@ class CompileService {
  private:
   void serve();
   void answer(const ExtensionResult& result);
-  void note_end(const nlohmann::json& end);
+  /// Starts building what a message asks for; null where it is too much for one process.
+  std::optional<std::shared_future<ExtensionResult>> order(const std::string& body);
 
   ExtensionBuilder& builder_;
   ExtensionOwner owner_;
@@ -59,6 +53,7 @@ class CompileService {
   Fd ended_;  ///< an eventfd: the thread is over
   std::mutex mutex_;
   std::vector<std::shared_future<ExtensionResult>> ordered_;
+  std::size_t ordered_bytes_ = 0;
   std::vector<std::string> ignored_flags_;
   std::exception_ptr fault_;
   std::optional<ScoutEnd> scout_end_;

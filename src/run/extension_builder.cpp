@@ -230,9 +230,13 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
   const std::lock_guard lock(mutex_);
   auto& future = known_[key];
   if (!future.valid()) {
-    future = std::async(std::launch::async, [this, request, owner] {
-               return build_now(request, owner);
-             }).share();
+    // The future keeps what is bound to it for as long as it lives itself: the texts go before.
+    auto build = [this, texts = request, whose = owner]() mutable {
+      const json asked = std::move(texts);
+      const ExtensionOwner by = std::move(whose);
+      return build_now(asked, by);
+    };
+    future = std::async(std::launch::async, std::move(build)).share();
   }
   return future;
 }
@@ -243,6 +247,11 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
     return kind == "kernel" ? build_kernel(request, owner) : build_split(request, owner);
   } catch (const json::exception& error) {
     return refused("bad_request", fmt::format("this cannot be built: {}", error.what()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Anything else would end the run, and not this candidate alone.
+    throw Error(fmt::format("building an extension failed: {}", error.what()));
   }
 }
 

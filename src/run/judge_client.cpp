@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "core/remove_tree.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::run {
@@ -161,10 +162,7 @@ PrivateFolder::PrivateFolder() {
   path_ = pattern;
 }
 
-PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
+PrivateFolder::~PrivateFolder() { remove_tree(path_); }
 
 void PrivateFolder::write(const std::string& name, const std::string& text) const {
   const auto path = path_ / name;

@@ -102,11 +102,8 @@ class Evaluation {
   void look_at_timed_calls();
   void check_own() const;
   bool may_be_ghost() const;
-  /// One more call, in which launches of its own kernels do nothing: where the answer is right all
-  /// the same, they are not what computes it. The set holds its answers, and inputs that its last
-  /// call did not have.
-  void ask_ghost(std::size_t slot);
-  /// The same with inputs of its own, where nobody has asked.
+  /// One more call, in which launches of its own kernels do nothing, with inputs that it has not
+  /// seen: where the answer is right all the same, they are not what computes it.
   void run_ghost();
   void run_profile();
   void check_red_zones(std::size_t slot);
@@ -199,7 +196,7 @@ class Evaluation {
   /// After each block: at some of its outputs by chance, and at those that came before.
   void look_at_timed_outputs();
   void check_timed_outputs();
-  void check_timed_output(std::size_t slot, bool asks_ghost = false);
+  void check_timed_output(std::size_t slot);
   void freeze(bool frozen);
   /// Throws where its process has run while it was frozen.
   void refuse_running_stopped() const;
@@ -248,7 +245,6 @@ class Evaluation {
   std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
-  std::size_t last_timed_slot_ = 0;          ///< of its last call
   bool timed_inputs_seen_ = true;            ///< by the candidate
   std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;
@@ -258,7 +254,6 @@ class Evaluation {
   double norm_error_ = 0;               ///< the largest norm_error() of an output of a wrong result
   bool called_ = false;                 ///< one call has come back
   bool is_ghost_ = false;               ///< its kernels change nothing
-  bool ghost_asked_ = false;
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   protocol::Clock::time_point start_ = protocol::Clock::now();

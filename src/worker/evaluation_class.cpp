@@ -43,7 +43,6 @@ void Evaluation::look_at_timed_calls() {
   problem_.refresh_timed(slots.size());
   poison_outputs(slots);
   problem_.device().synchronize();
-  last_timed_slot_ = slots.back();
   freeze(false);
   time_slots(slots, true);
   freeze(true);
@@ -70,18 +69,12 @@ bool Evaluation::may_be_ghost() const {
 }
 
 void Evaluation::run_ghost() {
-  if (ghost_asked_ || !may_be_ghost()) return;
+  if (!may_be_ghost()) return;
   const JudgedProblem::TimedSpan span(problem_);
   const std::size_t slot = problem_.timed_slots().front();
   problem_.refresh_timed(1);
   share(slot);
   const JudgedProblem::TimedAnswers answers(problem_, slot);
-  ask_ghost(slot);
-}
-
-void Evaluation::ask_ghost(std::size_t slot) {
-  if (!may_be_ghost()) return;
-  ghost_asked_ = true;
   freeze(false);
   problem_.device().synchronize();
   protocol::Message message;

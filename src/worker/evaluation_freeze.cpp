@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "worker/evaluation.hpp"
+#include "worker/host_tasks.hpp"
 
 // A candidate's process is stopped while others are timed, and while the inputs of its own timed
 // calls are made.
@@ -14,9 +15,9 @@ namespace {
 
 /// Of a processor all that a process uses while it is stopped, over all times, is less than this.
 constexpr double kStillStopped_s = 0.0005;
-/// After a SIGSTOP its threads come to stop within that, using no more than a part of it: where
-/// processors are few they wait for one.
-constexpr auto kStopping = std::chrono::milliseconds(20);
+/// After a SIGSTOP its threads come to stop within that, however many wait for a processor, and of
+/// one that never does this is the most that it may use meanwhile.
+constexpr auto kStopping = std::chrono::milliseconds(500);
 constexpr double kMostStopping_s = 0.01;
 
 /// Seconds that all threads of a process have run; none where the kernel does not tell.
@@ -28,20 +29,20 @@ std::optional<double> processor_s(pid_t pid) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The same once a process that was told to stop has stopped; `ran_s` is what it still used.
+/// Seconds that all threads have run when they have stopped; `ran_s` is what those that do not
+/// stop have used since they were told to.
 std::optional<double> stopped_processor_s(pid_t pid, double& ran_s) {
   const auto deadline = protocol::Clock::now() + kStopping;
   const auto first = processor_s(pid);
-  auto before = first;
-  while (before && protocol::Clock::now() < deadline) {
+  while (!has_stopped(pid)) {
+    if (protocol::Clock::now() > deadline) {
+      const auto last = processor_s(pid);
+      if (first && last) ran_s = *last - *first;
+      return last;
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
-    const auto now = processor_s(pid);
-    if (!now) return now;
-    ran_s = *now - *first;
-    if (*now == *before) return now;
-    before = now;
   }
-  return before;
+  return processor_s(pid);
 }
 
 }  // namespace

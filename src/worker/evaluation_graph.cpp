@@ -24,7 +24,6 @@ std::vector<double> Evaluation::replay_candidate(Block block) {
     times.push_back(time_walled(slots, {0, static_cast<int>(slots.size())}).front());
     if (!counts) continue;
     counted_slots_ = slots;
-    last_timed_slot_ = slots.back();
     look_at_timed_outputs();
   }
   return times;

@@ -36,13 +36,10 @@ void Evaluation::check_timed_outputs() {
   auto slots = counted_slots_;
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
   slots.resize(std::min(slots.size(), kCheckedTimedSets));
-  // Free memory of the candidate's may hold what its last call gave: it is no ghost's answer.
-  if (slots.back() == last_timed_slot_) std::swap(slots.front(), slots.back());
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    check_timed_output(slots[i], i + 1 == slots.size() && slots[i] != last_timed_slot_);
+  for (const std::size_t slot : slots) check_timed_output(slot);
 }
 
-void Evaluation::check_timed_output(std::size_t slot, bool asks_ghost) {
+void Evaluation::check_timed_output(std::size_t slot) {
   check_red_zones(slot);
   JudgedProblem::TimedAnswers answers(problem_, slot);
   auto result = judge_outputs(slot, problem_.slot_set(slot));
@@ -50,10 +47,7 @@ void Evaluation::check_timed_output(std::size_t slot, bool asks_ghost) {
     answers.look_closer();
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
-  if (result.wrong_elements == 0) {
-    if (asks_ghost) ask_ghost(slot);
-    return;
-  }
+  if (result.wrong_elements == 0) return;
   refuse_old_outputs(slot, result, repeated_outputs_);
   refuse_timed_shortcut(slot, result);
   throw CandidateFailure{

@@ -73,7 +73,6 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   // What is timed beside is in no score, and must not stand for what is.
   if (block.counted > 0 && !is_aside_) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
-    last_timed_slot_ = slots.back();
     look_at_timed_outputs();
   }
   return times;

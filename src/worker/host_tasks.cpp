@@ -45,8 +45,8 @@ std::set<pid_t> numbers_in(const std::string& folder) {
   return numbers;
 }
 
-/// As /proc has it: 'R' at work, 'D' waiting for a disk or a page, 'S' asleep, 'Z' ended; 'X' where
-/// there is none any more.
+/// As /proc has it: 'R' at work, 'D' waiting for a disk or a page, 'S' asleep, 'T' and 't'
+/// stopped, 'Z' ended; 'X' where there is none any more.
 char state_of(const std::string& folder) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen((folder + "/stat").c_str(), "re"),
                                                    &fclose);
@@ -113,6 +113,14 @@ bool wait_until_idle(const HostTasks& tasks, std::chrono::milliseconds limit) {
     if (std::chrono::steady_clock::now() > end) return false;
   }
   return true;
+}
+
+bool has_stopped(pid_t process) {
+  const std::string tasks = fmt::format("/proc/{}/task", process);
+  return std::ranges::all_of(numbers_in(tasks), [&](pid_t task) {
+    const char state = state_of(fmt::format("{}/{}", tasks, task));
+    return state == 'T' || state == 't' || has_ended(state);
+  });
 }
 
 bool is_readable(const std::byte* data, std::size_t size_bytes) {

@@ -27,6 +27,10 @@ HostTasks begun_since(const HostTasks& before);
 /// where one still was.
 bool wait_until_idle(const HostTasks& tasks, std::chrono::milliseconds limit);
 
+/// Whether each thread of a process is stopped or has ended. One that was told to stop and waits
+/// for a processor uses none, but has not seen the signal yet.
+bool has_stopped(pid_t process);
+
 /// Whether each page of this memory can be read as it is, without anybody handling a fault.
 bool is_readable(const std::byte* data, std::size_t size_bytes);
 

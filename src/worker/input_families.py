@@ -102,6 +102,12 @@ def _heavy_tails(x, random):
     return True
 
 
+def _spread(x):
+    """The standard deviation of some elements, 0 of a single one; may be no number."""
+    few = x.reshape(-1)[:_CHUNK].float()
+    return few.std().item() if few.numel() > 1 else 0.0
+
+
 def _outliers(x, random):
     """In a quarter of the rows an element of the last eighth stands far off, in another quarter one
     of the first. In a third quarter one stands so high that exp leaves little, but not nothing, to
@@ -115,12 +121,10 @@ def _outliers(x, random):
     place[3::4] = 0
     place[0::2] = length - 1 - place[0::2]
     sign = torch.where(_normal(place, random) < 0, -1.0, 1.0) if _has_negatives(x) else 1.0
-    few = x.reshape(-1)[:_CHUNK].float()
-    spread = few.std().item() if few.numel() > 1 else 0.0
+    spread = _spread(x)
     usual = math.isfinite(spread)
     height = _SPIKE * max(spread, 1.0) if usual else _SPIKE
-    rows[chosen, place] = torch.as_tensor(sign * height, dtype=x.dtype,
-                                                       device=x.device)
+    rows[chosen, place] = torch.as_tensor(sign * height, dtype=x.dtype, device=x.device)
     if count >= 4 and usual:
         flat = rows[1::4]
         flat.mul_(0.1 / max(spread, 1.0))
@@ -128,6 +132,23 @@ def _outliers(x, random):
         rest = _REST if length <= _SHORT_ROW else length * _REST_OF_EACH
         flat[torch.arange(len(flat), device=x.device), places] = math.log(length / rest)
     return True
+
+
+def _one_outlier(half):
+    """One element of all, anywhere in the first or second half, so far off that its square is that
+    of all others together: for who takes a part for the whole where the part looks as usual. Whose
+    part has that place by chance is asked about the other half as well."""
+
+    def change(x, random):
+        spread = _spread(x)
+        usual = spread if math.isfinite(spread) and spread > 0 else 1.0
+        height = usual * max(_SPIKE, math.sqrt(x.numel()))
+        place = (_places(1, x, random) + half * x.numel()) // 2
+        negative = _has_negatives(x) and torch.rand((), generator=random, device=x.device) < 0.5
+        x.view(-1)[place] = -height if negative else height
+        return True
+
+    return change
 
 
 def _shifted(x, random):
@@ -196,6 +217,8 @@ _FAMILIES = {
     "scaled_down": _scaled(0.01),
     "heavy_tails": _heavy_tails,
     "outliers": _outliers,
+    "one_outlier": _one_outlier(0),
+    "another_outlier": _one_outlier(1),
     "shifted": _shifted,
     "structured": _structured,
     "small_integers": _small_integers,

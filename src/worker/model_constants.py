@@ -7,22 +7,38 @@ it is registered, or filled with a constant afterwards. A value depends on the i
 the constant, and how many of these came before, but not on names and not on torch's own generators:
 two models that differ in names, or in what else they draw, agree. What lies in memory before anything
 is written to it says nothing: while constructors run, torch fills it with NaN.
+
+Parameters that a formula gives, an identity or a ramp, would let a candidate compute them, and get
+other values around their own in the same way. Those that nobody trains are left alone: masks and
+tables of indices have to be what they are. So are buffers outside of the state: nobody can be given
+what they hold.
+
+Under an odd init seed parameters have signs, as trained ones do: a maximum of what was scaled is a
+scaled maximum where all scales are positive. Not every model takes that (a root of a temperature), so
+under an even one they keep the sign of the constant. Buffers always do: a variance has none.
 """
 
 import contextlib
 import hashlib
 import weakref
+from typing import NamedTuple
 
 import torch
 from torch.nn.modules import module as torch_module
 from torch.nn.modules.batchnorm import _NormBase
 from torch.utils.weak import WeakIdKeyDictionary
 
+from kbench_worker import model_formulas
+
 # Elements that show most tensors to be no constant.
 _FEW = 64
 # Larger tensors are drawn where they lie; for others it must not matter where that is.
 _DRAWN_ON_HOST = 1 << 20
 _PARAMETER, _BUFFER = "parameter", "buffer"
+# Of what a formula gives, relative to its own size: how far off elements are that it makes zero.
+_NOISE = 0.1
+# As they are when nobody notices.
+_copy, _zero = torch.Tensor.copy_, torch.Tensor.zero_
 
 
 def _plain(tensor):
@@ -50,13 +66,30 @@ def _never_written(tensor, few):
         few.numel() == tensor.numel() or bool(tensor.detach().isnan().all()))
 
 
+class _Formula(NamedTuple):
+    """What stands for the elements of a tensor that a formula gives: to name it, a digest of some,
+    and their root of the mean square."""
+    digest: str
+    size: float
+
+
+def _formula(tensor):
+    """None where it looks drawn."""
+    rows = model_formulas.sample(tensor)
+    if not model_formulas.is_formula(rows, tensor.dtype):
+        return None
+    text = repr(rows.tolist()).encode()
+    return _Formula(hashlib.sha256(text).hexdigest(), rows.square().mean().sqrt().item())
+
+
 class _Draw:
     """What a tensor holds now: the draw's key and number, and how to know it again."""
 
-    def __init__(self, tensor, key, number):
+    def __init__(self, tensor, key, number, before):
         self.tensor = weakref.ref(tensor)
         self.key = key
         self.number = number
+        self.before = before  # a constant, or a tensor
         self.device = tensor.device
         self.few = _few(tensor)
 
@@ -73,6 +106,8 @@ class Redraws:
         self._draws = WeakIdKeyDictionary()  # tensor -> its latest _Draw
         self._by_key = {}                    # key -> [_Draw], by number
         self._places = {}                    # address -> (reference to the tensor there, its kind)
+        self._singles = set()                # values of tensors of one element
+        self._is_filling = False
 
     def register_parameter(self, module, name, parameter):
         """A hook of torch's."""
@@ -91,8 +126,21 @@ class Redraws:
             self._places[tensor.data_ptr()] = weakref.ref(tensor), kind
             self._look_at(tensor, kind, _few(tensor))
 
-    def filled(self, tensor):
-        """All of a tensor, which may be another's data, has been given one value."""
+    @contextlib.contextmanager
+    def filling(self, tensor):
+        """All of a tensor, which may be another's data, is given values that may be constant inside;
+        what is filled on the way does not count."""
+        if self._is_filling:
+            yield
+            return
+        self._is_filling = True
+        try:
+            yield
+            self._filled(tensor)
+        finally:
+            self._is_filling = False
+
+    def _filled(self, tensor):
         with torch._C.DisableTorchFunction():
             if not _plain(tensor):
                 return
@@ -109,31 +157,51 @@ class Redraws:
 
     def finish(self, model):
         """What the constructor made constant in other ways or did not write to, and all other
-        buffers."""
+        buffers of the state."""
+        state = {id(tensor) for tensor in model.state_dict(keep_vars=True).values()}
         with torch._C.DisableTorchFunction():
             for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
                 for tensor in tensors:
                     if _plain(tensor):
                         few = _few(tensor)
                         if _never_written(tensor, few):
-                            few.zero_()
-                            tensor.detach().zero_()
-                        self._look_at(tensor, kind, few)
+                            _zero(few)
+                            _zero(tensor.detach())
+                        if kind is _PARAMETER or id(tensor) in state:
+                            self._look_at(tensor, kind, few)
+
+    def before(self, state):
+        """{name: what the constructor made of it} of the [(name, tensor, …)] that have been
+        redrawn: a constant, or a tensor."""
+        found = {}
+        with torch._C.DisableTorchFunction():
+            for name, tensor, *_ in state:
+                draw = self._draws.get(tensor)
+                if draw is not None and draw.is_held(tensor, _few(tensor)):
+                    found[name] = draw.before
+        return found
 
     def _look_at(self, tensor, kind, few, again=False):
         draw = self._draws.get(tensor)
         # A single element is always constant.
         if draw is not None and not again and draw.is_held(tensor, few):
             return
-        value = _constant(tensor, few)
-        if value is not None:
-            self._redraw(tensor, (kind, tuple(tensor.shape), value))
+        if tensor.numel() == 1 and few[0].item() in self._singles:
+            return  # a copy of what was redrawn
+        what = _constant(tensor, few)
+        if what is None and kind is _PARAMETER and tensor.requires_grad:
+            what = _formula(tensor)
+        if what is not None:
+            self._redraw(tensor, (kind, tuple(tensor.shape), what))
 
     def _redraw(self, tensor, key):
         number = self._free_number(key, self._draws.get(tensor))
+        before = tensor.detach().clone() if isinstance(key[-1], _Formula) else key[-1]
         with torch.no_grad():
-            tensor.copy_(self._values(tensor, key, number))
-        draw = _Draw(tensor, key, number)
+            _copy(tensor, self._values(tensor, key, number))
+        draw = _Draw(tensor, key, number, before)
+        if tensor.numel() == 1:
+            self._singles.add(draw.few[0].item())
         self._by_key[key][number:number + 1] = [draw]
         self._draws[tensor] = draw
 
@@ -150,15 +218,26 @@ class Redraws:
                                        or not draw.is_held(tensor, _few(tensor)))
 
     def _values(self, tensor, key, number):
-        kind, shape, value = key
-        name = f"{self._seed} {kind} {shape} {value!r} {number}"
+        kind, shape, what = key
+        name = f"{self._seed} {kind} {shape} {what!r} {number}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
         device = torch.device("cpu") if tensor.numel() <= _DRAWN_ON_HOST else tensor.device
         how = {"generator": torch.Generator(device).manual_seed(seed), "device": device,
                "dtype": torch.float32}
-        if value != 0:
-            return (torch.rand(shape, **how) + 0.5) * value
-        return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+        if what == 0:
+            return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
+        signed = kind is _PARAMETER and self._seed & 1
+        factors = torch.rand(shape, **how) + 0.5
+        if signed:
+            factors *= torch.where(torch.rand(shape, **how) < 0.5, -1.0, 1.0)
+        if not isinstance(what, _Formula):
+            return factors * what
+        before = tensor.detach().to(device, torch.float32)
+        noise = torch.randn(shape, **how) * (_NOISE * what.size)
+        if signed:
+            return before * factors + noise
+        # No larger than it was, as the powers of a decay have to end, and of the same sign.
+        return torch.where(before == 0, noise.abs(), before * factors / 1.5)
 
 
 @contextlib.contextmanager
@@ -177,13 +256,17 @@ def _unwritten_is_nan():
 
 
 def _noticing(plain, redraws):
-    def fill(self, *args, **kwargs):
-        result = plain(self, *args, **kwargs)
-        redraws.filled(self)
-        return result
+
+    def fill(tensor, *args, **kwargs):
+        with redraws.filling(tensor):
+            return plain(tensor, *args, **kwargs)
 
     fill.__name__ = plain.__name__
     return fill
+
+
+# Where what fills whole tensors is found, and its names.
+_FILLING = ((torch.Tensor, ("fill_", "zero_", "copy_")), (torch.nn.init, ("eye_", "dirac_")))
 
 
 @contextlib.contextmanager
@@ -191,20 +274,19 @@ def redrawn(seed):
     """Constructors that run inside find their constants redrawn; gives the Redraws, for the model.
     """
     redraws = Redraws(seed)
-    names = ("fill_", "zero_")
-    own = {name: vars(torch.Tensor)[name] for name in names if name in vars(torch.Tensor)}
+    own = [(place, name, vars(place).get(name)) for place, names in _FILLING for name in names]
     hooks = [torch_module.register_module_parameter_registration_hook(redraws.register_parameter),
              torch_module.register_module_buffer_registration_hook(redraws.register_buffer)]
-    for name in names:
-        setattr(torch.Tensor, name, _noticing(getattr(torch.Tensor, name), redraws))
+    for place, name, _ in own:
+        setattr(place, name, _noticing(getattr(place, name), redraws))
     try:
         with _unwritten_is_nan():
             yield redraws
     finally:
-        for name in names:
-            if name in own:
-                setattr(torch.Tensor, name, own[name])
+        for place, name, before in own:
+            if before is None:  # it comes from a base class
+                delattr(place, name)
             else:
-                delattr(torch.Tensor, name)
+                setattr(place, name, before)
         for hook in hooks:
             hook.remove()

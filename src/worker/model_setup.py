@@ -67,9 +67,10 @@ def with_default(device, make):
     return make()
 
 
-def build(construct, device, precision, seed, redraw=True):
+def build(construct, device, precision, seed, redraw=True, before=None):
     """What `construct()` makes under an init seed, a model ready for calls on the device in the
-    row's types. With `redraw`, no parameter or buffer is left constant: see model_constants.
+    row's types. With `redraw`, no parameter or buffer is left constant: see model_constants. The
+    dict `before` gets what the constructor had made of those, by name.
     """
     def made():
         seed_all(seed)
@@ -77,6 +78,8 @@ def build(construct, device, precision, seed, redraw=True):
             model = construct()
             if redraw:
                 redraws.finish(model)
+                if before is not None:
+                    before.update(redraws.before(state_of(model)))
         return model
 
     dtype = dtype_of(precision)

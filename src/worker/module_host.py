@@ -14,6 +14,7 @@ import sys
 import types
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from kbench_worker import kernelbench_rules, module_cpu, module_extension
 from kbench_worker.model_setup import build, state_of
@@ -22,6 +23,9 @@ from kbench_worker.module_failure import CandidateFailure, Source, failure_from,
 
 _MODULE_NAME = "kbench_candidate"
 _LONGEST_NAME = 120  # bytes: others make longer names of it
+
+# model -> {name of its state that was redrawn: what its constructor had made of it}
+_before = WeakIdKeyDictionary()
 
 
 class _Output(io.TextIOBase):
@@ -161,7 +165,10 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
     try:
         if kernelbench_rules.applies(precision):
             return kernelbench_rules.new_model(module.ModelNew, init_arguments, device, precision)
-        return build(construct, device, precision, seed, redraw)
+        before = {}
+        model = build(construct, device, precision, seed, redraw, before)
+        _before[model] = before
+        return model
     except ScoutStop:
         raise
     except BaseException as error:
@@ -210,6 +217,17 @@ class _Left(list):
         del self[next(i for i, item in enumerate(self) if item is tensor)]
 
 
+def _given_back(model, own, shapes):
+    """How many of a model's own tensors are again what its constructor made of them.
+
+    What the reference lacks, as a row of ones to add up with or a workspace of zeros, was redrawn for
+    nothing. What has one of those shapes may stand for a tensor that found no other place.
+    """
+    before = _before.pop(model, {})
+    return sum(_copy(tensor, torch.as_tensor(before[name])) for name, tensor in own.items()
+               if name in before and tensor.shape not in shapes)
+
+
 def give_weights(model, names, tensors, takers=None):
     """Overwrites the model's state with the reference's; the flags that this leaves.
 
@@ -218,17 +236,22 @@ def give_weights(model, names, tensors, takers=None):
     `takers` gets the model's tensor that took each of them, or None.
     """
     own = {name: tensor for name, tensor, _ in state_of(model)}
+    # Whether buffers belong to the state is a matter of taste, where their names agree.
+    named = {**dict(model.named_buffers()), **own}
     given = _Left()
     pairs = []
     for name, tensor in zip(names, tensors):
-        if name in own and own[name].shape == tensor.shape:
-            pairs.append((own.pop(name), tensor))
+        if name in named and named[name].shape == tensor.shape:
+            pairs.append((named[name], tensor))
+            own.pop(name, None)
         else:
             given.append(tensor)
     complete = all([_copy(target, source) for target, source in pairs])
-    left = _Left(own.values())
-    matched = _match(given, left)
+    matched = _match(given, _Left(own.values()))
     complete = all([_copy(target, source) for target, source in matched]) and complete
+    taken = {id(target) for target, _ in pairs + matched}
+    own = {name: tensor for name, tensor in own.items() if id(tensor) not in taken}
+    left = len(own) - _given_back(model, own, {tensor.shape for tensor in given})
     if takers is not None:
         found = {id(source): target for target, source in pairs + matched}
         takers += [found.get(id(tensor)) for tensor in tensors]

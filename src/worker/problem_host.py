@@ -26,6 +26,8 @@ from kbench_worker.operator_cost import counted
 
 
 _FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
+# What a signature may name, as in dtype.cpp.
+_DTYPES = frozenset("float32 float64 float16 bfloat16 int8 uint8 int16 int32 int64 bool".split())
 # Of a GPU's memory. Whoever gives a cache back needs long to fill it again.
 _LOW_SHARE = 1 / 4
 
@@ -306,9 +308,13 @@ def _bound(function, arguments, skip_self):
     return named
 
 
-def _tensor_info(name, tensor):
-    return {"name": name, "dtype": str(tensor.dtype).removeprefix("torch."),
-            "shape": list(tensor.shape)}
+def _tensor_info(what, name, tensor):
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if dtype not in _DTYPES:
+        kind = "complex tensors" if tensor.is_complex() else "tensors of that type"
+        raise ProblemFailure(
+            "unsupported_dtype", f"{what} {name} is {dtype}: {kind} are not supported")
+    return {"name": name, "dtype": dtype, "shape": list(tensor.shape)}
 
 
 def signature(key, module, model, inputs, outputs, precision, returns_sequence, work=None):
@@ -321,7 +327,7 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence, 
     described = []
     for name, value in named:
         if isinstance(value, torch.Tensor):
-            described.append(_tensor_info(name, value))
+            described.append(_tensor_info("the input", name, value))
         else:
             described.append({"name": name, "value": _plain(value)})
             if described[-1]["value"] is None:
@@ -334,8 +340,8 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence, 
     return json.dumps({
         "problem": key,
         "inputs": described,
-        "outputs": [_tensor_info(str(i), tensor) for i, tensor in enumerate(outputs)],
-        "state": [dict(_tensor_info(name, tensor), is_buffer=is_buffer)
+        "outputs": [_tensor_info("the output", str(i), tensor) for i, tensor in enumerate(outputs)],
+        "state": [dict(_tensor_info("the state", name, tensor), is_buffer=is_buffer)
                   for name, tensor, is_buffer in state_of(model)],
         "init": {name: value for name, value in init.items() if value is not None},
         "attributes": _attributes(model),

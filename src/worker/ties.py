@@ -6,6 +6,8 @@ one of them chose may name other elements of the same value. Elements of an inpu
 they are; what was computed first may be off by as much as a floating output.
 """
 
+import math
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -15,19 +17,25 @@ _aten = torch.ops.aten
 
 
 class _Choice:
-    """What one operator chose, and from what."""
+    """What one operator chose, and from what.
 
-    def __init__(self, values, dim, indices, ordered=True):
+    Each of `indices` names another element, unless `within` tells of indices which of them each may
+    be, wherever the others are. Where `values` are a copy of it, `source` is what was chosen from.
+    """
+
+    def __init__(self, values, dim, indices, ordered=True, within=None, source=None):
         self.values = values
-        self.version = values._version
+        self.source = values if source is None else source
+        self.version = self.source._version
         self.dim = dim
         self.indices = indices.clone()
         self.ordered = ordered
-        self.storage = values.untyped_storage().data_ptr()
+        self.within = within
+        self.storage = self.source.untyped_storage().data_ptr()
 
     def is_known(self):
         """Nobody has written to the elements since."""
-        return self.values._version == self.version
+        return self.source._version == self.version
 
 
 def _of_all(arguments, result):
@@ -50,6 +58,71 @@ def _of_order(arguments, result):
     return _Choice(arguments["self"], arguments.get("dim", -1), result)
 
 
+def _of_all_before(arguments, result):
+    """A running maximum or minimum."""
+    dim = arguments["dim"]
+
+    def within(indices):
+        places = torch.arange(indices.shape[dim], device=indices.device)
+        return indices <= places.view([-1] + [1] * (indices.dim() - 1 - dim % indices.dim()))
+
+    return _Choice(arguments["self"], dim, result[1], within=within)
+
+
+def _spread(value, count):
+    """An argument for each of the dimensions that are pooled."""
+    return list(value) * count if len(value) == 1 else list(value)
+
+
+def _pooled(arguments, result, ranges):
+    """Of each window the largest element. `ranges` gives (first, last, step) of the windows' places
+    along each pooled dimension, one for each place of the output."""
+    whole, indices = arguments["self"], result[1]
+    count = len(ranges)
+    sizes, outputs = whole.shape[-count:], indices.shape[-count:]
+
+    def within(flat):
+        places = flat.reshape(indices.shape)
+        inside = torch.ones_like(places, dtype=torch.bool)
+        for dim in range(count - 1, -1, -1):
+            place, places = places % sizes[dim], places // sizes[dim]
+            first, last, step = (torch.as_tensor(part, device=flat.device).expand(
+                outputs[dim]).view([-1] + [1] * (count - 1 - dim)) for part in ranges[dim])
+            inside &= (place >= first) & (place <= last) & ((place - first) % step == 0)
+        return inside.reshape(flat.shape)
+
+    return _Choice(whole.flatten(-count), -1, indices.flatten(-count), within=within, source=whole)
+
+
+def _of_windows(count):
+
+    def choice(arguments, result):
+        kernel, padding, dilation = (_spread(arguments[name], count)
+                                     for name in ("kernel_size", "padding", "dilation"))
+        stride = _spread(arguments["stride"] or kernel, count)
+        ranges = []
+        for dim, places in enumerate(result[1].shape[-count:]):
+            first = torch.arange(places) * stride[dim] - padding[dim]
+            ranges.append((first, first + (kernel[dim] - 1) * dilation[dim], dilation[dim]))
+        return _pooled(arguments, result, ranges)
+
+    return choice
+
+
+def _of_shares(count):
+    """Windows that adapt to the size of the output."""
+
+    def choice(arguments, result):
+        ranges = []
+        for size, places in zip(arguments["self"].shape[-count:], result[1].shape[-count:]):
+            ranges.append((torch.tensor([i * size // places for i in range(places)]),
+                           torch.tensor([math.ceil((i + 1) * size / places) - 1
+                                         for i in range(places)]), 1))
+        return _pooled(arguments, result, ranges)
+
+    return choice
+
+
 # operator -> what it chose, by its arguments and result. A stable sort has no ties.
 _CHOOSING = {
     _aten.argmax.default: _of_all,
@@ -61,6 +134,12 @@ _CHOOSING = {
     _aten.argsort.default: _of_order,
     _aten.kthvalue.default: _of_pairs,
     _aten.median.dim: _of_pairs,
+    _aten.cummax.default: _of_all_before,
+    _aten.cummin.default: _of_all_before,
+    _aten.max_pool2d_with_indices.default: _of_windows(2),
+    _aten.max_pool3d_with_indices.default: _of_windows(3),
+    _aten.adaptive_max_pool2d.default: _of_shares(2),
+    _aten.adaptive_max_pool3d.default: _of_shares(3),
 }
 
 
@@ -104,7 +183,9 @@ def _as_good(choice, got, slack):
     indices = got.reshape(choice.indices.shape).long()
     length = choice.values.shape[choice.dim]
     inside = (indices >= 0) & (indices < length)
-    if indices.shape[choice.dim] > 1 and not (bool(inside.all())
+    if choice.within is not None:
+        inside &= choice.within(indices)
+    elif indices.shape[choice.dim] > 1 and not (bool(inside.all())
                                               and _distinct(indices, choice.dim)):
         return None
     named = choice.values.gather(choice.dim, indices.clamp(0, length - 1))

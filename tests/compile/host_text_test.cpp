@@ -84,6 +84,8 @@ TEST(HostDiagnostics, TheCandidatesOwnLineIsFound) {
        "main.cpp, line 1: 'no.h' file not found"},
       {"bindings:2:50: error: use of undeclared identifier 'forward'\n", "unknown_function",
        "`functions` names forward, but: use of undeclared identifier 'forward'"},
+      {"bindings:99999999999999999999:1: error: 'f' is odd\n", "unknown_function",
+       "`functions` names f, but: 'f' is odd"},
       {"ld.lld: error: duplicate symbol: k(float*)\n", "syntax_error",
        "duplicate symbol: k(float*)"},
       {"", "syntax_error", "the host compiler failed and gave no reason"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // From a source to an artifact or an error, with the real compiler.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -92,6 +93,72 @@ TEST_F(CompileTest, ParametersCannotBeForged) {
 
 TEST_F(CompileTest, AnUnknownArchitectureIsNotTheCandidatesFault) {
   EXPECT_THROW(compile(request("__global__ void k() {}", {"k"}, "sm_999")), Error);
+}
+
+TEST_F(CompileTest, WordsAboutAnArchitectureAreTheSources) {
+  const CompileError error = must_fail(
+      request("#error \"invalid value for --gpu-architecture\"\n__global__ void k() {}", {"k"}));
+  EXPECT_EQ(error.cause, "syntax_error");
+  EXPECT_THAT(error.message, StartsWith("line 1: #error directive"));
+}
+
+TEST_F(CompileTest, NamesOfTypesThatAreTooLongAreTheSources) {
+  const std::string type(3000, 't');
+  const CompileError error =
+      must_fail(request("struct " + type + " {};\n__global__ void k(" + type + "* x) {}", {"k"}));
+  EXPECT_EQ(error.cause, "unreadable_parameters");
+  EXPECT_THAT(error.message, StartsWith("the plan launches k, whose parameters"));
+}
+
+TEST_F(CompileTest, TakesKernelsNamedLikeFunctionsOfCuda) {
+  CompilePool pool(setup());
+  for (const char* name :
+       {"norm", "all", "any", "max", "exp", "round", "norm3d", "sincos", "__syncthreads_count"}) {
+    const std::string source = fmt::format(
+        "__global__ void {}(const float4* x, float* y, int n) {{ y[n] = x[n].x; }}", name);
+    const Artifact made = artifact(pool.compile(request(source, {name})).get());
+    ASSERT_EQ(made.kernels.size(), 1u) << name;
+    EXPECT_EQ(made.kernels[0].expression, name);
+    EXPECT_EQ(signature(made.kernels[0]), "const float4*, float*, int");
+    EXPECT_THAT(made.image, HasSubstr(".entry " + made.kernels[0].symbol + "("));
+    EXPECT_THAT(made.image, Not(HasSubstr(std::string(kProbe))));
+  }
+}
+
+TEST_F(CompileTest, ChoosesKernelsAmongFunctionsOfTheirName) {
+  const std::string source =
+      "namespace { struct Options { int n; }; }\n"
+      "static __global__ void norm(Options o, float* y, int (*rows)[4]) { y[o.n] = norm3df(1, 2, "
+      "3); }\n"
+      "template <int kN> __global__ void max(float* y) { y[kN] = max(kN, 3); }\n"
+      "__global__ void max(volatile double* y) { y[0] = fmax(1.0, 2.0); }\n"
+      "__global__ void plain(float* y) { y[1] = 2; }\n";
+  for (const char* arch : {"compute_90a", "sm_90a"}) {
+    const Artifact made =
+        must_compile(request(source, {"plain", "max<2>", "norm", "max", "norm"}, arch));
+    ASSERT_EQ(made.kernels.size(), 5u);
+    EXPECT_EQ(signature(made.kernels[0]), "float*");
+    EXPECT_EQ(signature(made.kernels[1]), "float*");
+    EXPECT_EQ(signature(made.kernels[2]), "(anonymous namespace)::Options, float*, int [4]*");
+    EXPECT_EQ(signature(made.kernels[3]), "volatile double*");
+    EXPECT_EQ(made.kernels[4].symbol, made.kernels[2].symbol);
+    EXPECT_EQ(made.kernels[4].expression, "norm");
+  }
+}
+
+TEST_F(CompileTest, ANameOfNoKernelOrOfSeveralIsUnknown) {
+  const std::string source =
+      "__global__ void k(float* x) {}\n__global__ void k(int* x, int n) {}\n"
+      "__device__ float norm(float4 a) { return a.x; }\n";
+  const CompileError several = must_fail(request(source, {"k"}));
+  EXPECT_EQ(several.cause, "unknown_kernel");
+  EXPECT_EQ(several.message, "the plan launches k, but 2 kernels have that name");
+  const CompileError none = must_fail(request(source, {"norm"}));
+  EXPECT_EQ(none.cause, "unknown_kernel");
+  EXPECT_EQ(none.message, "the plan launches norm, but no kernel has that name");
+  // What else is wrong is told as ever.
+  const CompileError broken = must_fail(request(source + "int x = y;", {"norm"}));
+  EXPECT_EQ(broken.message, "line 4: identifier \"y\" is undefined");
 }
 
 TEST_F(CompileTest, ALineDirectiveMisleadsNobody) {

@@ -165,6 +165,15 @@ TEST_F(ShimTest, CudasOwnHeadersCompileBesideThem) {
                      "__shared__ typename Reduce::TempStorage storage;"
                      "x[0] = Reduce(storage).Sum(x[threadIdx.x]);"),
               {"k"}),
+      request(
+          kernel("cub/cub.cuh",
+                 "using Reduce = cub::BlockReduce<float, 128>; using Scan = cub::WarpScan<int>;"
+                 "__shared__ typename Reduce::TempStorage storage;"
+                 "__shared__ typename Scan::TempStorage lanes;"
+                 "x[0] = Reduce(storage).Reduce(x[threadIdx.x], [](float a, float b) {"
+                 "  return a > b ? a : b; });"
+                 "Scan(lanes).InclusiveSum(n, n); x[1] = cub::ThreadLoad<cub::LOAD_CG>(x + n);"),
+          {"k"}),
       request(kernel("cuda_pipeline.h",
                      "__shared__ float s[64]; __pipeline_memcpy_async(s, x, 16);"
                      "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = s[0];"),
@@ -174,6 +183,18 @@ TEST_F(ShimTest, CudasOwnHeadersCompileBesideThem) {
               "  x[0] = cuda::std::numeric_limits<std::int64_t>::max();\n}\n",
               {"k"}),
   });
+}
+
+TEST_F(ShimTest, WhereALibraryIsHostCodeTheMessageSaysWhatIsNot) {
+  for (const char* source :
+       {"#include <cub/device/device_reduce.cuh>\n__global__ void k() {}",
+        "#include <thrust/reduce.h>\n__global__ void k() {}",
+        "#include <thrust/device_vector.h>\n__global__ void k() {}",
+        "#include <cub/cub.cuh>\n__global__ void k() { cub::DeviceReduce::Sum(0, 0, 0, 0, 0); }"}) {
+    const CompileError error = must_fail(request(source, {"k"}));
+    EXPECT_THAT(error.message, HasSubstr("host code: kernels include cub/block/…, cub/warp/…"))
+        << source;
+  }
 }
 
 TEST_F(ShimTest, LeaveNothingInTheImage) {

@@ -68,5 +68,56 @@ TEST(LoadCandidate, BringsAlongWhatItsSourcesInclude) {
                                  "include/wide.h", "top.h"));
 }
 
+std::vector<std::string> names_of(const Candidate& candidate) {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : candidate.files) names.push_back(name);
+  return names;
+}
+
+Problem other_problem() {
+  Problem other = problem();
+  other.name = other.id = "b";
+  other.key = "level1/b";
+  return other;
+}
+
+TEST(LoadCandidate, LeavesWhatIsNamedAsASample) {
+  const ScratchFolder scratch;
+  for (const char* name : {"1.cu", "sample_2.cu", "level_1_problem_3_sample_4_kernel.cu", "3.h",
+                           "kernel_2.cu", "csrc/1.cu", "csrc/all.cu"})
+    scratch.write(std::string("a/") + name, name);
+  fs::create_symlink("1.cu", scratch / "a/harmless.cu");
+  scratch.write("a/csrc/all.cu", "#include \"../1.cu\"\n#include \"../sample_2.cu\"\n");
+  const auto path = scratch.write(
+      "a/0.py",
+      "load('e', ['1.cu', 'sample_2.cu', './csrc/../1.cu', 'harmless.cu', 'kernel_2.cu', '3.h',\n"
+      "'level_1_problem_3_sample_4_kernel.cu', 'csrc/1.cu', 'csrc/all.cu'])");
+  EXPECT_THAT(names_of(load_candidate(path, problem(), "m", 0)),
+              ElementsAre("3.h", "csrc/1.cu", "csrc/all.cu", "kernel_2.cu"));
+}
+
+TEST(FindCandidates, NoSampleComesAlongWithAnother) {
+  const ScratchFolder scratch;
+  const Problem problems[] = {problem(), other_problem()};
+  const std::string plan = "//@ out y\n";
+  scratch.write("m/a/0.py", "load('e', ['mine.cu', 'csrc/part.cu', 'b/theirs.cu', 'parts.cuh'])");
+  scratch.write("m/a/mine.cu", plan);
+  scratch.write("m/a/csrc/part.cu", "#include \"../mine.cu\"\n#include \"more.h\"\n");
+  scratch.write("m/a/csrc/more.h", "more");
+  scratch.write("m/a/parts.cuh", "parts");
+  scratch.write("m/a/b/theirs.cu", "//@ problem level1/b\n" + plan);
+  for (const std::size_t asked : {1u, 2u}) {
+    const auto found =
+        find_candidates({{std::nullopt, scratch / "m"}}, {problems, problems + asked});
+    ASSERT_EQ(found.candidates.size(), 1 + asked);
+    EXPECT_EQ(found.candidates[0].path.filename(), "0.py");
+    EXPECT_THAT(names_of(found.candidates[0]),
+                ElementsAre("csrc/more.h", "csrc/part.cu", "parts.cuh"));
+    EXPECT_THAT(found.notes, testing::Contains(testing::AllOf(
+                                 testing::HasSubstr("a/mine.cu does not come along with"),
+                                 testing::HasSubstr("has its place in a folder below it"))));
+  }
+}
+
 }  // namespace
 }  // namespace kbench

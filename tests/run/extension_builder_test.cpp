@@ -83,6 +83,60 @@ TEST_F(Extensions, OnTheCpuNvccIsNoWay) {
   EXPECT_THAT(error.message, HasSubstr("does not run on the CPU"));
 }
 
+TEST_F(Extensions, AKernelMayHaveTheNameOfAFunctionOfCuda) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const auto result = build(
+      "#include <cuda_runtime.h>\n"
+      "__global__ void norm(const float4* x, float* y) { y[0] = norm3df(x[0].x, x[0].y, 0); }\n"
+      "void forward(torch::Tensor x) {\n"
+      "  norm<<<1, 1>>>(reinterpret_cast<const float4*>(x.data_ptr<float>()), "
+      "x.data_ptr<float>());\n"
+      "}\n",
+      "none", "compute_90a");
+  const auto* extension = std::get_if<Extension>(&result);
+  ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(result).message;
+  ASSERT_EQ(extension->kernels.size(), 1u);
+  EXPECT_EQ(extension->kernels[0].symbol, "_Z4normPK6float4Pf");
+}
+
+/// What a candidate's process may send in the form of a request, and no compiler takes.
+TEST_F(Extensions, WhatNobodyCanBuildIsTheCandidatesFailure) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const Installation installation = find_installation();
+  CompilePool pool(setup());
+  NvccSetup nvcc = nvcc_setup(installation);
+  HostSetup host = host_setup(installation);
+  ExtensionBuilder builder(pool, host, nvcc, "compute_90a");
+  const std::string kernel = "__global__ void k(float* x) { x[0] = 1; }";
+  const std::string bytes("a\0b\n\"c", 6);
+  const std::vector<json> requests{
+      {{"kind", "kernel"}, {"source", kernel}, {"name", ""}},
+      {{"kind", "kernel"}, {"source", kernel}, {"name", "1"}},
+      {{"kind", "kernel"}, {"source", kernel}, {"name", "k); ("}},
+      {{"kind", "kernel"}, {"source", kernel}, {"name", "&k"}},
+      {{"kind", "kernel"}, {"source", kernel}, {"name", bytes}},
+      {{"kind", "kernel"}, {"source", kernel}, {"name", std::string(4000, 'k')}},
+      {{"kind", "kernel"}, {"source", bytes}, {"name", "k"}},
+      {{"kind", "kernel"}, {"source", ""}, {"name", "k"}},
+      {{"kind", "kernel"}, {"name", "k"}},
+      {{"kind", "inline"}, {"cuda_sources", {bytes}}},
+      {{"kind", "inline"}, {"cuda_sources", {kernel}}, {"functions", {{bytes, bytes}}}},
+      {{"kind", "files"}, {"cuda_sources", {kernel}}, {"cuda_files", {bytes}}},
+      {{"kind", "inline"}, {"cpp_sources", {"int f("}}, {"extra_include_paths", {bytes, "", "-x"}}},
+      {{"kind", "inline"}, {"cpp_sources", {"int f("}}, {"extra_cflags", {"-I" + bytes, "-I", ""}}},
+      {{"kind", "inline"},
+       {"cpp_sources", {"int f("}},
+       {"extra_include_paths", {std::string(60'000, 'i')}}},
+  };
+  for (const json& request : requests) {
+    const auto result = builder.build(request, {"k.py", ""}).get();
+    const auto* error = std::get_if<ExtensionError>(&result);
+    if (error == nullptr) continue;
+    EXPECT_EQ(error->outcome, Outcome::kCompileFailure) << request.dump();
+    EXPECT_FALSE(error->cause.empty() || error->message.empty()) << request.dump();
+  }
+}
+
 TEST_F(Extensions, ABrokenSourceIsNotNvccs) {
   const auto nvcc = fake_nvcc(folder_.path(), "echo 'k.py(1): error: nvcc ran' >&2; exit 2");
   const auto result = build("__global__ void k() {\n", nvcc.string());

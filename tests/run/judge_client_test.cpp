@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "run/judge_client.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
@@ -158,6 +162,21 @@ TEST(PrivateFolder, IsGoneWithWhatWasPutIntoIt) {
     path = folder.path();
     EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
     std::filesystem::create_directories(path / "cache/deep");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(PrivateFolder, IsGoneHoweverDeepItHasBecome) {
+  std::filesystem::path path;
+  {
+    const PrivateFolder folder;
+    path = folder.path();
+    int at = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 3000; ++i) {
+      ASSERT_EQ(mkdirat(at, "deep", 0700), 0);
+      close(std::exchange(at, openat(at, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+    }
+    close(at);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }

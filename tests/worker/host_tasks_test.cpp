@@ -2,7 +2,10 @@
 #include "worker/host_tasks.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -44,6 +47,26 @@ TEST(HostTasks, KnowWhoHasBegunSince) {
   const Busy busy;
   EXPECT_EQ(begun_since(before).threads.size(), 1u);
   EXPECT_TRUE(begun_since(host_tasks()).threads.empty());
+}
+
+TEST(HostTasks, HaveStoppedWhenEachThreadHas) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] { pause(); }).detach();
+    while (true) {
+    }
+  }
+  EXPECT_FALSE(has_stopped(child));
+  kill(child, SIGSTOP);
+  const auto end = std::chrono::steady_clock::now() + milliseconds(10000);
+  while (!has_stopped(child) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_TRUE(has_stopped(child));
+  kill(child, SIGCONT);
+  EXPECT_FALSE(has_stopped(child));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(has_stopped(child)) << "nobody is there any more";
 }
 
 TEST(HostTasks, AreIdleOnceTheySleepOrHaveEnded) {

@@ -93,7 +93,8 @@ class Families(unittest.TestCase):
         self.assertTrue(300 < int((x < 0).sum()) < 700)
 
     def test_nothing_becomes_negative_that_was_not(self):
-        for name in ("outliers", "structured", "small_integers", "heavy_tails"):
+        for name in ("outliers", "one_outlier", "another_outlier", "structured", "small_integers",
+                     "heavy_tails"):
             x = _drawn(40, 33, signed=False)
             families.change(name, [x], 5)
             self.assertGreaterEqual(x.min().item(), 0, name)
@@ -118,6 +119,27 @@ class Families(unittest.TestCase):
             # Nor so little that it is lost where they are added up one by one.
             one_by_one = row.exp().cumsum(dim=-1)[:, -1]
             self.assertLess((one_by_one * answers.amax(dim=-1) - 1).abs().max().item(), 5e-5)
+
+    def test_one_outlier_stands_anywhere_and_weighs_as_much_as_all_others(self):
+        for name, begin in (("one_outlier", 0), ("another_outlier", 100000)):
+            places, signs = [], []
+            for seed in range(40):
+                x = _drawn(400, 500)
+                before = x.clone()
+                self.assertTrue(families.change(name, [x], seed))
+                place, = (x != before).flatten().nonzero().flatten().tolist()
+                others = before.square().sum().item()
+                self.assertTrue(0.9 < x.flatten()[place].item() ** 2 / others < 1.1)
+                places.append(place - begin)
+                signs.append(x.flatten()[place].item() > 0)
+            self.assertTrue(0 <= min(places) < 20000 and 80000 < max(places) < 100000)
+            self.assertEqual(set(signs), {True, False})
+        for shape, dtype, height in (((), torch.float32, 300), ((7,), torch.float16, 300),
+                                     ((70, 60), torch.bfloat16, 300)):
+            x = _drawn(*shape, dtype=dtype, signed=False) if shape else torch.ones(()).mul_(0.5)
+            usual = x.float().std().item() if shape else 1
+            families._one_outlier(1)(x, torch.Generator().manual_seed(1))
+            self.assertAlmostEqual(x.max().item() / usual, height, delta=2)
 
     def test_shifted_are_far_below_zero(self):
         x = _drawn(16, 80)

@@ -11,7 +11,7 @@ from kbench_worker import model_setup
 from kbench_worker.model_constants import redrawn
 
 
-def built(construct, seed=7, precision="native", redraw=True):
+def built(construct, seed=8, precision="native", redraw=True):
     """A model with the parts that `construct` puts into it."""
 
     class Model(nn.Module):
@@ -30,7 +30,7 @@ def constants(model):
 
 class Registration(unittest.TestCase):
 
-    def seen(self, construct, seed=7):
+    def seen(self, construct, seed=8):
         """What the constructor itself saw, and the finished model."""
         seen = []
         model = built(lambda self: seen.append(construct(self).detach().clone()), seed)
@@ -122,6 +122,34 @@ class Registration(unittest.TestCase):
         self.assertEqual(mask.tolist(), [1] * 5)  # a constructor may be at work on it
         self.assertEqual(constants(model), [])
 
+    def test_buffers_outside_of_the_state_are_left_alone(self):
+        def construct(self):
+            self.register_buffer("ones", torch.ones(5), persistent=False)
+            self.register_buffer("room", torch.empty(5), persistent=False)
+            return self.ones
+
+        _, model = self.seen(construct)
+        self.assertEqual((model.ones.tolist(), model.room.tolist()), ([1] * 5, [0] * 5))
+
+    def test_tells_what_the_constructor_had_made(self):
+        def construct(self):
+            self.norm = nn.LayerNorm(5)
+            self.linear = nn.Linear(5, 5)
+            self.mix = nn.Parameter(torch.eye(5))
+            self.gone = nn.Parameter(torch.ones(5))
+            self.gone.data[:] = torch.randn(5)
+            self.register_buffer("twos", torch.full((5,), 2.0))
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                construct(self)
+
+        before = {}
+        model_setup.build(Model, "cuda", "bf16", 7, before=before)
+        self.assertEqual(before.pop("mix").tolist(), torch.eye(5).tolist())
+        self.assertEqual(before, {"norm.weight": 1, "norm.bias": 0, "twos": 2})
+
     def test_a_part_that_is_filled_does_not_make_a_constant(self):
         _, model = self.seen(lambda self: setattr(self, "e", nn.Embedding(4, 3, padding_idx=0))
                              or self.e.weight)
@@ -133,6 +161,27 @@ class Registration(unittest.TestCase):
         self.assertTrue(15 <= model.s.item() <= 45, model.s.item())
         _, model = self.seen(lambda self: setattr(self, "a", nn.PReLU(8)) or self.a.weight)
         self.assertTrue(bool((model.a.weight >= 0.125).all() and (model.a.weight <= 0.375).all()))
+
+    def test_parameters_have_signs_under_odd_seeds_alone(self):
+        def construct(self):
+            self.norm = nn.BatchNorm1d(40)
+            self.s = nn.Parameter(torch.ones(()))
+            self.t = nn.Parameter(torch.full((1,), -30.0))
+            self.register_buffer("mask", torch.ones(40))
+
+        single = []
+        for seed in range(1, 41):
+            model = built(construct, seed)
+            negative = int((model.norm.weight < 0).sum())
+            self.assertTrue(8 <= negative <= 32 if seed % 2 else negative == 0, seed)
+            self.assertTrue(bool(((model.norm.weight.abs() - 1).abs() <= 0.5).all()))
+            self.assertTrue(bool((model.norm.running_var > 0).all() and (model.mask > 0).all()))
+            self.assertTrue(15 <= abs(model.t.item()) <= 45)
+            if seed % 2:
+                single.append((model.s.item() < 0, model.t.item() < 0))
+            else:
+                self.assertTrue(model.s.item() > 0 > model.t.item())
+        self.assertEqual(len(set(single)), 4)
 
     def test_what_lay_in_memory_says_nothing(self):
         def construct(self, left=None):

@@ -182,6 +182,72 @@ class Weights(CandidateCase):
         self.assertTrue(torch.equal(model.packed, packed))
         self.assertEqual(model.b.tolist(), [4, 4])
 
+    def test_what_the_reference_lacks_stays_what_it_was(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(2, 3))
+                self.b = nn.Parameter(torch.zeros(2))
+                self.g = nn.Parameter(torch.ones(2))
+                self.norm = nn.LayerNorm(2)
+                self.mix = nn.Parameter(torch.eye(3))
+                self.register_buffer("ones", torch.ones(2, 1))
+                self.register_buffer("zeros", torch.zeros(5))
+                self.register_buffer("more", torch.ones(7), persistent=False)
+                self.register_buffer("workspace", torch.empty(7), persistent=False)
+            """)
+        self.assertEqual(self.give(model, *self.given), [])
+        self.assertEqual((model.norm.weight.tolist(), model.norm.bias.tolist()), ([1, 1], [0, 0]))
+        self.assertEqual(model.mix.tolist(), torch.eye(3).tolist())
+        self.assertEqual((model.ones.tolist(), model.zeros.tolist()), ([[1], [1]], [0] * 5))
+        self.assertEqual((model.more.tolist(), model.workspace.tolist()), ([1] * 7, [0] * 7))
+        self.assertEqual(model.b.tolist(), [4, 4])
+
+    def test_statistics_that_the_reference_lacks(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(3)
+            """)
+        self.give(model, ("other", torch.ones(2)))
+        self.assertEqual((model.norm.running_var.tolist(), model.norm.running_mean.tolist(),
+                          model.norm.weight.tolist()), ([1] * 3, [0] * 3, [1] * 3))
+
+    def test_what_may_stand_for_the_references_keeps_what_was_drawn(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(2, 3))
+                self.bias = nn.Parameter(torch.zeros(2))
+                self.scale = nn.Parameter(torch.ones(2, dtype=torch.half))
+            """)
+        scale = model.scale.clone()
+        self.assertNotEqual(scale.tolist(), [1, 1])
+        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
+        self.assertTrue(torch.equal(model.scale, scale))
+
+    def test_tied_ones_are_given_once(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(2, 3))
+                self.b = self.bias = nn.Parameter(torch.zeros(2))
+                self.g = nn.Parameter(torch.ones(2))
+            """)
+        self.assertEqual(self.give(model, *self.given), [])
+        self.assertEqual(model.bias.tolist(), [4, 4])
+
+    def test_by_name_also_what_is_outside_of_the_state(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(2, 3))
+                self.b = nn.Parameter(torch.zeros(2))
+                self.register_buffer("g", torch.ones(2), persistent=False)
+            """)
+        self.assertEqual(self.give(model, *self.given), [])
+        self.assertEqual(model.g.tolist(), [5, 5])
+
     def test_weights_outside_the_state(self):
         model = self.model("def __init__(self):\n    super().__init__()\n    self.w = [1]\n")
         self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])

@@ -75,6 +75,60 @@ class Ties(unittest.TestCase):
         self.assertTrue(self.settled(lambda x: (x * 1.5).argmax(1), [0], x))
         self.assertFalse(self.settled(lambda x: (x * 1.5).argmax(1), [0], x, slack=1e-6))
 
+    def as_good(self, function, x, shape):
+        """Which indices are as good as each that a function chooses, by trying all."""
+        model = Model(function)
+        expected = model(x)[1]
+        self.assertEqual(expected.shape, shape)
+        good = [[] for _ in range(expected.numel())]
+        for index in range(-1, x.numel() + 1):
+            got = torch.full_like(expected, index)
+            settled = ties.settled(model, [x], 1, expected, got, 1e-4)
+            for place in (settled == expected).flatten().nonzero().flatten().tolist():
+                good[place].append(index)
+        return good
+
+    def test_running_maxima_name_what_came_before(self):
+        for function in (lambda x: x.cummax(1), lambda x: (-x).cummin(-1)):
+            self.assertEqual(self.as_good(function, X, (2, 4)),
+                             [[0], [1], [1, 2], [1, 2], [0], [0, 1], [0, 1], [0, 1, 3]])
+        self.assertEqual(self.as_good(lambda x: x.cummax(0), torch.zeros(3, 2), (3, 2)),
+                         [[0], [0], [0, 1], [0, 1], [0, 1, 2], [0, 1, 2]])
+
+    def test_pooled_maxima_name_what_is_in_their_window(self):
+        pool = torch.nn.functional
+        x = torch.tensor([[[1.0, 1, 0, 3, 3, 3]]])
+        self.assertEqual(self.as_good(lambda x: pool.max_pool1d(x, 3, 2, 1, return_indices=True),
+                                      x, (1, 1, 3)), [[0, 1], [3], [3, 4, 5]])
+        self.assertEqual(self.as_good(lambda x: pool.max_pool1d(x, 2, 1, dilation=2,
+                                                                return_indices=True),
+                                      x, (1, 1, 4)), [[0], [3], [4], [3, 5]])
+        x = torch.zeros(1, 1, 4, 5)
+        inner = [6, 7, 8, 11, 12, 13]
+        self.assertEqual(self.as_good(lambda x: pool.max_pool2d(x, (2, 3), (1, 2), (1, 1),
+                                                                return_indices=True),
+                                      x, (1, 1, 5, 3))[4:8],
+                         [[1, 2, 3, 6, 7, 8], [3, 4, 8, 9], [5, 6, 10, 11], inner])
+        self.assertEqual(self.as_good(lambda x: pool.adaptive_max_pool2d(x, (2, 2),
+                                                                         return_indices=True),
+                                      x, (1, 1, 2, 2))[1:3],
+                         [[2, 3, 4, 7, 8, 9], [10, 11, 12, 15, 16, 17]])
+        x = torch.zeros(1, 2, 2, 4)
+        self.assertEqual(self.as_good(lambda x: pool.max_pool3d(x, 2, return_indices=True),
+                                      x, (1, 1, 1, 2)),
+                         [[0, 1, 4, 5, 8, 9, 12, 13], [2, 3, 6, 7, 10, 11, 14, 15]])
+        self.assertEqual(self.as_good(lambda x: pool.adaptive_max_pool3d(x, 1,
+                                                                         return_indices=True),
+                                      x, (1, 1, 1, 1)), [list(range(16))])
+
+    def test_pools_of_any_memory_format(self):
+        x = torch.tensor([[1.0, 2], [2, 2]])[None, None].repeat(1, 2, 1, 2).to(
+            memory_format=torch.channels_last)
+        x[0, 1, 1, 1] = 5
+        self.assertEqual(self.as_good(lambda x: torch.nn.functional.max_pool2d(
+            x, 2, return_indices=True), x, (1, 2, 1, 2)),
+            [[1, 4, 5], [3, 6, 7], [5], [3, 6, 7]])
+
     def test_what_is_no_choice_is_left_alone(self):
         self.assertFalse(self.settled(lambda x: x.long(), X.long().roll(1).tolist()))
         self.assertFalse(self.settled(lambda x: x.argmax(1) + 1, [3, 2]))
