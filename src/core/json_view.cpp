@@ -153,7 +153,9 @@ std::optional<JsonView> JsonIndex::find(std::string_view key) const {
 
 std::size_t JsonIndex::slot_of(std::string_view key) {
   if (key.empty()) return 0;
-  const auto byte = [&](std::size_t i) -> std::size_t { return static_cast<unsigned char>(key[i]); };
+  const auto byte = [&](std::size_t i) -> std::size_t {
+    return static_cast<unsigned char>(key[i]);
+  };
   // Enough to tell the names of a record apart, all but a few.
   return (byte(0) * 5 + byte(key.size() - 1) * 11 + byte(key.size() / 2) * 3 + key.size() * 17) %
          kSlots;

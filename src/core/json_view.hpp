@@ -93,8 +93,8 @@ class JsonView::Iterator {
   bool of_json_ = false, of_object_ = false;
 };
 
-/// The children of an object by their names, for one with so many that going over them for each name
-/// takes long. The object has to outlive it.
+/// The children of an object by their names, for one with so many that going over them for each
+/// name takes long. The object has to outlive it.
 class JsonIndex {
  public:
   /// Fewer children are found sooner without it, and for more there is no room.
