@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kbench/run_log.hpp"
+#include "kbench/selection.hpp"
 
 namespace kbench {
 
@@ -20,10 +21,11 @@ struct CandidateReportOptions {
 };
 
 /// The records that "PROBLEM" or "PROBLEM/SAMPLE" names, indices into RunFile::records: PROBLEM may
-/// be the last part of a problem's key, and have * and ?. With `model` those of that model alone.
-/// Throws UsageError where there is none, naming what there is.
+/// be the last part of a problem's key, and have * and ?; empty, it is every problem. With `model`
+/// those of that model alone; and of all of them those that the selection lists. Throws UsageError
+/// where there is none, naming what there is.
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
-                                       const std::string& model);
+                                       const std::string& model, const Selection& selection = {});
 
 /// Everything about one record, for people: its verdict and why, times, errors of each trial, what
 /// its compiler said, and its source.

@@ -173,8 +173,8 @@ void write_comparison(const Comparison& comparison, std::span<const ComparisonTa
 /// Parses "regression", "regression=5%" or "regression=0.05" to the share (`--fail-on`); throws
 /// UsageError for another gate, and for what is no share from 0 to below 1.
 double parse_regression_gate(std::string_view argument);
-/// One sentence for each run that has regressions, and for each without a verdict on samples of
-/// its roster that the base has right.
+/// One sentence for each run that has regressions, for each that lacks a verdict on samples that
+/// the base has right, and for each of which nothing could be compared.
 std::vector<std::string> regressions(const Comparison& comparison);
 
 }  // namespace kbench

@@ -26,8 +26,8 @@ struct SampleResult {
   std::optional<bool> own = false;
   std::optional<double> speedup,
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
-  /// The least t with which allclose(rtol = t, atol = t) would take it, infinity: none would;
-  /// nothing where nobody looked.
+  /// The least t with which allclose(rtol = t, atol = t) would take it, infinity: none would, or it
+  /// gave nothing to compare; nothing where nobody looked.
   std::optional<double> allclose_at = {};
 };
 

@@ -191,8 +191,8 @@ struct TimeBody {
   std::uint32_t veiled = 0;  ///< 1: as many VeilKeys follow the set indices
 };
 
-/// Under what a set's inputs were made unreadable, to be made readable just before its call: nothing
-/// on the device can then be computed from them in the calls before.
+/// Under what a set's inputs were made unreadable, to be made readable just before its call:
+/// nothing on the device can then be computed from them in the calls before.
 struct VeilKey {
   std::uint64_t key = 0, nonce = 0;  ///< both 0: the set is not veiled
   bool is_none() const { return key == 0 && nonce == 0; }

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,10 @@ struct SummaryRow {
   Interned model, precision, device, judge;
   int level = -1;                   ///< −1: overall
   bool without_degenerate = false;  ///< over the problems alone that are not Report::degenerate
-  std::string slice = {};           ///< "tag reduction", "kind extension"; empty: all
+  /// Of an overall row among those of its precision, device and judge, by Report::ranked_by: 1 is
+  /// the best, equal ones share one. 0: one model alone, a level, or without degenerate problems.
+  int rank = 0;
+  std::string slice = {};  ///< "tag reduction", "kind extension"; empty: all
   /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
   std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
@@ -80,6 +84,33 @@ struct DegenerateProblem {
   std::map<std::string, AuditAnswer> answers;  ///< those that pass
 };
 
+/// A planned sample without a record, at one precision on one device by one judge.
+struct Unjudged {
+  std::size_t entry = 0;  ///< index into RunFile::roster
+  Interned precision, device, judge;
+};
+
+/// A problem whose samples are in no denominator, and why.
+struct Exclusion {
+  Interned problem;
+  Outcome outcome = Outcome::kProblemFailure;
+  Interned cause;
+  std::int64_t samples = 0;
+  std::string message;  ///< of the first of them
+};
+
+/// What was run and on what, for programs; each list has the different values that occur.
+struct Setting {
+  std::vector<std::string> devices, precisions, timing_methods;
+  std::vector<std::string> problem_sets;  ///< hashes of the sets that were asked for
+  std::vector<std::string> seeds;         ///< "secret", "public"
+  std::vector<std::string> cages;         ///< "complete", "without network", "none"
+  std::vector<std::string> versions;      ///< of kbench
+  /// How far times are to be believed, with the number of candidates.
+  std::map<std::string, std::int64_t> trust;
+  std::int64_t problems = 0, models = 0;
+};
+
 /// The one model that every format writes, so that no two formats can disagree.
 struct Report {
   RunFile run;
@@ -91,14 +122,19 @@ struct Report {
   std::vector<std::string> baselines;      ///< that were asked for
   /// What the reader has to know first: harness faults, lines that could not be read, ….
   std::vector<std::string> warnings;
-  /// What was run and on what, as (label, text): device, problems, precision, baseline, ….
+  Setting setting;
+  /// The same for people, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
+  std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
   /// Records of the roster, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed
   std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
+  std::vector<Exclusion> excluded;      ///< the same by problem
+  std::vector<Unjudged> unjudged;       ///< planned samples without a record
   std::vector<Metric> metrics;          ///< the columns of the summary
-  std::vector<SummaryRow> summary;      ///< per model: overall first, then by level
+  std::vector<SummaryRow> summary;      ///< per model, the best first: overall, then by level
+  std::string ranked_by;                ///< the metric of their ranks; empty: there are none
   /// Per model, tag and kind of candidate, where several occur: the headline metrics alone.
   std::vector<SummaryRow> slices;
   std::vector<Metric> slice_metrics;   ///< of `slices`

@@ -46,7 +46,7 @@ class RunDetails {
   mutable std::mutex mutex_;
   mutable std::map<std::filesystem::path, Fd> open_;  // nodes stay where they are
 
-  std::string line_text(const Record& record) const;
+  std::string_view line_text(const Record& record) const;
   const Fd& opened(const std::filesystem::path& path) const;
 };
 

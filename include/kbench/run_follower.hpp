@@ -18,6 +18,7 @@ struct RunNews {
   std::vector<Record> records;
   bool ended = false;           ///< the last of its lines that says so ends the run
   std::uint64_t bad_lines = 0;  ///< that could not be read
+  bool more = false;            ///< the file was not read to its end: poll() again
 };
 
 /// Follows a run file that another process may be writing, reading each line once.
@@ -25,8 +26,9 @@ class RunFollower {
  public:
   /// Throws UsageError where `path` cannot be read.
   explicit RunFollower(std::filesystem::path path);
-  /// The whole lines that were appended since the last call. Throws UsageError where the file has
-  /// become shorter (another run writes to it), and for one of a newer major version.
+  /// The whole lines that were appended since the last call, of some megabytes at most; records
+  /// have what a report shows. Throws UsageError where the file has become shorter (another run
+  /// writes to it), and for one of a newer major version.
   RunNews poll();
   /// Whether a process holds the file to write to it.
   bool is_written() const;

@@ -55,7 +55,8 @@ struct RunFile {
       secret;          ///< of the `end` line: the run ended, and how inputs were drawn
   bool ended = false;  ///< the last run line of every file is followed by its `end` line
   bool torn = false;   ///< the last line was cut off and skipped
-  /// One sentence for each key of which two files have different verdicts; the later file's counts.
+  /// One sentence for each sample (at one precision, on one device, by one judge) of which two
+  /// files have different verdicts, or verdicts on different code; the later file's counts.
   std::vector<std::string> conflicts;
   std::vector<std::string> bad_lines;  ///< "line 7: …" for each line that is no run file's line
 };

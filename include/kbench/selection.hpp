@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +20,16 @@ namespace kbench {
 /// correct ones counted would have no failures.
 class Selection {
  public:
-  /// One row per field that can be asked for.
+  /// Gets the texts of a field, of which one has to match.
+  using Take = std::function<void(std::string_view)>;
+  /// One row per field that can be asked for: of the plan's entries, or of records.
   struct Field {
     std::string_view name;
-    bool of_plan;
-    bool (*matches)(const Record* record, const RosterEntry* entry, std::string_view pattern);
+    void (*of_entry)(const RosterEntry& entry, const Take& take);
+    void (*of_record)(const Record& record, const Take& take);
+    bool of_plan() const { return of_entry != nullptr; }
   };
+  static std::span<const Field> fields();
 
   /// Adds FIELD=PATTERN[,PATTERN…] or FIELD!=PATTERN…; a pattern may have * and ?. Throws
   /// UsageError for an unknown field, an outcome that does not exist, or no pattern.
@@ -34,6 +40,11 @@ class Selection {
   bool lists_some() const;
   /// Takes what the conditions on the plan leave out off the roster and the records.
   void apply(RunFile& run) const;
+  /// The same; throws UsageError where that leaves nothing of a run, which is called `name`.
+  void choose_from(RunFile& run, std::string_view name) const;
+  /// "; did you mean alpha?" for the first pattern that nothing of the run matches, and that may
+  /// have been meant as something of it.
+  std::string likely(const RunFile& run) const;
   /// Whether the conditions on what came out hold for the record.
   bool lists(const Record& record) const;
   /// "level=1 outcome!=correct": the conditions as they were given.
@@ -46,7 +57,8 @@ class Selection {
     std::vector<std::string> patterns;
     std::string text;
   };
-  static bool holds(const Condition& condition, const Record* record, const RosterEntry* entry);
+  static bool holds(const Condition& condition, const RosterEntry& entry);
+  static bool holds(const Condition& condition, const Record& record);
   std::vector<Condition> conditions_;
 };
 

@@ -136,7 +136,7 @@ Subcommand add_baseline(CLI::App& app) {
   add_judging_options(*command, arguments->judging, arguments->options);
   add_baseline_option(*command, arguments->options, Rivals::kNone);
   command->add_option("--l2", arguments->l2, "cache before each timed call: cold or warm")
-      ->check(CLI::IsMember({"cold", "warm"}))
+      ->check(one_of({"cold", "warm"}))
       ->capture_default_str();
   command
       ->add_option("--timing-budget", arguments->options.timing_budget_s,

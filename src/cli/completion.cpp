@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/completion_words.hpp"
@@ -24,14 +26,26 @@ namespace {
 // is ":files" where that may be a file, too.
 constexpr std::string_view kBash = R"sh(# bash completion for kbench
 _kbench() {
-  local line files=
+  local line files= last=${COMP_WORDS[COMP_CWORD]} before i
+  local -a words=()
+  # bash takes =, : and @ for words of their own, and replaces what stands behind the last of them.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if ((i > 1)) && [[ ${COMP_WORDS[i]} == [=:@]* || ${words[-1]} == *[=:@] ]]; then
+      words[-1]+=${COMP_WORDS[i]}
+    else
+      words+=("${COMP_WORDS[i]}")
+    fi
+  done
+  [[ $last != [=:@] ]] || last=
+  before=${words[-1]%"$last"}
   COMPREPLY=()
   while IFS= read -r line; do
-    if [[ $line == :files ]]; then files=yes; else COMPREPLY+=("${line%%$'\t'*}"); fi
-  done < <("${COMP_WORDS[0]}" completion words "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+    line=${line%%$'\t'*}
+    if [[ $line == :files ]]; then files=yes; else COMPREPLY+=("${line#"$before"}"); fi
+  done < <("${words[0]}" completion words $((${#words[@]} - 1)) "${words[@]}" 2>/dev/null)
   if [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
-    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$last")
   fi
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
@@ -46,11 +60,13 @@ _kbench() {
     if [[ $line == :files ]]; then
       files=yes
     else
-      found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+      found+=("${${line%%$'\t'*}//:/\:}:${line#*$'\t'}")
     fi
   done < <("${words[1]}" completion words $((CURRENT - 1)) "${words[@]}" 2>/dev/null)
   (( ${#found} )) && _describe kbench found
-  [[ -n $files ]] && _files
+  [[ -z $files ]] && return
+  [[ ${words[CURRENT]} == *=* ]] && compset -P '*='
+  _files
 }
 if [[ ${funcstack[1]} == _kbench ]]; then _kbench "$@"; else compdef _kbench kbench; fi
 )sh";
@@ -84,6 +100,34 @@ std::vector<std::string> problem_names() {
   return names;
 }
 
+/// The constants of these problems; of all shipped ones where none is named.
+std::vector<std::string> constant_names(const std::vector<std::string>& problems) {
+  std::set<std::string> names;
+  for (const Problem& problem : find_problems(problems, {find_installation().problems}))
+    for (const auto& [name, value] : problem_constants(problem)) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+/// A word of a line that is only half there is no place for a complaint.
+template <typename... Arguments>
+auto quiet(std::vector<std::string> (*names)(Arguments...)) {
+  return [names](Arguments... arguments) -> std::vector<std::string> {
+    try {
+      return names(arguments...);
+    } catch (const std::exception&) {
+      return {};
+    }
+  };
+}
+
+std::optional<RunFile> run_of(const std::string& path) {
+  try {
+    return read_run(path);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 int print_words(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::size_t index = 0;
   const std::string& number = arguments.empty() ? "" : arguments[0];
@@ -92,15 +136,10 @@ int print_words(const CLI::App& app, const std::vector<std::string>& arguments) 
   if (parsed.ec != std::errc() || parsed.ptr != end)
     throw UsageError("kbench completion words INDEX WORD…: INDEX is no number");
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-  // A word of a line that is only half there is no place for a complaint.
-  const auto problems = []() -> std::vector<std::string> {
-    try {
-      return problem_names();
-    } catch (const std::exception&) {
-      return {};
-    }
-  };
-  const Completions found = complete(app, words, index, problems);
+  const Completions found = complete(app, words, index,
+                                     {.problems = quiet(problem_names),
+                                      .constants = quiet(constant_names),
+                                      .run = [](const std::string& path) { return run_of(path); }});
   if (found.files) std::cout << ":files\n";
   for (const auto& [text, description] : found.words)
     std::cout << text << '\t' << description << '\n';

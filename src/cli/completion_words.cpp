@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "cli/completion_words.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
+#include "kbench/candidate_kind.hpp"
 #include "kbench/comparison.hpp"
+#include "kbench/export.hpp"
 #include "kbench/metric.hpp"
 #include "kbench/report.hpp"
+#include "report/setting.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -35,58 +41,166 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-template <typename Rows>
-void add_names(const Rows& rows, std::string_view after, std::vector<Word>& words) {
-  for (const auto& row : rows) words.push_back({std::string(row.name) + std::string(after), ""});
-}
+/// What may follow on one command's line.
+class Line {
+ public:
+  Line(const CLI::App& command, const std::vector<std::string>& words, std::size_t index,
+       const CompletionSources& sources)
+      : command_(command),
+        name_(command.get_name()),
+        current_(index < words.size() ? words[index] : ""),
+        sources_(sources) {
+    for (std::size_t i = 2; i < std::min(index, words.size()); ++i) {
+      const CLI::Option* option = option_named(command, words[i]);
+      if (option == nullptr && !words[i].starts_with("-")) positionals_.push_back(words[i]);
+      if (option != nullptr && takes_value(*option)) ++i;
+    }
+    before_ = option_named(command, words[index - 1]);
+  }
 
-/// Values that CLI11 does not know the names of.
-void add_values(const std::string& command, const std::string& option, Completions& found,
-                const std::function<std::vector<std::string>()>& problems) {
-  std::vector<Word>& words = found.words;
-  const auto add = [&](std::initializer_list<const char*> texts) {
-    for (const char* text : texts) words.push_back({text, ""});
-  };
-  if (option == "--format" && command == "compare") {
-    add_names(comparison_formats(), "", words);
-  } else if (option == "--format" || option == "--report") {
-    add_names(report_formats(), "", words);
-  } else if (option == "--fail-under") {
+  Completions complete() {
+    if (before_ != nullptr && takes_value(*before_)) {
+      for (const std::string& choice : choices_of(before_->get_type_name())) add(choice);
+      if (found_.words.empty()) add_values(long_name(*before_));
+    } else if (current_.starts_with("-")) {
+      add_options();
+    } else {
+      add_positional();
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string text) { found_.words.push_back({std::move(text), ""}); }
+
+  template <typename Rows>
+  void add_names(const Rows& rows) {
+    for (const auto& row : rows) add(std::string(row.name));
+  }
+
+  /// Values that CLI11 does not know the names of.
+  void add_values(const std::string& option) {
+    if (option == "--format" || option == "--report") {
+      if (current_.find('=') != std::string::npos) found_.files = true;
+      return name_ == "compare" ? add_names(comparison_formats()) : add_names(report_formats());
+    }
+    if (option == "--fail-under") return add_metrics();
+    if (option == "--select") return add_selections();
+    if (option == "--to") return add_names(export_formats());
+    const auto add_all = [&](std::initializer_list<const char*> texts) {
+      for (const char* text : texts) add(text);
+    };
+    if (option == "--fail-on") {
+      if (name_ != "compare") add_all({"cheat", "new-failure"});
+      return add_all({"regression", "regression=5%"});
+    }
+    if (option == "--device") return add_all({"auto", "cpu", "cuda", "cuda:0"});
+    if (option == "--set")
+      for (const std::string& name : sources_.constants(positionals_)) add(name + "=");
+    else if (option == "--problem")
+      for (std::string& name : sources_.problems()) add(std::move(name));
+    else if (option == "--model" && name_ == "show")
+      add_of_runs([](const RosterEntry& entry, auto take) { take(entry.model.str()); });
+    else if (option == "--baseline" && name_ == "report")
+      add_baselines();
+    else
+      found_.files = true;
+  }
+
+  void add_metrics() {
+    std::set<std::string> names;
     for (const Metric& metric : metrics_for(std::array{1.0}, std::array{1}))
-      words.push_back({metric.name() + "=", ""});
-  } else if (option == "--fail-on") {
-    if (command == "compare") return add({"regression", "regression=5%"});
-    add({"cheat", "new-failure", "regression", "regression=5%"});
-  } else if (option == "--select") {
-    add({"problem=", "level=", "model=", "sample=", "tag=", "outcome=", "cause=", "class=", "kind=",
-         "flag=", "trust="});
-  } else if (option == "--device") {
-    add({"auto", "cpu", "cuda", "cuda:0"});
-  } else if (option == "--problem") {
-    for (std::string& name : problems()) words.push_back({std::move(name), ""});
-  } else {
-    found.files = true;
+      for (const char* after : {"=", "@ci="}) names.insert(metric.name() + after);
+    for (const std::string& name : names) add(name);
   }
-}
 
-void add_options(const CLI::App& app, std::vector<Word>& words) {
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = long_name(*option);
-    if (!name.empty() && !option->get_group().empty())
-      words.push_back({name, first_sentence(option->get_description())});
+  void add_baselines() {
+    for (const RunFile& run : runs())
+      for (const std::string& name : report::known_baselines(run)) add(name);
+    add(kBestBaseline);
   }
-}
 
-void add_positional(const std::string& command, Completions& found,
-                    const std::function<std::vector<std::string>()>& problems) {
-  if (command == "completion") {
-    for (const char* shell : {"bash", "zsh", "fish"}) found.words.push_back({shell, ""});
-  } else {
-    found.files = true;
-    if (std::ranges::find(kOfProblems, command) != kOfProblems.end())
-      for (std::string& name : problems()) found.words.push_back({std::move(name), ""});
+  /// The fields, and after one its values.
+  void add_selections() {
+    const std::size_t equals = current_.find('=');
+    if (equals == std::string::npos) {
+      for (const Selection::Field& field : Selection::fields()) add(std::string(field.name) + "=");
+      return;
+    }
+    const bool negated = equals > 0 && current_[equals - 1] == '!';
+    const std::string name = current_.substr(0, equals - (negated ? 1 : 0));
+    // Several values stand one behind the other.
+    const std::string before = current_.substr(0, current_.find_last_of(",=") + 1);
+    std::set<std::string> values;
+    const Selection::Take take = [&](std::string_view text) { values.emplace(text); };
+    if (name == "outcome")
+      for (const OutcomeRow& row : outcomes()) take(row.name);
+    for (const Selection::Field& field : Selection::fields()) {
+      if (field.name != name || name == "outcome") continue;
+      for (const RunFile& run : runs()) {
+        if (field.of_plan())
+          for (const RosterEntry& entry : run.roster) field.of_entry(entry, take);
+        else
+          for (const Record& record : run.records) field.of_record(record, take);
+      }
+    }
+    for (const std::string& value : values) add(before + value);
   }
-}
+
+  /// The runs that are named, as far as they can be read.
+  std::vector<RunFile> runs() const {
+    std::vector<RunFile> runs;
+    const bool first_alone = name_ == "show" || name_ == "watch";
+    for (std::size_t i = 0;
+         i < (first_alone ? std::min<std::size_t>(positionals_.size(), 1) : positionals_.size());
+         ++i)
+      if (auto run = sources_.run(positionals_[i])) runs.push_back(std::move(*run));
+    return runs;
+  }
+
+  template <typename Texts>
+  void add_of_runs(Texts texts_of) {
+    std::set<std::string> texts;
+    for (const RunFile& run : runs())
+      for (const RosterEntry& entry : run.roster)
+        texts_of(entry, [&](const std::string& text) { texts.insert(text); });
+    for (const std::string& text : texts) add(text);
+  }
+
+  void add_options() {
+    for (const CLI::Option* option : command_.get_options()) {
+      const std::string name = long_name(*option);
+      if (!name.empty() && !option->get_group().empty())
+        found_.words.push_back({name, first_sentence(option->get_description())});
+    }
+  }
+
+  void add_positional() {
+    if (name_ == "completion") {
+      for (const char* shell : {"bash", "zsh", "fish"}) add(shell);
+    } else if (name_ == "show" && !positionals_.empty()) {
+      // A problem of the run, and its samples once it stands there.
+      add_of_runs([&](const RosterEntry& entry, auto take) {
+        const std::string& key = entry.problem.str();
+        for (const std::string& name : {key, key.substr(key.rfind('/') + 1)}) {
+          take(name);
+          if (current_.starts_with(name + "/")) take(fmt::format("{}/{}", name, entry.sample));
+        }
+      });
+    } else {
+      found_.files = true;
+      if (std::ranges::find(kOfProblems, name_) != kOfProblems.end())
+        for (std::string& name : sources_.problems()) add(std::move(name));
+    }
+  }
+
+  const CLI::App& command_;
+  const std::string name_, current_;
+  const CompletionSources& sources_;
+  const CLI::Option* before_ = nullptr;
+  std::vector<std::string> positionals_;
+  Completions found_;
+};
 
 }  // namespace
 
@@ -103,28 +217,23 @@ std::vector<std::string> choices_of(const std::string& type_name) {
 }
 
 Completions complete(const CLI::App& app, const std::vector<std::string>& words, std::size_t index,
-                     const std::function<std::vector<std::string>()>& problems) {
+                     const CompletionSources& sources) {
   Completions found;
   const std::string current = index < words.size() ? words[index] : "";
   const CLI::App* command = nullptr;
   for (const CLI::App* one : app.get_subcommands(nullptr))
     if (index > 1 && words.size() > 1 && one->get_name() == words[1]) command = one;
-  if (command == nullptr) {
+  if (command != nullptr && index <= words.size()) {
+    found = Line(*command, words, index, sources).complete();
+  } else if (command == nullptr) {
     if (index == 1)
       for (const CLI::App* one : app.get_subcommands(nullptr))
         found.words.push_back({one->get_name(), first_sentence(one->get_description())});
-    if (current.starts_with("-")) add_options(app, found.words);
-  } else {
-    const CLI::Option* before = option_named(*command, words[index - 1]);
-    if (before != nullptr && takes_value(*before)) {
-      for (std::string& choice : choices_of(before->get_type_name()))
-        found.words.push_back({std::move(choice), ""});
-      if (found.words.empty()) add_values(command->get_name(), long_name(*before), found, problems);
-    } else if (current.starts_with("-")) {
-      add_options(*command, found.words);
-    } else {
-      add_positional(command->get_name(), found, problems);
-    }
+    if (current.starts_with("-"))
+      for (const CLI::Option* option : app.get_options())
+        if (const std::string name = long_name(*option);
+            !name.empty() && !option->get_group().empty())
+          found.words.push_back({name, first_sentence(option->get_description())});
   }
   std::erase_if(found.words, [&](const Word& word) { return !word.text.starts_with(current); });
   return found;

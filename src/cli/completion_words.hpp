@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "kbench/run_log.hpp"
 
 namespace CLI {
 class App;
@@ -20,11 +23,20 @@ struct Completions {
   bool files = false;  ///< or the name of a file or folder
 };
 
+/// Where names come from that the app does not know; asked where one may stand, and not before.
+struct CompletionSources {
+  /// Names of the shipped problems.
+  std::function<std::vector<std::string>()> problems;
+  /// Constants of the problems of these names; of all shipped ones where there is none.
+  std::function<std::vector<std::string>(const std::vector<std::string>& names)> constants;
+  /// The run file of that name; nothing where it cannot be read.
+  std::function<std::optional<RunFile>(const std::string& path)> run;
+};
+
 /// What may follow, by the app's own description of itself: `words` is the command line with the
-/// program's name, `index` the word that is being typed (it may be one past the last). `problems`
-/// gives the names of the shipped problems, where one may stand.
+/// program's name, `index` the word that is being typed (it may be one past the last).
 Completions complete(const CLI::App& app, const std::vector<std::string>& words, std::size_t index,
-                     const std::function<std::vector<std::string>()>& problems);
+                     const CompletionSources& sources);
 
 /// The values that an option takes, where they are few and known: "cold", "warm".
 std::vector<std::string> choices_of(const std::string& type_name);

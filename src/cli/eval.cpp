@@ -118,6 +118,7 @@ void take_stored(EvalOptions& options) {
 /// A gate that can never be met here is told before hours are spent.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   const bool is_timed = find_timing_method(arguments.options.timing)->timed;
+  if (!run.devices().front().gpu) check_on_cpu(fail_on_of(arguments.report));
   if (run.devices().front().gpu && is_timed) return;
   for (const auto& argument : arguments.report.gates) {
     const Metric metric = parse_gate(argument).metric;
@@ -268,15 +269,15 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
                  "instead of measuring them; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--timing", a.options.timing, timing_help())
-      ->check(CLI::IsMember(names_of(timing_methods())))
+      ->check(one_of(names_of(timing_methods())))
       ->capture_default_str();
   app.add_option("--score", a.options.score,
                  "what a call's time is on a GPU: span, from the first start of its work to the "
                  "last end; busy, while any of it ran; wall, what a caller waits")
-      ->check(CLI::IsMember({kSpanScore, kBusyScore, kWallScore}))
+      ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
       ->capture_default_str();
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
-      ->check(CLI::IsMember({"cold", "warm"}))
+      ->check(one_of({"cold", "warm"}))
       ->capture_default_str();
   app.add_flag("--all-trials", a.options.all_trials, "go on with the trials after a clear failure");
   app.add_option("--sizes", a.options.other_sizes,
@@ -319,13 +320,13 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
 void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--sanitize", a.options.sanitize,
                  "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
-      ->check(CLI::IsMember({"none", "memory", "all"}))
+      ->check(one_of({"none", "memory", "all"}))
       ->capture_default_str();
   app.add_option(
          "--require", a.requirements,
          "clean: reject what raises a flag of the sanitizers or reads a clock; own-kernels: "
          "reject what torch or another library computes; may be repeated")
-      ->check(CLI::IsMember({"clean", "own-kernels"}))
+      ->check(one_of({"clean", "own-kernels"}))
       ->allow_extra_args(false);
   app.add_option("--max-instructions", a.options.max_instructions,
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
@@ -337,9 +338,9 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
          "its time, registers, shared memory and occupancy; ncu: and what Nsight Compute says")
       ->expected(0, 1)
       ->default_str("")
-      ->check(CLI::IsMember({kKernelsProfile, kNcuProfile}));
+      ->check(one_of({kKernelsProfile, kNcuProfile}));
   app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
-      ->check(CLI::IsMember(names_of(gpu_models())))
+      ->check(one_of(names_of(gpu_models())))
       ->capture_default_str();
 }
 

@@ -29,9 +29,7 @@ int export_to(const ExportArguments& arguments) {
         "--select chooses what is exported by problem, level, model, sample or tag; by what came "
         "out, it only chooses what kbench report and kbench compare list");
   RunFile run = read_runs(arguments.runs);
-  selection.apply(run);
-  if (run.roster.empty() && !selection.empty())
-    throw UsageError(fmt::format("--select {} leaves nothing of the run", selection.text()));
+  selection.choose_from(run, "the run");
   const Export made = format.make(run, arguments.options);
   write_export(made, arguments.options);
   for (const std::string& note : made.notes) fmt::print(stderr, "kbench: {}\n", note);

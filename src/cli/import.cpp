@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
+#include "cli/option_checks.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
@@ -83,7 +84,7 @@ Subcommand add_import(CLI::App& app) {
   command
       ->add_option("--precision", options.precision,
                    "that KernelBench ran at (default: generation_config.yaml, else native)")
-      ->check(CLI::IsMember(precision_names()));
+      ->check(one_of(precision_names()));
   command->add_option("--hardware", options.hardware,
                       "the GPU that results and baseline times are of, whatever they say");
   return {command, [arguments] { return import(*arguments); }};

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/kb_compat.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/shrink_option.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
@@ -17,7 +18,7 @@ namespace kbench::cli {
 void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions& options) {
   app.add_option("--device", options.device, "auto, cpu, cuda, or cuda:0,1")->capture_default_str();
   app.add_option("--precision", options.precision, "native, tf32, fp16, bf16")
-      ->check(CLI::IsMember(names_of(precisions())))
+      ->check(one_of(names_of(precisions())))
       ->capture_default_str();
   app.add_flag("--kb-compat", arguments.kb_compat,
                "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");

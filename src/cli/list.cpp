@@ -17,6 +17,7 @@
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/shrink_option.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/installation.hpp"
@@ -154,7 +155,7 @@ Subcommand add_list(CLI::App& app) {
   command
       ->add_option("--device", options->device,
                    "Sizes for this device; auto: cuda where there is a GPU")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(one_of({"auto", "cpu", "cuda"}))
       ->type_name("auto|cpu|cuda");
   command->add_flag("--names", options->names,
                     "Every name that a plan may use, and a skeleton that compiles");

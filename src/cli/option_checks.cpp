@@ -2,11 +2,14 @@
 #include "cli/option_checks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+
+#include "core/text.hpp"
 
 namespace kbench::cli {
 
@@ -21,6 +24,17 @@ CLI::Validator above_zero() {
                    : fmt::format("{} is not a number above zero", text);
       },
       "NUMBER > 0");
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const std::string choices = fmt::format("{{{}}}", fmt::join(names, ","));
+  return CLI::Validator(
+      [names = std::move(names)](const std::string& text) {
+        if (std::ranges::find(names, text) != names.end()) return std::string();
+        return fmt::format("{} is none of {}{}", text, fmt::join(names, ", "),
+                           did_you_mean(text, names));
+      },
+      choices);
 }
 
 CLI::Validator function_name() {

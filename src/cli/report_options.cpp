@@ -6,9 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
+#include "compile/host_compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "kbench/plot.hpp"
@@ -23,12 +26,6 @@ std::string format_names() {
   for (const ReportFormat& format : report_formats())
     names += (names.empty() ? "" : ", ") + std::string(format.name);
   return names;
-}
-
-FailOn fail_on_of(const ReportArguments& arguments) {
-  FailOn fail_on;
-  for (const std::string& argument : arguments.fail_on) parse_fail_on(argument, fail_on);
-  return fail_on;
 }
 
 std::vector<ReportTarget> targets_of(const ReportArguments& arguments) {
@@ -63,11 +60,20 @@ std::vector<std::string> unmet(const Report& report, const ReportArguments& argu
   std::optional<ComparedRun> older;
   if (!arguments.against.empty())
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
-  add(failed_on(report, fail_on_of(arguments), older ? &*older : nullptr));
+  const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
+  // A gate that passes says what it has looked at.
+  if (!failed.compared.empty()) fmt::print(stderr, "kbench: {}\n", failed.compared);
+  add(failed.sentences);
   return sentences;
 }
 
 }  // namespace
+
+FailOn fail_on_of(const ReportArguments& arguments) {
+  FailOn fail_on;
+  for (const std::string& argument : arguments.fail_on) parse_fail_on(argument, fail_on);
+  return fail_on;
+}
 
 void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
   app.add_option(format_option, a.formats,
@@ -83,11 +89,11 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
       ->capture_default_str();
   app.add_option("--fail-under", a.gates,
                  "[levelN.]METRIC[@ci]=X: exit 3 where a model stays below; with @ci, where the "
-                 "lower end of its interval does; may be repeated")
+                 "lower end of the metric's interval does; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--expect", a.expect,
-                 "JSON file of problem: outcome (--report expect=FILE writes one): exit 3 where "
-                 "another outcome came out");
+                 "JSON file of problem: outcome (--report expect=FILE writes one; the problem * is "
+                 "every other one): exit 3 where another outcome came out");
   app.add_option("--fail-on", a.fail_on,
                  "cheat, or, with --against, new-failure or regression[=5%]: exit 3 where there "
                  "is one; may be repeated")
@@ -113,6 +119,21 @@ Selection selection_of(const std::vector<std::string>& arguments) {
   return selection;
 }
 
+namespace {
+
+/// What write_plots() would say, before hours are spent on a run whose charts cannot be drawn.
+void check_plot(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!std::filesystem::is_directory(folder, failure))
+    throw UsageError(
+        fmt::format("--plot {}: it is no folder, and none can be made there", folder.string()));
+  if (!find_program("gnuplot"))
+    throw UsageError("--plot draws with gnuplot, which is not there: install Debian's gnuplot-nox");
+}
+
+}  // namespace
+
 void check_words(const ReportArguments& arguments) {
   selection_of(arguments.selections);
   targets_of(arguments);
@@ -128,6 +149,7 @@ void check_words(const ReportArguments& arguments) {
       throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
   }
   if (!arguments.expect.empty()) read_expectations(arguments.expect);
+  if (!arguments.plot.empty()) check_plot(arguments.plot);
 }
 
 int report_on(RunFile run, const ReportArguments& arguments,

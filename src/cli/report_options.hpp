@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kbench/gate.hpp"
 #include "kbench/report.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library has that name
@@ -29,6 +30,9 @@ void add_select_option(CLI::App& app, std::vector<std::string>& selections);
 
 /// The conditions of `--select`; throws UsageError.
 Selection selection_of(const std::vector<std::string>& arguments);
+
+/// What `--fail-on` asks for; throws UsageError.
+FailOn fail_on_of(const ReportArguments& arguments);
 
 /// Everything that a user can get wrong in words is told before long files are read, or hours are
 /// spent: throws UsageError.

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "kbench/candidate_report.hpp"
 #include "kbench/error.hpp"
+#include "report_options.hpp"
 #include "terminal.hpp"
 
 namespace kbench::cli {
@@ -21,13 +22,20 @@ constexpr std::size_t kMostShown = 20;
 struct ShowArguments {
   std::filesystem::path run;
   std::string name, model;
+  std::vector<std::string> selections;
   bool json = false;
   CandidateReportOptions options;
 };
 
 int show(const ShowArguments& arguments) {
-  const RunFile run = read_run(arguments.run);
-  const std::vector<std::size_t> found = named_records(run, arguments.name, arguments.model);
+  const Selection selection = selection_of(arguments.selections);
+  if (arguments.name.empty() && selection.empty())
+    throw UsageError(
+        "show what of the run? Name a PROBLEM or PROBLEM/SAMPLE, or choose by --select");
+  RunFile run = read_run(arguments.run);
+  selection.choose_from(run, "the run");
+  const std::vector<std::size_t> found =
+      named_records(run, arguments.name, arguments.model, selection);
   if (arguments.json) {
     nlohmann::json all = nlohmann::json::array();
     for (const std::size_t index : found) all.push_back(candidate_json(run, run.records[index]));
@@ -38,9 +46,9 @@ int show(const ShowArguments& arguments) {
   fit_terminal(options.color, options.width);
   if (found.size() > kMostShown)
     throw UsageError(
-        fmt::format("{} are {} records: name a sample (PROBLEM/SAMPLE) or a --model, or list them "
-                    "with kbench report --select problem={}",
-                    arguments.name, found.size(), arguments.name));
+        fmt::format("these are {} records: name a sample (PROBLEM/SAMPLE) or a --model, or list "
+                    "them with kbench report --select",
+                    found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (i > 0) std::cout << '\n';
     write_candidate(run, run.records[found[i]], options, std::cout);
@@ -55,11 +63,10 @@ Subcommand add_show(CLI::App& app) {
       "show", "Everything about one candidate of a run: verdict, times, errors, log and source");
   auto arguments = std::make_shared<ShowArguments>();
   command->add_option("RUN", arguments->run, "run file")->required();
-  command
-      ->add_option("PROBLEM", arguments->name,
-                   "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; * and ? may "
-                   "stand in it")
-      ->required();
+  command->add_option("PROBLEM", arguments->name,
+                      "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; * and ? may "
+                      "stand in it; may be left out with --select");
+  add_select_option(*command, arguments->selections);
   command->add_option("--model", arguments->model, "of this model alone");
   command->add_flag("--source", arguments->options.whole_source,
                     "the whole source, not the lines alone that something was said of");

@@ -190,7 +190,11 @@ int watch(const WatchArguments& arguments) {
   const int cancel_fd = install_cancel();
   std::string last;
   while (true) {
-    standing.add(follower.poll());
+    for (bool more = true; more;) {
+      RunNews news = follower.poll();
+      more = news.more;
+      standing.add(std::move(news));
+    }
     const bool is_written = follower.is_written();
     const bool is_last = standing.ended() || !is_written || arguments.once;
     if (terminal || is_last) {

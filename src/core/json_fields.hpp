@@ -25,11 +25,12 @@ class Fields {
  public:
   explicit Fields(JsonView object) : object_(object) {
     if (!object.is_object()) throw Error("is not an object");
+    if (JsonIndex::suits(object)) index_.emplace(object);
   }
 
   /// The field; nothing where it is missing or null.
   std::optional<JsonView> maybe(std::string_view field) const {
-    const std::optional<JsonView> found = object_.find(field);
+    const std::optional<JsonView> found = find(field);
     return found && !found->is_null() ? found : std::nullopt;
   }
 
@@ -44,7 +45,11 @@ class Fields {
 
   template <typename T>
   T integer(std::string_view field) const {
-    const JsonView value = at(field);
+    return integer_of<T>(at(field), field);
+  }
+
+  template <typename T>
+  static T integer_of(JsonView value, std::string_view field) {
     if (const auto natural = value.natural()) {
       if (std::in_range<T>(*natural)) return static_cast<T>(*natural);
     } else if (const auto negative = value.negative()) {
@@ -99,8 +104,12 @@ class Fields {
   }
 
  private:
+  std::optional<JsonView> find(std::string_view field) const {
+    return index_ ? index_->find(field) : object_.find(field);
+  }
+
   JsonView at(std::string_view field) const {
-    const std::optional<JsonView> found = object_.find(field);
+    const std::optional<JsonView> found = find(field);
     if (!found) throw Error(fmt::format("field \"{}\" is missing", field));
     return *found;
   }
@@ -116,6 +125,7 @@ class Fields {
   }
 
   JsonView object_;
+  std::optional<JsonIndex> index_;
 };
 
 /// To six significant digits; null where there is no finite number.

@@ -131,4 +131,34 @@ JsonView::Iterator& JsonView::Iterator::operator++() {
   return *this;
 }
 
+JsonIndex::JsonIndex(const JsonView& object) {
+  // As find() goes over them: of equal names the first to be seen counts.
+  for (const JsonNode* child = object.node_ + object.node_->first;; child += child->next) {
+    std::size_t slot = slot_of(child->key);
+    while (slots_[slot] != nullptr && slots_[slot]->key != child->key) slot = (slot + 1) % kSlots;
+    if (slots_[slot] == nullptr) slots_[slot] = child;
+    if (child->next == 0) return;
+  }
+}
+
+bool JsonIndex::suits(const JsonView& object) {
+  return object.is(Kind::kObject) && object.size() >= kLeast && object.size() <= kMost;
+}
+
+std::optional<JsonView> JsonIndex::find(std::string_view key) const {
+  for (std::size_t slot = slot_of(key); slots_[slot] != nullptr; slot = (slot + 1) % kSlots)
+    if (slots_[slot]->key == key) return JsonView(*slots_[slot]);
+  return std::nullopt;
+}
+
+std::size_t JsonIndex::slot_of(std::string_view key) {
+  if (key.empty()) return 0;
+  const auto byte = [&](std::size_t i) -> std::size_t {
+    return static_cast<unsigned char>(key[i]);
+  };
+  // Enough to tell the names of a record apart, all but a few.
+  return (byte(0) * 5 + byte(key.size() - 1) * 11 + byte(key.size() / 2) * 3 + key.size() * 17) %
+         kSlots;
+}
+
 }  // namespace kbench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,7 @@ class JsonView {
 
  private:
   friend class Iterator;
+  friend class JsonIndex;
   bool is(JsonNode::Kind kind) const { return node_ != nullptr && node_->kind == kind; }
 
   const nlohmann::json* json_ = nullptr;
@@ -89,6 +91,24 @@ class JsonView::Iterator {
   nlohmann::json::const_iterator at_;
   const JsonNode* node_ = nullptr;  ///< null at the end
   bool of_json_ = false, of_object_ = false;
+};
+
+/// The children of an object by their names, for one with so many that going over them for each
+/// name takes long. The object has to outlive it.
+class JsonIndex {
+ public:
+  /// Fewer children are found sooner without it, and for more there is no room.
+  static constexpr std::size_t kLeast = 16, kMost = 64;
+  /// `object` is of a JsonTree, and has from kLeast to kMost children.
+  explicit JsonIndex(const JsonView& object);
+  static bool suits(const JsonView& object);
+  /// As JsonView::find().
+  std::optional<JsonView> find(std::string_view key) const;
+
+ private:
+  static constexpr std::size_t kSlots = 128;
+  static std::size_t slot_of(std::string_view key);
+  std::array<const JsonNode*, kSlots> slots_{};
 };
 
 }  // namespace kbench

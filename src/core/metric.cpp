@@ -335,9 +335,12 @@ Estimate share_correct(std::span<const ProblemSamples> problems) {
 }
 
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
-  const auto everybody = [](const SampleResult&) { return true; };
-  const auto compared = [](const SampleResult& sample) { return sample.allclose_at.has_value(); };
-  if (none_of_firsts(problems, everybody, compared)) return none("nobody compared with tolerances");
+  // Those that gave nothing to compare say nothing of whether the others were looked at.
+  const auto gave = [](const SampleResult& s) {
+    return !s.allclose_at || *s.allclose_at < HUGE_VAL;
+  };
+  const auto compared = [](const SampleResult& s) { return s.allclose_at.has_value(); };
+  if (none_of_firsts(problems, gave, compared)) return none("nobody compared with tolerances");
   return share_of_firsts(problems, [t](const SampleResult& sample) {
     return sample.allclose_at && *sample.allclose_at <= t;
   });

@@ -138,15 +138,16 @@ void read_sizes(const Fields& fields, Record& record) {
 }
 
 void read_findings(const Fields& fields, Trials kept, Record& record) {
-  if (fields.maybe("findings_count"))
-    record.findings_count = fields.integer<std::uint64_t>("findings_count");
+  if (const auto count = fields.maybe("findings_count"))
+    record.findings_count = Fields::integer_of<std::uint64_t>(*count, "findings_count");
   if (!fields.maybe("findings")) return;
   for (const JsonView item : fields.array("findings")) {
-    Finding finding = finding_from(item);
     if (kept == Trials::kAll) {
-      record.findings.push_back(std::move(finding));
+      record.findings.push_back(finding_from(item));
     } else {
-      record.left.findings = record.left.findings || !is_fault(finding);
+      // Whoever asks for them reads them all, and is told what of them cannot be read.
+      record.left.findings =
+          record.left.findings || Fields(item).text("kind") != std::string_view(kFaultFinding);
     }
   }
 }
@@ -155,14 +156,10 @@ void read_findings(const Fields& fields, Trials kept, Record& record) {
 void read_observations(const Fields& fields, Trials kept, Record& record) {
   read_findings(fields, kept, record);
   if (fields.maybe("profile")) {
-    for (const JsonView item : fields.array("profile")) {
-      KernelProfile profile = kernel_profile_from(item);
-      if (kept == Trials::kAll) {
-        record.profile.push_back(std::move(profile));
-      } else {
-        record.left.profile = true;
-      }
-    }
+    const JsonView profile = fields.array("profile");
+    record.left.profile = kept != Trials::kAll && profile.size() > 0;
+    if (kept == Trials::kAll)
+      for (const JsonView item : profile) record.profile.push_back(kernel_profile_from(item));
   }
   if (const auto value = fields.maybe("estimate")) {
     const Fields estimate(*value);

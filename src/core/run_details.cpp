@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,18 +19,18 @@
 namespace kbench {
 namespace {
 
-/// That part of the file; nothing where it does not hold so much.
-std::optional<std::string> part_of(const Fd& file, std::uint64_t offset, std::uint64_t length) {
-  std::string text(length, '\0');
+/// Reads that part of the file; false where it does not hold so much.
+bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::string& into) {
+  into.resize(length);
   std::size_t got = 0;
-  while (got < text.size()) {
-    const ssize_t n = ::pread(file.value(), text.data() + got, text.size() - got,
+  while (got < into.size()) {
+    const ssize_t n = ::pread(file.value(), into.data() + got, into.size() - got,
                               static_cast<off_t>(offset + got));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;
+    if (n <= 0) return false;
     got += static_cast<std::size_t>(n);
   }
-  return text;
+  return true;
 }
 
 /// The object that `text` is; nothing where it is none. Good until this thread's next call.
@@ -39,54 +40,61 @@ std::optional<JsonView> parsed(std::string_view text) {
   return tree.root();
 }
 
-/// Behind the string that begins at `at`.
+/// Behind the string that begins at `at`; most are short, so nothing is called to find their end.
 std::size_t behind_string(std::string_view text, std::size_t at) {
-  for (++at; (at = text.find('"', at)) != std::string_view::npos; ++at) {
-    std::size_t backslashes = 0;
-    while (text[at - 1 - backslashes] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) return at + 1;
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
   }
   return text.size();
 }
 
-/// Goes over the fields of the JSON object that `line` is, without parsing their values.
+/// Characters that matter within an array or object, where all others are skipped in one go.
+constexpr std::array<bool, 256> nesting_characters() {
+  std::array<bool, 256> matters{};
+  for (const unsigned char c : {'"', '{', '}', '[', ']'}) matters[c] = true;
+  return matters;
+}
+
+/// Behind the value that begins at `at`.
+std::size_t behind_value(std::string_view text, std::size_t at) {
+  static constexpr std::array<bool, 256> kMatters = nesting_characters();
+  if (text[at] == '"') return behind_string(text, at);
+  if (text[at] != '{' && text[at] != '[') {
+    while (at < text.size() && text[at] != ',' && text[at] != '}' && text[at] != ' ') ++at;
+    return at;
+  }
+  for (std::size_t depth = 0; at < text.size();) {
+    const char c = text[at];
+    if (!kMatters[static_cast<unsigned char>(c)]) {
+      ++at;
+    } else if (c == '"') {
+      at = behind_string(text, at);
+    } else {
+      ++at;
+      depth = c == '{' || c == '[' ? depth + 1 : depth - 1;
+      if (depth == 0) return at;
+    }
+  }
+  return text.size();
+}
+
+/// Goes over the fields of the JSON object that `line` is, without parsing their values, as long as
+/// `take` returns true.
 template <typename Take>
 void each_field(std::string_view line, Take take) {
-  std::size_t depth = 0, begin = 0;
-  std::string_view name, string;
-  const auto end_field = [&](std::size_t at) {
-    if (depth == 1 && begin != 0) take(name, line.substr(begin, at - begin));
-    if (depth == 1) begin = 0;
-  };
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    switch (line[at]) {
-      case '"': {
-        const std::size_t end = behind_string(line, at);
-        if (depth == 1) string = line.substr(at + 1, end - at - 2);
-        at = end - 1;
-        break;
-      }
-      case ':':
-        if (depth != 1 || begin != 0) break;
-        name = string;
-        begin = std::min(line.find_first_not_of(' ', at + 1), line.size());
-        at = begin - 1;
-        break;
-      case '{':
-      case '[':
-        ++depth;
-        break;
-      case ',':
-        end_field(at);
-        break;
-      case '}':
-      case ']':
-        end_field(at);
-        --depth;
-        break;
-      default:
-        break;
-    }
+  for (std::size_t at = 1; (at = line.find('"', at)) != std::string_view::npos;) {
+    const std::size_t behind = behind_string(line, at);
+    const std::string_view name = line.substr(at + 1, behind - at - 2);
+    at = behind;
+    while (at < line.size() && (line[at] == ':' || line[at] == ' ')) ++at;
+    if (at == line.size()) return;
+    const std::size_t end = behind_value(line, at);
+    if (!take(name, line.substr(at, end - at))) return;
+    at = end;
   }
 }
 
@@ -101,12 +109,15 @@ const Fd& RunDetails::opened(const std::filesystem::path& path) const {
   return open_.emplace(path, Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).first->second;
 }
 
-/// Empty where it was read from no file, or that is not as it was.
-std::string RunDetails::line_text(const Record& record) const {
+/// Its line, which is good until this thread's next call; empty where it was read from no file, or
+/// that is not as it was.
+std::string_view RunDetails::line_text(const Record& record) const {
+  thread_local std::string text;
   const RecordPlace& place = record.place;
   if (place.length == 0 || place.file >= files_.size()) return {};
   const Fd& file = opened(files_[place.file]);
-  return file ? part_of(file, place.offset, place.length).value_or("") : "";
+  if (!file || !read_part(file, place.offset, place.length, text)) return {};
+  return text;
 }
 
 nlohmann::json RunDetails::line(const Record& record) const {
@@ -130,11 +141,14 @@ Record RunDetails::whole(const Record& record) const {
 std::vector<std::string> RunDetails::fields(const Record& record,
                                             std::span<const std::string_view> names) const {
   std::vector<std::string> texts(names.size(), "null");
-  const std::string line = line_text(record);
+  const std::string_view line = line_text(record);
   if (!line.starts_with('{') || !line.ends_with('}')) return texts;
+  std::size_t missing = names.size();
   each_field(line, [&](std::string_view name, std::string_view value) {
     const auto found = std::ranges::find(names, name);
-    if (found != names.end()) texts[static_cast<std::size_t>(found - names.begin())] = value;
+    if (found == names.end()) return true;
+    texts[static_cast<std::size_t>(found - names.begin())] = value;
+    return --missing > 0;
   });
   return texts;
 }
@@ -162,9 +176,10 @@ nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
                            static_cast<double>(length) / 1e6, path.string(), offset);
     return {};
   }
-  const auto text = part_of(file, offset, length);
-  nlohmann::json details =
-      text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json::object();
+  std::string text;
+  nlohmann::json details = read_part(file, offset, length, text)
+                               ? nlohmann::json::parse(text, nullptr, false)
+                               : nlohmann::json::object();
   if (details.is_object()) return details;
   why_none = fmt::format("{} holds something else in their place", path.string());
   return {};

@@ -12,18 +12,21 @@
 #include <fstream>
 #include <iterator>
 
+#include "json_tree.hpp"
 #include "kbench/error.hpp"
 #include "run_lines.hpp"
 
 namespace kbench {
 namespace {
 
-void add_line(RunNews& news, std::string_view text) {
+/// What one call of poll() reads at most, as records take more room than their lines.
+constexpr std::size_t kMostBytes = 16u << 20;
+
+void add_line(RunNews& news, std::string_view text, JsonTree& tree) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
-    if (json.is_discarded()) throw Error("is not JSON");
-    RunLine line = run_line_from(json);
+    if (!tree.parse(text)) throw Error("is not JSON");
+    RunLine line = run_line_from(tree.root(), Trials::kShown);
     if (auto* record = std::get_if<Record>(&line)) {
       news.records.push_back(std::move(*record));
     } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
@@ -56,8 +59,12 @@ RunNews RunFollower::poll() {
     throw UsageError(
         fmt::format("{} has become shorter: another run writes to it now", path_.string()));
   RunNews news;
+  JsonTree tree;
   std::string part(1u << 20, '\0');
+  const std::uint64_t most = offset_ + kMostBytes;
   while (true) {
+    news.more = offset_ >= most;
+    if (news.more) return news;
     const ssize_t n = ::pread(file_.value(), part.data(), part.size(), static_cast<off_t>(offset_));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw Error(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
@@ -67,7 +74,7 @@ RunNews RunFollower::poll() {
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       rest_ += text.substr(0, end);
       try {
-        add_line(news, rest_);
+        add_line(news, rest_, tree);
       } catch (const UsageError& error) {
         throw UsageError(fmt::format("{} {}", path_.string(), error.what()));
       }

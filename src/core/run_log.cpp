@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "kbench/error.hpp"
 #include "run_blocks.hpp"
@@ -37,6 +39,29 @@ struct KeyEqual {
   const std::vector<Record>* records;
   bool operator()(std::uint32_t a, std::uint32_t b) const {
     return same_key((*records)[a], (*records)[b]);
+  }
+};
+
+/// Hashes the records at these indices by what one report counts once: a sample at one precision,
+/// on one device, by one judge.
+struct SampleHash {
+  const std::vector<Record>* records;
+  std::size_t operator()(std::uint32_t index) const {
+    const Record& record = (*records)[index];
+    std::size_t seed = static_cast<std::size_t>(record.sample);
+    for (const Interned& text :
+         {record.model, record.problem, record.precision, record.device, record.judge})
+      mix(seed, std::hash<Interned>()(text));
+    return seed;
+  }
+};
+
+struct SampleEqual {
+  const std::vector<Record>* records;
+  bool operator()(std::uint32_t i, std::uint32_t j) const {
+    const Record &a = (*records)[i], &b = (*records)[j];
+    return std::tie(a.sample, a.model, a.problem, a.precision, a.device, a.judge) ==
+           std::tie(b.sample, b.model, b.problem, b.precision, b.device, b.judge);
   }
 };
 
@@ -100,6 +125,7 @@ class Merger {
   }
 
   RunFile finish() {
+    if (run_.files.size() > 1) add_conflicts();
     by_key_.clear();
     planned_.clear();
     run_.ended = all_ended_;
@@ -159,16 +185,44 @@ class Merger {
     Record later = std::move(run_.records.back());
     run_.records.pop_back();
     Record& earlier = run_.records[*found];
-    const bool both_judged =
-        later.outcome != Outcome::kHarnessFault && earlier.outcome != Outcome::kHarnessFault;
-    if (both_judged && later.outcome != earlier.outcome && later.place.file != earlier.place.file)
-      run_.conflicts.push_back(
-          fmt::format("{} {} {}: {} in {}, {} in {}", later.problem, later.model, later.sample,
-                      to_string(earlier.outcome), run_.files[earlier.place.file].string(),
-                      to_string(later.outcome), run_.files[later.place.file].string()));
-    if (later.outcome != Outcome::kHarnessFault || earlier.outcome == Outcome::kHarnessFault) {
-      earlier = std::move(later);
+    if (is_verdict(later) && is_verdict(earlier) && later.outcome != earlier.outcome &&
+        later.place.file != earlier.place.file)
+      run_.conflicts.push_back(conflict(earlier, later, ""));
+    if (is_verdict(later) || !is_verdict(earlier)) earlier = std::move(later);
+  }
+
+  static bool is_verdict(const Record& record) { return record.outcome != Outcome::kHarnessFault; }
+
+  std::string conflict(const Record& earlier, const Record& later, std::string_view how) const {
+    return fmt::format("{} {} {}: {} in {}, {} in {}{}", later.problem, later.model, later.sample,
+                       to_string(earlier.outcome), run_.files[earlier.place.file].string(),
+                       to_string(later.outcome), run_.files[later.place.file].string(), how);
+  }
+
+  /// Names samples of which two files have verdicts under different keys: of other code, or of the
+  /// same code under other conditions where the verdicts differ.
+  void add_conflicts() {
+    std::unordered_map<std::uint32_t, std::uint32_t, SampleHash, SampleEqual> latest(
+        run_.records.size(), SampleHash{&run_.records}, SampleEqual{&run_.records});
+    for (std::uint32_t i = 0; i < run_.records.size(); ++i) {
+      const Record& later = run_.records[i];
+      if (!is_verdict(later)) continue;
+      const auto [found, is_new] = latest.try_emplace(i, i);
+      if (is_new) continue;
+      const Record& earlier = run_.records[std::exchange(found->second, i)];
+      if (earlier.place.file == later.place.file) continue;
+      const std::string_view how = unlike(earlier, later);
+      if (how == kOtherCode || earlier.outcome != later.outcome)
+        run_.conflicts.push_back(conflict(earlier, later, how));
     }
+  }
+
+  static constexpr std::string_view kOtherCode = " (other code)";
+  static std::string_view unlike(const Record& a, const Record& b) {
+    return a.candidate_hash != b.candidate_hash ? kOtherCode
+           : a.problem_hash != b.problem_hash   ? " (another version or sizes of the problem)"
+           : a.options_hash != b.options_hash   ? " (other options)"
+                                                : " (another version of torch or the judge)";
   }
 
   RunFile run_;

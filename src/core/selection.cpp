@@ -15,61 +15,50 @@
 namespace kbench {
 namespace {
 
-using Pattern = std::string_view;
-
-bool any_of(const std::vector<std::string>& texts, Pattern pattern) {
-  return std::ranges::any_of(
-      texts, [&](const std::string& text) { return matches_pattern(pattern, text); });
-}
+using Take = Selection::Take;
 
 constexpr std::array kFields = {
-    Selection::Field{"problem", true,
-                     [](const Record*, const RosterEntry* entry, Pattern pattern) {
-                       const std::string_view key = entry->problem.str();
+    Selection::Field{"problem",
+                     [](const RosterEntry& entry, const Take& take) {
+                       const std::string_view key = entry.problem.str();
+                       take(key);
                        // As PROBLEM of a command does, "19_ReLU" names "level1/19_ReLU".
-                       return matches_pattern(pattern, key) ||
-                              matches_pattern(pattern, key.substr(key.rfind('/') + 1));
+                       take(key.substr(key.rfind('/') + 1));
+                     },
+                     nullptr},
+    Selection::Field{
+        "level",
+        [](const RosterEntry& entry, const Take& take) { take(std::to_string(entry.level)); },
+        nullptr},
+    Selection::Field{"model",
+                     [](const RosterEntry& entry, const Take& take) { take(entry.model.str()); },
+                     nullptr},
+    Selection::Field{
+        "sample",
+        [](const RosterEntry& entry, const Take& take) { take(std::to_string(entry.sample)); },
+        nullptr},
+    Selection::Field{"tag",
+                     [](const RosterEntry& entry, const Take& take) {
+                       for (const std::string& tag : entry.tags) take(tag);
+                     },
+                     nullptr},
+    Selection::Field{
+        "outcome", nullptr,
+        [](const Record& record, const Take& take) { take(to_string(record.outcome)); }},
+    Selection::Field{"cause", nullptr,
+                     [](const Record& record, const Take& take) { take(record.cause.str()); }},
+    Selection::Field{
+        "class", nullptr,
+        [](const Record& record, const Take& take) { take(record.kernel_class.str()); }},
+    Selection::Field{"kind", nullptr,
+                     [](const Record& record, const Take& take) { take(to_string(record.kind)); }},
+    Selection::Field{"flag", nullptr,
+                     [](const Record& record, const Take& take) {
+                       for (const std::string& flag : record.flags) take(flag);
                      }},
-    Selection::Field{"level", true,
-                     [](const Record*, const RosterEntry* entry, Pattern pattern) {
-                       return matches_pattern(pattern, std::to_string(entry->level));
-                     }},
-    Selection::Field{"model", true,
-                     [](const Record*, const RosterEntry* entry, Pattern pattern) {
-                       return matches_pattern(pattern, entry->model.str());
-                     }},
-    Selection::Field{"sample", true,
-                     [](const Record*, const RosterEntry* entry, Pattern pattern) {
-                       return matches_pattern(pattern, std::to_string(entry->sample));
-                     }},
-    Selection::Field{"tag", true,
-                     [](const Record*, const RosterEntry* entry, Pattern pattern) {
-                       return any_of(entry->tags, pattern);
-                     }},
-    Selection::Field{"outcome", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return matches_pattern(pattern, to_string(record->outcome));
-                     }},
-    Selection::Field{"cause", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return matches_pattern(pattern, record->cause.str());
-                     }},
-    Selection::Field{"class", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return matches_pattern(pattern, record->kernel_class.str());
-                     }},
-    Selection::Field{"kind", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return matches_pattern(pattern, to_string(record->kind));
-                     }},
-    Selection::Field{"flag", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return any_of(record->flags, pattern);
-                     }},
-    Selection::Field{"trust", false,
-                     [](const Record* record, const RosterEntry*, Pattern pattern) {
-                       return record->timing &&
-                              matches_pattern(pattern, record->timing->trust.str());
+    Selection::Field{"trust", nullptr,
+                     [](const Record& record, const Take& take) {
+                       if (record.timing) take(record.timing->trust.str());
                      }},
 };
 
@@ -92,6 +81,11 @@ void check_outcomes(const std::vector<std::string>& patterns, std::string_view a
       throw UsageError(fmt::format("--select {}: there is no outcome \"{}\"; there are {}{}",
                                    argument, pattern, fmt::join(known, ", "),
                                    did_you_mean(pattern, known)));
+}
+
+bool matches_any(const std::vector<std::string>& patterns, std::string_view text) {
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return matches_pattern(pattern, text); });
 }
 
 }  // namespace
@@ -136,26 +130,35 @@ void Selection::add(std::string_view argument) {
 }
 
 bool Selection::lists_some() const {
-  return std::ranges::any_of(conditions_,
-                             [](const Condition& condition) { return !condition.field->of_plan; });
+  return std::ranges::any_of(
+      conditions_, [](const Condition& condition) { return !condition.field->of_plan(); });
 }
 
-bool Selection::holds(const Condition& condition, const Record* record, const RosterEntry* entry) {
-  const bool any = std::ranges::any_of(condition.patterns, [&](const std::string& pattern) {
-    return condition.field->matches(record, entry, pattern);
-  });
+bool Selection::holds(const Condition& condition, const RosterEntry& entry) {
+  bool any = false;
+  condition.field->of_entry(
+      entry, [&](std::string_view text) { any = any || matches_any(condition.patterns, text); });
   return any != condition.negated;
 }
+
+bool Selection::holds(const Condition& condition, const Record& record) {
+  bool any = false;
+  condition.field->of_record(
+      record, [&](std::string_view text) { any = any || matches_any(condition.patterns, text); });
+  return any != condition.negated;
+}
+
+std::span<const Selection::Field> Selection::fields() { return kFields; }
 
 void Selection::apply(RunFile& run) const {
   std::vector<const Condition*> of_plan;
   for (const Condition& condition : conditions_)
-    if (condition.field->of_plan) of_plan.push_back(&condition);
+    if (condition.field->of_plan()) of_plan.push_back(&condition);
   if (of_plan.empty()) return;
   std::set<std::tuple<Interned, Interned, int>> left_out;
   std::erase_if(run.roster, [&](const RosterEntry& entry) {
     const bool stays = std::ranges::all_of(
-        of_plan, [&](const Condition* condition) { return holds(*condition, nullptr, &entry); });
+        of_plan, [&](const Condition* condition) { return holds(*condition, entry); });
     if (!stays) left_out.emplace(entry.model, entry.problem, entry.sample);
     return !stays;
   });
@@ -164,9 +167,42 @@ void Selection::apply(RunFile& run) const {
   });
 }
 
+void Selection::choose_from(RunFile& run, std::string_view name) const {
+  if (conditions_.empty() || run.roster.empty()) return apply(run);
+  std::vector<RosterEntry> roster = run.roster;
+  apply(run);
+  if (!run.roster.empty()) return;
+  run.roster = std::move(roster);
+  throw UsageError(fmt::format("--select {} leaves nothing of {}{}", text(), name, likely(run)));
+}
+
+std::string Selection::likely(const RunFile& run) const {
+  for (const Condition& condition : conditions_) {
+    // Outcomes are all known: one that does not occur was meant as it stands.
+    if (condition.field->name == "outcome") continue;
+    std::set<std::string, std::less<>> known;
+    const Take take = [&](std::string_view text) {
+      if (!known.contains(text)) known.emplace(text);
+    };
+    if (condition.field->of_plan()) {
+      for (const RosterEntry& entry : run.roster) condition.field->of_entry(entry, take);
+    } else {
+      for (const Record& record : run.records) condition.field->of_record(record, take);
+    }
+    for (const std::string& pattern : condition.patterns) {
+      const bool any = std::ranges::any_of(
+          known, [&](const std::string& text) { return matches_pattern(pattern, text); });
+      if (any) continue;
+      std::string meant = did_you_mean(pattern, {known.begin(), known.end()});
+      if (!meant.empty()) return meant;
+    }
+  }
+  return {};
+}
+
 bool Selection::lists(const Record& record) const {
   return std::ranges::all_of(conditions_, [&](const Condition& condition) {
-    return condition.field->of_plan || holds(condition, &record, nullptr);
+    return condition.field->of_plan() || holds(condition, record);
   });
 }
 

@@ -113,7 +113,9 @@ std::vector<std::string> nearest_names(std::string_view sought, const std::vecto
     for (const std::string& spelling : candidate.spellings) {
       const std::string other = lowercase(spelling);
       std::size_t distance = edit_distance(lower, other);
-      if (lower.size() >= 3 && other.find(lower) != std::string::npos) distance = within;
+      // What holds it is as near as the furthest, never further off than its spelling says.
+      if (lower.size() >= 3 && other.find(lower) != std::string::npos)
+        distance = std::min(distance, within);
       best = std::min(best, distance);
     }
     if (best <= within) found.emplace_back(best, &candidate.name);

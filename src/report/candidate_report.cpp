@@ -100,18 +100,18 @@ class Page : private ConsoleLines {
     fact("device", record_.device.str());
     fact("judge", record_.judge.str());
     if (record_.compile)
-      fact("compiled",
-           fmt::format("{} in {:.3g} s{}{}", record_.compile->way, record_.compile->seconds,
-                       record_.compile->cached ? ", from the cache" : "",
-                       record_.compile->fallback.empty()
-                           ? ""
-                           : "; the split did not do: " + record_.compile->fallback));
+      fact("compiled", fmt::format("{} in {}{}{}", record_.compile->way,
+                                   duration(record_.compile->seconds * 1e3),
+                                   record_.compile->cached ? ", from the cache" : "",
+                                   record_.compile->fallback.empty()
+                                       ? ""
+                                       : "; the split did not do: " + record_.compile->fallback));
     if (record_.correct_at) fact("correct at", record_.correct_at->str());
     fact("reused from", record_.reused_from);
     fact("judged",
-         fmt::format("{}{:.3g} s",
+         fmt::format("{}{}",
                      record_.ended_at ? point_in_time(*record_.ended_at) + ", " : std::string(),
-                     record_.seconds));
+                     duration(record_.seconds * 1e3)));
     fact("hash", record_.candidate_hash.substr(0, 16));
   }
 
@@ -120,16 +120,19 @@ class Page : private ConsoleLines {
     const Timing& timing = *record_.timing;
     heading(fmt::format("Times: {}, {}", printable(timing.method.str()),
                         printable(timing.trust.str())));
-    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n", "wall",
-                  "span", "busy"}};
+    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
     for (const auto& [name, side] : timing.sides)
       rows.push_back({printable(name.str()), ms(side.median_ms),
                       side.lo_ms ? ms(side.lo_ms) + "–" + ms(side.hi_ms) : std::string(kNoValue),
                       side.q1_ms ? ms(side.q1_ms) + "–" + ms(side.q3_ms) : std::string(kNoValue),
                       ms(side.mean_ms), ms(side.std_ms), ms(side.min_ms), ms(side.max_ms),
-                      std::to_string(side.count), ms(side.wall_ms), ms(side.span_ms),
-                      ms(side.busy_ms)});
+                      std::to_string(side.count)});
     table(rows, 2);
+    for (const auto& [name, side] : timing.sides)
+      if (side.wall_ms || side.span_ms || side.busy_ms)
+        labelled("", 2,
+                 fmt::format("{}: wall {}, span {}, busy {}", printable(name.str()),
+                             ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms)));
     for (const auto& [name, bound] : timing.bounds)
       labelled("", 2,
                fmt::format("{} told {}, bounded by {} ({} of overhead, {})", printable(name.str()),
@@ -139,7 +142,7 @@ class Page : private ConsoleLines {
       labelled(
           "", 2,
           fmt::format("{} over {}{}{}", factor(speedup.value), printable(speedup.baseline.str()),
-                      std::isfinite(speedup.lo) ? fmt::format(" ({:.3g}–{:.3g}, {})", speedup.lo,
+                      std::isfinite(speedup.lo) ? fmt::format(" ({:.2f}–{:.2f}, {})", speedup.lo,
                                                               speedup.hi, relation_of(speedup))
                                                 : "",
                       speedup.stored ? ", whose time is of an earlier run" : ""));
@@ -292,7 +295,8 @@ class Page : private ConsoleLines {
     std::ranges::sort(phases, std::greater());
     std::string text;
     for (const auto& [seconds, name] : phases)
-      text += fmt::format("{}{} {:.3g} s", text.empty() ? "" : ", ", printable(name), seconds);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name),
+                          duration(seconds * 1e3));
     if (text.empty()) return;
     heading("Where its time went");
     labelled("", 2, text);

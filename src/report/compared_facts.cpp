@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "facts.hpp"
+#include "setting.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -81,6 +82,10 @@ std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& 
     notes.push_back(fmt::format("{} and {} were {}, so nothing is said of speed", base.label,
                                 other.label, unlike));
   return notes;
+}
+
+bool are_of_a_cpu(const RunFile& base, const RunFile& other) {
+  return devices(base) == kCpu && devices(other) == kCpu;
 }
 
 std::string unlike_runs(const RunFile& base, const RunFile& other) {

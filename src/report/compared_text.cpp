@@ -226,20 +226,6 @@ std::vector<std::string> unmatched_lines(const ComparedView& view) {
   return lines;
 }
 
-std::vector<std::string> unjudged_names(const ComparedView& view) {
-  std::vector<std::string> names;
-  for (const UnmatchedSample& sample : view.pair.unmatched)
-    if (sample.in_base && sample.planned &&
-        view.base().run.records[sample.record].outcome == Outcome::kCorrect)
-      names.push_back(
-          printable(fmt::format("{} {} {}", sample.problem, sample.model, sample.sample)));
-  for (const ComparedSample& sample : view.pair.samples)
-    if (view.base_record(sample).outcome == Outcome::kCorrect &&
-        view.other_record(sample).outcome == Outcome::kHarnessFault)
-      names.push_back(sample_name(sample));
-  return names;
-}
-
 std::string pair_heading(const ComparedView& view) {
   return fmt::format("{} compared with {}", view.other().label, view.base().label);
 }

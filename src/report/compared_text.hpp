@@ -57,10 +57,6 @@ std::string pair_heading(const ComparedView& view);
 /// What the numbers of the tables mean.
 std::string comparison_note(const Comparison& comparison);
 
-/// Samples that the base has right, and that the other run was to judge and has not: it is unknown
-/// what became of them, and a gate that let them pass would be none.
-std::vector<std::string> unjudged_names(const ComparedView& view);
-
 /// "level1/19_ReLU alpha 0".
 std::string sample_name(const ComparedSample& sample);
 /// "correct → mismatch, values": what became of the sample in either run.

@@ -286,11 +286,7 @@ Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions opt
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     ComparedRun& run = comparison.runs[i];
     run.label = label(i);
-    const bool was_empty = run.run.roster.empty();
-    comparison.options.select.apply(run.run);
-    if (run.run.roster.empty() && !was_empty)
-      throw UsageError(fmt::format("--select {} leaves nothing of {}",
-                                   comparison.options.select.text(), run.name));
+    comparison.options.select.choose_from(run.run, run.name);
     comparison.facts.push_back(report::run_facts(run.run));
     for (const std::string& warning : report::run_warnings(run.run))
       comparison.warnings.push_back(fmt::format("{}: {}", run.label, warning));

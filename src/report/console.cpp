@@ -6,9 +6,11 @@
 #include <ostream>
 
 #include "audited.hpp"
+#include "console_candidates.hpp"
 #include "console_lines.hpp"
 #include "formats.hpp"
 #include "kbench/run_details.hpp"
+#include "leaderboard.hpp"
 #include "marks.hpp"
 #include "model_tables.hpp"
 #include "observed.hpp"
@@ -24,6 +26,7 @@ constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
 constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
+constexpr std::size_t kWidestModel = 18;
 
 /// Writes the parts of a report line by line.
 class Console : private ConsoleLines {
@@ -39,6 +42,7 @@ class Console : private ConsoleLines {
     if (!report_.options.quiet) candidates();
     summary();
     if (report_.options.quiet) return causes();
+    side_by_side();
     degenerate();
     verdicts();
     failures();
@@ -56,82 +60,19 @@ class Console : private ConsoleLines {
   }
 
   void candidates() {
-    if (report_.candidates.empty()) return;
-    if (!lists_candidates(report_)) {
-      heading("Candidates");
-      labelled("", 2,
-               fmt::format("{} are too many to list here: --verbose lists them, and so do the "
-                           "formats csv and json",
-                           report_.candidates.size()));
-      return;
-    }
-    std::size_t outcome = 7, problem = 7, model = 5;
-    for (const std::size_t index : report_.candidates) {
-      const Record& record = report_.run.records[index];
-      outcome = std::max(outcome, columns(label_of(record)));
-      problem = std::max(problem, columns(record.problem.str()));
-      model = std::max(model, columns(record.model.str()));
-    }
-    const std::string gpu = estimated_gpu(report_);
-    estimate_ = gpu.empty() ? 0 : std::max<std::size_t>(16, gpu.size() + 10);
-    limit_ = has_limits(report_) ? 7 : 0;
-    // What is not a name takes 35 columns; names share what is left.
-    const std::size_t names = width_ - std::min(width_ - 16, outcome + 35 + estimate_ + limit_);
-    problem = std::min(problem, names - std::min(model, names / 3));
-    model = std::min(model, names - problem);
-    const std::string speedup =
-        (gpu.empty() ? "" : padded("estimate " + gpu, estimate_, true) + "  ") +
-        (limit_ == 0 ? "" : padded("limit", limit_ - 2, true) + "  ") +
-        (report_.on_cpu ? "" : "speedup over " + report_.baseline);
-    heading(fitted(
-        fmt::format("{} {} {} {:>3} {}  {}", padded("Outcome", outcome), padded("problem", problem),
-                    padded("model", model), "#", padded(time_label(report_), 9, true), speedup),
-        width_));
-    for (const std::size_t index : report_.candidates) {
-      candidate(report_.run.records[index], outcome, problem, model);
-    }
-  }
-
-  std::string label_of(const Record& record) const {
-    return std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label);
-  }
-
-  void candidate(const Record& record, std::size_t outcome, std::size_t problem,
-                 std::size_t model) {
-    const bool correct = record.outcome == Outcome::kCorrect;
-    const auto time = time_ms(record, "candidate");
-    std::string speedup;
-    if (const Speedup* over = speedup_over(record, report_.baseline);
-        over != nullptr && !report_.on_cpu) {
-      speedup =
-          fmt::format("{:>6} {}", factor(over->value),
-                      interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}}));
-    } else if (correct && !report_.on_cpu) {
-      speedup = fmt::format("{:>6}", kNoValue);
-    }
-    std::string text = fmt::format(
-        "{} {} {} {:>3} {} {}", padded(fitted(label_of(record), outcome), outcome),
-        padded(fitted(printable(record.problem.str()), problem), problem),
-        padded(fitted(printable(record.model.str()), model), model), record.sample,
-        padded(time ? duration(*time) : std::string(correct ? kNoValue : ""), 9, true),
-        (estimate_ == 0 ? "" : " " + padded(short_estimate(record), estimate_, true)) +
-            (limit_ == 0
-                 ? ""
-                 : " " + padded(correct ? limit_text(record) : "", limit_ - 2, true) + " ") +
-            (report_.on_cpu ? speedup : padded(speedup, 18)));
-    text = fitted(text, width_);
-    const std::size_t used = columns(text);
-    if (used + 4 < width_) text += " " + fitted(remarks(record), width_ - used - 1);
-    const std::string label = fitted(label_of(record), outcome);
-    text.replace(0, label.size(), painted(correct ? Tone::kGood : Tone::kBad, label));
-    line(std::move(text));
+    if (lists_candidates(report_)) return write_candidate_lines(report_, *this);
+    heading("Candidates");
+    labelled("", 2,
+             fmt::format("{} are too many to list here: --verbose lists them, and so do the "
+                         "formats csv and json",
+                         report_.candidates.size()));
   }
 
   void summary() {
     if (report_.summary.empty()) return;
     std::size_t name = 5;
     for (const SummaryRow& row : report_.summary) {
-      name = std::max(name, columns(row_name(report_, row)) + 2);
+      name = std::max(name, columns(ranked_name(report_, row)) + 2);
     }
     name = std::min(name, width_ / 3);
     counts_ = 9;
@@ -156,10 +97,29 @@ class Console : private ConsoleLines {
       for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
     }
     for (const std::string& reason : missing_values(report_)) labelled("", 2, reason);
+    if (!report_.ranked_by.empty()) labelled("", 2, rank_text(report_));
     labelled("", 2,
              "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) "
              "first samples only.");
     for (const std::string& text : model_texts(report_)) labelled("", 2, text);
+  }
+
+  /// Each problem with what became of it in each model.
+  void side_by_side() {
+    if (!report_.options.verbose) return;
+    std::vector<std::vector<std::string>> rows = models_side_by_side(report_);
+    if (rows.empty()) return;
+    std::size_t width = 8, others = 0;
+    for (std::size_t i = 1; i < rows[0].size(); ++i) {
+      std::size_t widest = 0;
+      for (const auto& row : rows) widest = std::max(widest, columns(row[i]));
+      rows[0][i] = fitted_name(rows[0][i], kWidestModel);
+      others += std::min(widest, kWidestModel) + 2;
+    }
+    width = std::max(width, width_ - std::min(width_, others + 2));
+    for (auto& row : rows) row[0] = fitted_name(row[0], width);
+    heading("Models side by side");
+    table(rows, 2);
   }
 
   static std::string correct_text(const SummaryRow& row) {
@@ -168,7 +128,7 @@ class Console : private ConsoleLines {
 
   void summary_row(const SummaryRow& row, std::size_t name, std::span<const std::size_t> part) {
     const std::string indent = row.level < 0 ? "" : "  ";
-    std::string values = padded(fitted(indent + row_name(report_, row), name), name) +
+    std::string values = padded(fitted_name(indent + ranked_name(report_, row), name), name) +
                          padded(std::to_string(row.problems), 9, true) +
                          padded(correct_text(row), counts_, true);
     std::string intervals(name + 9 + counts_, ' ');
@@ -247,9 +207,16 @@ class Console : private ConsoleLines {
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
     for (const std::string& text : first_lines(log, kShownLogLines))
-      line(painted(Tone::kFaint, std::string(12, ' ') + fitted(text, width_ - 12)));
+      for (const std::string& part : log_line(text, width_ - 12))
+        line(painted(Tone::kFaint, std::string(12, ' ') + part));
     if (record.details && record.details->length > kLongestDetails)
       labelled("", 12, fmt::format("its log is not read here: {}; kbench show does", why_none));
+  }
+
+  /// A line of a log as one or two lines of that width: paths give way before what is said.
+  static std::vector<std::string> log_line(const std::string& text, std::size_t width) {
+    if (columns(text) <= width) return {text};
+    return wrapped(fitted(with_short_paths(text), 2 * width - 8), width);
   }
 
   /// What the sanitizers saw in candidates that were right, or failed by something else.
@@ -281,26 +248,20 @@ class Console : private ConsoleLines {
     // Where candidates are too many for a line each, so are their kernels.
     if (found.empty() || !lists_candidates(report_)) return;
     // All of one run are of the executor, or of a GPU.
-    const auto columns = profile_columns(details_.whole(report_.run.records[found.front()]));
-    // The kernel takes what the numbers leave.
-    const auto column_width = [&](std::size_t i) {
-      return std::max<std::size_t>(columns[i].size() + 1, 9);
-    };
-    std::size_t numbers = 0;
-    for (std::size_t i = 1; i < columns.size(); ++i) numbers += column_width(i);
-    const std::size_t name = width_ - std::min(width_ - 20, numbers);
-    std::string title = padded("Profile", name);
-    for (std::size_t i = 1; i < columns.size(); ++i)
-      title += padded(columns[i], column_width(i), true);
-    heading(title);
+    const auto names = profile_columns(details_.whole(report_.run.records[found.front()]));
+    std::vector<std::string> titles(names.begin(), names.end());
+    titles[0] = "Profile";
+    line("");
+    for (const std::string& title : profile_lines(titles, titles))
+      line(painted(Tone::kBold, title));
     std::string_view note;
     for (const std::size_t index : found) {
       const Record record = details_.whole(report_.run.records[index]);
-      line(painted(Tone::kBold, candidate_name(record)));
-      for (const auto& row : profile_rows(record)) {
-        std::string text = padded("  " + fitted(row[0], name - 2), name);
-        for (std::size_t i = 1; i < row.size(); ++i) text += padded(row[i], column_width(i), true);
-        line(text);
+      for (const std::string& part : wrapped(candidate_name(record), width_))
+        line(painted(Tone::kBold, part));
+      for (auto row : profile_rows(record)) {
+        row[0] = "  " + row[0];
+        for (const std::string& text : profile_lines(titles, row)) line(text);
       }
       for (const std::string& text : {estimate_text(record), bandwidth_text(record)})
         if (!text.empty()) labelled("", 2, text);
@@ -309,11 +270,32 @@ class Console : private ConsoleLines {
     if (!note.empty()) labelled("", 2, note);
   }
 
+  /// A row of the profile: the kernel, and the numbers behind it in as many lines as they need.
+  /// `titles` decide how wide they are.
+  std::vector<std::string> profile_lines(const std::vector<std::string>& titles,
+                                         const std::vector<std::string>& row) const {
+    constexpr std::size_t kLeastName = 20;
+    const auto width_of = [&](std::size_t i) {
+      return std::max<std::size_t>(titles[i].size() + 1, 9);
+    };
+    std::size_t whole = 0;
+    for (std::size_t i = 1; i < titles.size(); ++i) whole += width_of(i);
+    const std::size_t lines = whole / (width_ - kLeastName) + 1;
+    const std::size_t on_each = (titles.size() - 1 + lines - 1) / lines;
+    std::vector<std::string> texts;
+    for (std::size_t i = 1; i < row.size(); i += on_each) {
+      std::string numbers;
+      for (std::size_t j = i; j < std::min(row.size(), i + on_each); ++j)
+        numbers += padded(row[j], width_of(j), true);
+      const std::size_t name = width_ - std::min(width_, columns(numbers));
+      texts.push_back(padded(i == 1 ? fitted_name(row[0], name) : "", name) + numbers);
+    }
+    return texts;
+  }
+
   const Report& report_;
   RunDetails details_;
   std::size_t width_;
-  std::size_t estimate_ = 0;             // columns of the estimates; 0: there are none
-  std::size_t limit_ = 0;                // of shares of the device's limit, likewise
   std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
 };
 

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <ostream>
 #include <string_view>
 
 #include "audited.hpp"
 #include "csv_row.hpp"
 #include "formats.hpp"
+#include "standings.hpp"
+#include "tables.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -30,6 +31,32 @@ std::optional<double> speedup_field(const Report& report, const Record& record,
 struct Column {
   std::string_view name;
   void (*append)(Buffer& row, const Report& report, const Record& record);
+  bool of_plan = false;  ///< has a value where a planned sample has no record, too
+};
+
+/// What stands as the outcome of a planned sample that has none.
+constexpr std::string_view kNoVerdict = "no_verdict";
+
+/// A column of what is so for the whole report. Each row has them: a file whose first lines were of
+/// another kind, or that had a second table below, would be read by no spreadsheet and no data
+/// frame as what it is, and a row that was filtered or joined with another report's still says how
+/// far its run was.
+struct Constant {
+  std::string_view name;
+  std::string (*text)(const Report& report);
+};
+
+std::string joined(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+constexpr std::array kConstants = {
+    Constant{"run_status", status_text},
+    Constant{"problem_set",
+             [](const Report& report) { return joined(report.setting.problem_sets); }},
+    Constant{"seed", [](const Report& report) { return joined(report.setting.seeds); }},
+    Constant{"cage", [](const Report& report) { return joined(report.setting.cages); }},
+    Constant{"kbench", [](const Report& report) { return joined(report.setting.versions); }},
 };
 
 template <auto Field>
@@ -58,15 +85,15 @@ void error_of(Buffer& row, const Report&, const Record& record) {
 }
 
 constexpr std::array kColumns = {
-    Column{"model", text_of<&Record::model>},
-    Column{"problem", text_of<&Record::problem>},
-    Column{"level", number_of<&Record::level>},
-    Column{"sample", number_of<&Record::sample>},
+    Column{"model", text_of<&Record::model>, true},
+    Column{"problem", text_of<&Record::problem>, true},
+    Column{"level", number_of<&Record::level>, true},
+    Column{"sample", number_of<&Record::sample>, true},
     Column{"candidate", text_of<&Record::candidate>},
     Column{"kind", name_of<&Record::kind>},
-    Column{"precision", text_of<&Record::precision>},
-    Column{"device", text_of<&Record::device>},
-    Column{"judge", text_of<&Record::judge>},
+    Column{"precision", text_of<&Record::precision>, true},
+    Column{"device", text_of<&Record::device>, true},
+    Column{"judge", text_of<&Record::judge>, true},
     Column{"outcome", name_of<&Record::outcome>},
     Column{"stage", name_of<&Record::stage>},
     Column{"cause", text_of<&Record::cause>},
@@ -157,34 +184,87 @@ constexpr std::array kColumns = {
              if (const DegenerateProblem* problem = degenerate_problem(report, record))
                append_text(row, passing_text(*problem, " "));
            }},
+    Column{"excluded",
+           [](Buffer& row, const Report& report, const Record& record) {
+             append_text(row, is_exclusion(record, report.on_cpu) ? "1" : "0");
+           }},
+};
+
+/// Writes rows one by one.
+class Csv {
+ public:
+  Csv(const Report& report, std::ostream& out) : report_(report), out_(out) {
+    for (const Constant& constant : kConstants) {
+      constants_.push_back(',');
+      append_text(constants_, constant.text(report));
+    }
+  }
+
+  void head() {
+    for (const Column& column : kColumns) {
+      separate(column);
+      row_.append(column.name);
+    }
+    for (const Constant& constant : kConstants) {
+      row_.push_back(',');
+      row_.append(constant.name);
+    }
+    flush();
+  }
+
+  void row(const Record& record) {
+    for (const Column& column : kColumns) {
+      separate(column);
+      column.append(row_, report_, record);
+    }
+    row_.append(constants_);
+    flush();
+  }
+
+  void row(const Unjudged& unjudged) {
+    const RosterEntry& entry = report_.run.roster[unjudged.entry];
+    Record planned;
+    planned.model = entry.model;
+    planned.problem = entry.problem;
+    planned.level = entry.level;
+    planned.sample = entry.sample;
+    planned.precision = unjudged.precision;
+    planned.device = unjudged.device;
+    planned.judge = unjudged.judge;
+    for (const Column& column : kColumns) {
+      separate(column);
+      if (column.of_plan) column.append(row_, report_, planned);
+      if (column.name == "outcome") row_.append(kNoVerdict);
+    }
+    row_.append(constants_);
+    flush();
+  }
+
+ private:
+  void separate(const Column& column) {
+    if (&column != kColumns.data()) row_.push_back(',');
+  }
+
+  void flush() {
+    row_.append(std::string_view("\r\n"));
+    out_.write(row_.data(), static_cast<std::streamsize>(row_.size()));
+    row_.clear();
+  }
+
+  const Report& report_;
+  std::ostream& out_;
+  Buffer row_, constants_;
 };
 
 }  // namespace
 
 void write_csv(const Report& report, std::ostream& out) {
-  Buffer row;
-  const auto flush = [&] {
-    row.append(std::string_view("\r\n"));
-    out.write(row.data(), static_cast<std::streamsize>(row.size()));
-    row.clear();
-  };
-  const auto comma = [&] {
-    if (row.size() > 0) row.push_back(',');
-  };
-  for (const Column& column : kColumns) {
-    comma();
-    row.append(column.name);
-  }
-  flush();
-  for (const std::size_t index : report.candidates) {
-    bool first = true;
-    for (const Column& column : kColumns) {
-      if (!first) row.push_back(',');
-      first = false;
-      column.append(row, report, report.run.records[index]);
-    }
-    flush();
-  }
+  Csv csv(report, out);
+  csv.head();
+  for (const std::size_t index : report.candidates) csv.row(report.run.records[index]);
+  // What is to be listed by its outcome has none to be chosen by.
+  if (report.options.select.lists_some()) return;
+  for (const Unjudged& unjudged : report.unjudged) csv.row(unjudged);
 }
 
 }  // namespace kbench::report

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "standings.hpp"
@@ -47,15 +48,39 @@ class Reader {
     for (const json& item : value.is_array() ? value : json::array({value})) {
       const auto outcome =
           item.is_string() ? outcome_from_name(item.get<std::string>()) : std::nullopt;
-      if (!outcome) fail(fmt::format("\"{}\" of \"{}\" is no outcome", item.dump(), problem));
+      if (!outcome) fail(no_outcome(problem, item));
       found.push_back(*outcome);
     }
     if (found.empty()) fail(fmt::format("\"{}\" has no outcome", problem));
     return found;
   }
 
+  static std::string no_outcome(const std::string& problem, const json& item) {
+    std::vector<std::string> known;
+    for (const OutcomeRow& row : outcomes()) known.emplace_back(row.name);
+    return fmt::format("{} of \"{}\" is no outcome{}", item.dump(), problem,
+                       item.is_string() ? did_you_mean(item.get<std::string>(), known) : "");
+  }
+
   Expectations& expected_;
 };
+
+/// The expectation that counts for a model's problem: one that names it goes before one for all,
+/// and a model's own before everybody's.
+using Outcomes = decltype(Expectations::outcomes);
+Outcomes::const_iterator find(const Outcomes& outcomes, const RosterEntry& entry) {
+  for (const std::string& problem : {entry.problem.str(), std::string(kAnyProblem)})
+    for (const std::string& model : {entry.model.str(), std::string()})
+      if (const auto found = outcomes.find({model, problem}); found != outcomes.end()) return found;
+  return outcomes.end();
+}
+
+/// Whether the selection left out every sample that the expectation is for.
+bool is_left_out(const Report& report, const std::pair<std::string, std::string>& key) {
+  return std::ranges::any_of(report.left_out, [&](const auto& left_out) {
+    return left_out.second == key.second && (key.first.empty() || left_out.first == key.first);
+  });
+}
 
 std::string names_of(const std::vector<Outcome>& outcomes) {
   std::vector<std::string_view> names;
@@ -76,16 +101,12 @@ Expectations read_expectations(const std::filesystem::path& file) {
 }
 
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected) {
-  const auto find = [&](const std::string& model, const std::string& problem) {
-    const auto own = expected.outcomes.find({model, problem});
-    return own != expected.outcomes.end() ? own : expected.outcomes.find({"", problem});
-  };
   std::vector<std::string> sentences;
   std::set<std::pair<std::string, std::string>> met;
   for (const report::StandingGroup& group : report::standing_groups(report.run)) {
     for (const report::Standing& standing : group.standings) {
       const RosterEntry& entry = report.run.roster[standing.entry];
-      const auto found = find(entry.model.str(), entry.problem.str());
+      const auto found = find(expected.outcomes, entry);
       if (found == expected.outcomes.end()) continue;
       met.insert(found->first);
       const Record* record = standing.record == report::Standing::kNoRecord
@@ -104,11 +125,16 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
     }
   }
   for (const auto& [key, outcomes] : expected.outcomes) {
-    if (met.contains(key)) continue;
+    if (met.contains(key) || key.second == kAnyProblem || is_left_out(report, key)) continue;
     sentences.push_back(fmt::format(
         "{}{}: not in this run, expected {}", report::printable(key.second),
         key.first.empty() ? "" : " " + report::printable(key.first), names_of(outcomes)));
   }
+  if (met.empty() && sentences.empty())
+    sentences.push_back(fmt::format("{}: no sample was held to it: {}", expected.file,
+                                    expected.outcomes.empty()
+                                        ? "it names no problem"
+                                        : "it names none of this run's problems"));
   return sentences;
 }
 

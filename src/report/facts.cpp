@@ -8,10 +8,11 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
 
+#include "exclusions.hpp"
 #include "kbench/error.hpp"
 #include "kbench/speed_of_light.hpp"
+#include "setting.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -19,35 +20,15 @@ namespace {
 
 using nlohmann::json;
 
-/// A value of the run line as people write it: text without its quotes, "" for null.
-std::string plain(const json& value) {
-  if (value.is_null()) return {};
-  return printable(value.is_string() ? value.get_ref<const std::string&>() : value.dump());
-}
+constexpr std::size_t kLongestFact = 2000;
+constexpr std::ptrdiff_t kNamedConflicts = 5;
 
-std::string plain(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? std::string() : plain(*found);
-}
-
-/// The different texts that the run lines give, in their order.
-template <typename Text>
-std::string of_headers(const RunFile& run, Text text) {
-  std::vector<std::string> different;
-  for (const RunHeader& header : run.headers) {
-    std::string value = text(header);
-    if (!value.empty() && std::ranges::find(different, value) == different.end()) {
-      different.push_back(std::move(value));
-    }
-  }
-  return fmt::format("{}", fmt::join(different, "; "));
+std::string joined(const std::vector<std::string>& texts) {
+  return printable(fmt::format("{}", fmt::join(texts, ", ")));
 }
 
 std::string device(const Report& report) {
-  std::set<Interned> names;
-  for (const Record& record : report.run.records) names.insert(record.device);
-  std::string text;
-  for (const Interned& name : names) add_part(text, "", printable(name.str()));
+  std::string text = joined(report.setting.devices);
   if (text.empty()) text = environment(report.run, "device");
   if (report.on_cpu) {
     add_part(text, "no GPU: kernels ran in the PTX executor on ", environment(report.run, "cpu"));
@@ -59,25 +40,21 @@ std::string device(const Report& report) {
 }
 
 std::string problems(const Report& report) {
-  std::set<Interned> names, models;
-  for (const RosterEntry& entry : report.run.roster) {
-    names.insert(entry.problem);
-    models.insert(entry.model);
-  }
   constexpr std::size_t kHashDigits = 12;
-  const std::string set = of_headers(report.run, [](const RunHeader& header) {
-    return printable(header.problem_set_hash).substr(0, kHashDigits);
-  });
-  return fmt::format("{}{}, {}, {}", counted(static_cast<std::int64_t>(names.size()), "problem"),
+  std::vector<std::string> sets;
+  for (const std::string& hash : report.setting.problem_sets)
+    sets.push_back(hash.substr(0, kHashDigits));
+  const std::string set = fmt::format("{}", fmt::join(sets, "; "));
+  return fmt::format("{}{}, {}, {}", counted(report.setting.problems, "problem"),
                      set.empty() ? "" : " (set " + set + ")",
-                     counted(static_cast<std::int64_t>(models.size()), "model"),
+                     counted(report.setting.models, "model"),
                      counted(static_cast<std::int64_t>(report.run.roster.size()), "sample"));
 }
 
 /// Which sizes were not those of the problems' files.
 std::string sizes(const Report& report) {
   std::map<std::string, Shrunk> problems;
-  for (const std::size_t index : report.candidates) {
+  for (const std::size_t index : report.judged) {
     const Record& record = report.run.records[index];
     if (record.shrunk) problems.emplace(printable(record.problem.str()), *record.shrunk);
   }
@@ -94,37 +71,15 @@ std::string sizes(const Report& report) {
   return text;
 }
 
-std::string excluded(const Report& report) {
-  std::map<std::pair<Interned, Outcome>, std::int64_t> samples;
-  std::vector<const Record*> firsts;
-  for (const std::size_t index : report.exclusions) {
-    const Record& record = report.run.records[index];
-    if (samples[{record.problem, record.outcome}]++ == 0) firsts.push_back(&record);
-  }
-  std::string text;
-  for (const Record* record : firsts) {
-    add_part(text, "",
-             fmt::format("{} ({}, {}{}{})", printable(record->problem.str()),
-                         outcomes()[static_cast<std::size_t>(record->outcome)].label,
-                         counted(samples[{record->problem, record->outcome}], "sample"),
-                         record->message.empty() ? "" : ": ", printable(record->message)));
-  }
-  return text.empty() ? "nothing" : text;
-}
-
 std::string precision(const Report& report) {
-  std::set<Interned> rows;
-  for (const std::size_t index : report.candidates) {
-    rows.insert(report.run.records[index].precision);
-  }
-  return rows.empty() ? option(report.run, "precision")
-                      : printable(fmt::format("{}", fmt::join(rows, ", ")));
+  const std::string rows = joined(report.setting.precisions);
+  return rows.empty() ? option(report.run, "precision") : rows;
 }
 
 /// Who judged, where it was not kbench alone.
 std::string judges(const Report& report) {
   std::map<Interned, std::int64_t> counts;
-  for (const std::size_t index : report.candidates) ++counts[report.run.records[index].judge];
+  for (const std::size_t index : report.judged) ++counts[report.run.records[index].judge];
   if (counts.empty() || (counts.size() == 1 && counts.begin()->first == kOwnJudge)) return {};
   std::string text;
   for (const auto& [judge, count] : counts) {
@@ -139,7 +94,7 @@ std::string judges(const Report& report) {
 
 /// The files whose times some of the speedups are over; empty where all were measured in the run.
 std::string stored_in(const Report& report) {
-  const bool any = std::ranges::any_of(report.candidates, [&](std::size_t index) {
+  const bool any = std::ranges::any_of(report.judged, [&](std::size_t index) {
     return std::ranges::any_of(report.run.records[index].speedup, &Speedup::stored);
   });
   if (!any) return "";
@@ -165,25 +120,17 @@ std::string baseline(const Report& report) {
 }
 
 std::string timing(const Report& report) {
-  std::set<Interned> methods;
-  std::map<Interned, std::int64_t> trust;
-  std::int64_t bounded = 0;
-  for (const std::size_t index : report.candidates) {
-    const Record& record = report.run.records[index];
-    if (!record.timing) continue;
-    methods.insert(record.timing->method);
-    ++trust[record.timing->trust];
-    bounded += record.timing->is_bounded() ? 1 : 0;
-  }
-  std::string text;
-  for (const Interned& method : methods) add_part(text, "", printable(method.str()));
-  if (methods.empty()) add_part(text, "", "nothing was timed");
+  const std::vector<std::string>& methods = report.setting.timing_methods;
+  std::string text = methods.empty() ? "nothing was timed" : joined(methods);
   if (!report.on_cpu && !methods.empty()) add_part(text, "L2 ", option(report.run, "l2"));
   if (report.on_cpu && !methods.empty()) text += " of the CPU, no measure of a GPU's speed";
   std::string trusted;
-  for (const auto& [kind, count] : trust) {
-    add_part(trusted, "", fmt::format("{} {}", count, printable(kind.str())));
-  }
+  for (const auto& [kind, count] : report.setting.trust)
+    add_part(trusted, "", fmt::format("{} {}", count, kind));
+  const auto bounded = std::ranges::count_if(report.judged, [&](std::size_t index) {
+    const auto& timing = report.run.records[index].timing;
+    return timing && timing->is_bounded();
+  });
   // Of the last kind.
   if (bounded > 0) trusted += fmt::format(" ({} bounded by the judge's clock)", bounded);
   return trusted.empty() ? text : text + "; trust: " + trusted;
@@ -193,7 +140,7 @@ std::string speedups(const Report& report) {
   if (report.on_cpu) return "";
   constexpr std::array<std::string_view, 4> kRelations{"faster", "slower", "same", "ambiguous"};
   std::array<std::int64_t, kRelations.size()> counts{};
-  for (const std::size_t index : report.candidates) {
+  for (const std::size_t index : report.judged) {
     const Speedup* over = speedup_over(report.run.records[index], report.baseline);
     if (over == nullptr) continue;
     for (std::size_t i = 0; i < kRelations.size(); ++i)
@@ -209,7 +156,7 @@ std::string speedups(const Report& report) {
 std::string limits(const Report& report) {
   double least = 1, most = 0, logarithms = 0;
   std::int64_t count = 0;
-  for (const std::size_t index : report.candidates) {
+  for (const std::size_t index : report.judged) {
     const Record& record = report.run.records[index];
     if (!record.sol || !record.sol->share || !(*record.sol->share > 0)) continue;
     const double share = *record.sol->share;
@@ -252,20 +199,6 @@ std::string reached(const RunFile& run) {
   });
 }
 
-/// What held the candidates' processes.
-std::string cage(const RunFile& run) {
-  return of_headers(run, [](const RunHeader& header) {
-    const auto cage = header.environment.find("cage");
-    if (cage == header.environment.end()) return std::string();
-    if (!cage->is_object()) return plain(*cage);
-    const auto lacks = cage->find("lacks");
-    std::string missing;
-    if (lacks != cage->end() && lacks->is_array())
-      for (const json& part : *lacks) add_part(missing, "", plain(part));
-    return missing.empty() ? "complete" : "without " + missing;
-  });
-}
-
 std::string inputs(const Report& report) {
   std::string text;
   if (const std::string trials = option(report.run, "trials"); !trials.empty()) {
@@ -277,28 +210,6 @@ std::string inputs(const Report& report) {
 }
 
 }  // namespace
-
-std::string option(const RunFile& run, const char* key) {
-  return of_headers(run, [&](const RunHeader& header) { return plain(header.options, key); });
-}
-
-std::string environment(const RunFile& run, const char* key) {
-  return of_headers(run, [&](const RunHeader& header) { return plain(header.environment, key); });
-}
-
-std::string run_text(const RunFile& run) {
-  return of_headers(run, [](const RunHeader& header) {
-    return printable(header.run_id + (header.started.empty() ? "" : " of " + header.started));
-  });
-}
-
-std::string version_text(const RunFile& run) {
-  std::string versions =
-      of_headers(run, [](const RunHeader& header) { return printable(header.kbench_version); });
-  add_part(versions, "torch ", environment(run, "torch"));
-  add_part(versions, "", environment(run, "nvrtc"));
-  return versions;
-}
 
 void add_part(std::string& list, std::string_view before, std::string_view text) {
   if (text.empty()) return;
@@ -316,7 +227,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"device", device(report)},
       {"problems", problems(report)},
       {"sizes", sizes(report)},
-      {"excluded", excluded(report)},
+      {"excluded", exclusions_text(report)},
       {"judge", judges(report)},
       {"precision", precision(report)},
       {"baseline", baseline(report)},
@@ -325,10 +236,12 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"limit", limits(report)},
       {"measured", reached(report.run)},
       {"inputs", inputs(report)},
-      {"cage", cage(report.run)},
+      {"cage", fmt::format("{}", fmt::join(report.setting.cages, "; "))},
       {"kbench", version_text(report.run)},
       {"run", run_text(report.run)}};
   std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
+  if (!report.options.verbose)
+    for (auto& [label, text] : all) text = fitted(text, kLongestFact);
   return all;
 }
 
@@ -357,36 +270,21 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
                               counted(static_cast<std::int64_t>(bad.size()), "line"),
                               printable(bad.front()), bad.size() > 1 ? ", …" : ""));
   }
-  if (!run.conflicts.empty())
+  if (const auto& conflicts = run.conflicts; !conflicts.empty()) {
+    const auto shown = std::min<std::ptrdiff_t>(kNamedConflicts, std::ssize(conflicts));
     all.push_back(fmt::format(
         "{} from one file to another, and the later file's counts: {}{}",
-        run.conflicts.size() == 1 ? "1 verdict differs"
-                                  : fmt::format("{} verdicts differ", run.conflicts.size()),
-        printable(run.conflicts.front()), run.conflicts.size() > 1 ? ", …" : ""));
+        conflicts.size() == 1 ? "1 sample differs"
+                              : fmt::format("{} samples differ", conflicts.size()),
+        printable(fmt::format("{}", fmt::join(conflicts.begin(), conflicts.begin() + shown, "; "))),
+        shown < std::ssize(conflicts) ? ", …" : ""));
+  }
   if (off_roster > 0) {
     all.push_back(
         fmt::format("{} not on the roster and not counted",
                     off_roster == 1 ? "1 record is" : fmt::format("{} records are", off_roster)));
   }
   return all;
-}
-
-std::vector<std::string> known_baselines(const RunFile& run) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const RunHeader& header : run.headers) {
-    const auto asked = header.options.find("baselines");
-    if (asked == header.options.end() || !asked->is_array()) continue;
-    for (const json& name : *asked) {
-      if (name.is_string()) add(name.get<std::string>());
-    }
-  }
-  for (const Record& record : run.records) {
-    for (const Speedup& speedup : record.speedup) add(speedup.baseline);
-  }
-  return names;
 }
 
 }  // namespace kbench::report

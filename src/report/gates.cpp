@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
 
-#include "compared_text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "standings.hpp"
-#include "tables.hpp"
 #include "text.hpp"
 
 namespace kbench {
 namespace {
 
-constexpr std::size_t kNamed = 3;
 constexpr std::string_view kLevel = "level";
 constexpr std::string_view kLowerEnd = "@ci";
 
@@ -31,18 +27,6 @@ int take_level(std::string_view& name) {
     return -1;
   name = rest.substr(static_cast<std::size_t>(end - rest.data()) + 1);
   return level;
-}
-
-/// The metric of that name; without its "@ci" where only then there is one.
-Metric metric_of(std::string_view name, bool& at_lower_end) {
-  at_lower_end = false;
-  if (!name.ends_with(kLowerEnd)) return metric_from_name(name);
-  try {
-    return metric_from_name(name);
-  } catch (const UsageError&) {
-    at_lower_end = true;
-    return metric_from_name(name.substr(0, name.size() - kLowerEnd.size()));
-  }
 }
 
 std::string model_name(const SummaryRow& row) {
@@ -71,19 +55,6 @@ report::StandingGroup of_level(const RunFile& run, report::StandingGroup group, 
   return group;
 }
 
-/// "a, b, c and 5 more".
-std::string named(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kNamed);
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
-std::string sample_name(const ComparedSample& sample) {
-  return report::printable(
-      fmt::format("{} {} {}", sample.problem, sample.other_model, sample.sample));
-}
-
 }  // namespace
 
 std::string Gate::name() const {
@@ -96,7 +67,9 @@ Gate parse_gate(std::string_view argument) {
   std::string_view name = argument.substr(0, equals);
   Gate gate;
   gate.level = take_level(name);
-  gate.metric = metric_of(name, gate.at_lower_end);
+  gate.at_lower_end = name.ends_with(kLowerEnd);
+  if (gate.at_lower_end) name.remove_suffix(kLowerEnd.size());
+  gate.metric = metric_from_name(name);
   const std::string_view number =
       equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
   const char* end = number.data() + number.size();
@@ -127,6 +100,9 @@ std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gat
   std::vector<std::string> sentences;
   const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
   for (std::size_t i = 0; i < gates.size(); ++i) {
+    if (report.run.roster.empty())
+      sentences.push_back(fmt::format(
+          "{}: nothing was held to it: no candidate is on the run's roster", gates[i].name()));
     for (const report::StandingGroup& group : groups) {
       const report::StandingGroup chosen = of_level(report.run, group, gates[i].level);
       for (const SummaryRow& row :
@@ -137,72 +113,6 @@ std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gat
       }
     }
   }
-  return sentences;
-}
-
-void parse_fail_on(std::string_view argument, FailOn& fail_on) {
-  if (argument == "cheat") {
-    fail_on.cheat = true;
-  } else if (argument == "new-failure") {
-    fail_on.new_failure = true;
-  } else if (argument.starts_with("regression")) {
-    fail_on.regression = parse_regression_gate(argument);
-  } else {
-    throw UsageError(fmt::format(
-        "there is no gate --fail-on {}; there are cheat, new-failure and regression[=SHARE]",
-        argument));
-  }
-}
-
-std::vector<std::string> failed_on(const Report& report, const FailOn& fail_on,
-                                   const ComparedRun* older) {
-  std::vector<std::string> sentences;
-  if (fail_on.cheat) {
-    std::vector<std::string> cheats;
-    // Whatever is listed: a gate that a selection opens is none.
-    for (const std::size_t index : report.judged) {
-      const Record& record = report.run.records[index];
-      if (record.outcome == Outcome::kCheat) cheats.push_back(report::candidate_name(record));
-    }
-    if (!cheats.empty())
-      sentences.push_back(
-          fmt::format("{}: {}",
-                      report::counted(static_cast<std::int64_t>(cheats.size()), "candidate") +
-                          (cheats.size() == 1 ? " cheats" : " cheat"),
-                      named(cheats)));
-  }
-  if (!fail_on.needs_other()) return sentences;
-  if (older == nullptr)
-    throw UsageError(
-        "--fail-on new-failure and --fail-on regression need --against OLD.jsonl, the run to "
-        "compare with");
-  ComparisonOptions options;
-  if (fail_on.regression) options.regression = *fail_on.regression;
-  std::vector<ComparedRun> runs(2);
-  runs[0] = *older;
-  runs[1] = {.name = "this run", .run = report.run};
-  const Comparison comparison = build_comparison(std::move(runs), options);
-  std::vector<std::string> broken, slower;
-  for (const ComparedSample& sample : comparison.comparisons.front().samples) {
-    if (sample.change == Change::kBroken) {
-      broken.push_back(sample_name(sample));
-    } else if (sample.regression) {
-      slower.push_back(sample_name(sample));
-    }
-  }
-  const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
-    if (!names.empty())
-      sentences.push_back(
-          fmt::format("{} {}, against {}: {}",
-                      report::counted(static_cast<std::int64_t>(names.size()), "sample"), what,
-                      older->name, named(names)));
-  };
-  // What is no longer right is a regression as well, whichever of the two was asked for.
-  add(broken, "no longer correct");
-  add(report::unjudged_names({comparison, comparison.comparisons.front()}),
-      "without a verdict now, correct before");
-  if (fail_on.regression)
-    add(slower, fmt::format("slower by more than {:g} %", options.regression * 100));
   return sentences;
 }
 

@@ -30,6 +30,7 @@ json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
           {"level", row.level < 0 ? json() : json(row.level)},
           {"slice", row.slice},
           {"without_degenerate", row.without_degenerate},
+          {"rank", row.rank == 0 ? json() : json(row.rank)},
           {"problems", row.problems},
           {"samples", row.samples},
           {"correct", row.correct},
@@ -72,27 +73,57 @@ const T* pointer(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
+JsonText sol_text(const SpeedOfLight& sol) {
+  JsonText flops;
+  for (std::size_t type = 0; type < kFlopTypes; ++type)
+    if (sol.work.flops[type] > 0)
+      flops.field(to_string(static_cast<FlopType>(type)), sol.work.flops[type]);
+  JsonText text;
+  text.field("flops", flops)
+      .field("limit_ms", sol.limit_ms)
+      .field("limited_by",
+             sol.limited_by.empty() ? std::nullopt : std::optional(sol.limited_by.str()))
+      .field("read_bytes", sol.work.read_bytes)
+      .field("share", sol.share);
+  if (sol.share_measured) text.field("share_measured", sol.share_measured);
+  return text.field("written_bytes", sol.work.written_bytes);
+}
+
+JsonText shrunk_text(const Shrunk& shrunk) {
+  return JsonText()
+      .field("bytes", std::llround(shrunk.bytes))
+      .field("flops", std::llround(shrunk.flops))
+      .field("full_bytes", std::llround(shrunk.full_bytes))
+      .field("full_flops", std::llround(shrunk.full_flops))
+      .field("within", shrunk.within);
+}
+
 /// What is written as it stands in the record's line, or as it would.
 struct AsInLine {
-  std::string findings, profile, shrunk, sol;
+  std::string findings = "[]", profile = "null";
 };
 
 AsInLine as_in_line(const Record& record, const RunDetails& details) {
-  static constexpr std::string_view kNames[] = {"findings", "profile", "shrunk", "sol"};
-  if (record.place.length != 0) {
+  static constexpr std::string_view kNames[] = {"findings", "profile"};
+  AsInLine line;
+  const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
+  if (record.place.length == 0) {
+    const nlohmann::json whole = to_json(record);
+    line.findings = JsonText::dumped(whole["findings"]);
+    line.profile = JsonText::dumped(whole["profile"]);
+  } else if (has_left) {  // most lines need not be read again
     std::vector<std::string> texts = details.fields(record, kNames);
-    if (texts[0] == "null") texts[0] = "[]";  // of a version that did not look
-    return {std::move(texts[0]), std::move(texts[1]), std::move(texts[2]), std::move(texts[3])};
+    if (texts[0] != "null") line.findings = std::move(texts[0]);  // a version that did not look
+    line.profile = std::move(texts[1]);
   }
-  const nlohmann::json line = to_json(record);
-  return {JsonText::dumped(line["findings"]), JsonText::dumped(line["profile"]),
-          JsonText::dumped(line["shrunk"]), JsonText::dumped(line["sol"])};
+  return line;
 }
 
 JsonText candidate_text(const Report& report, const Record& record, const RunDetails& details) {
   const AsInLine line = as_in_line(record, details);
   const TrialResult trial = record.correctness.empty() ? TrialResult() : record.correctness.front();
-  return JsonText()
+  constexpr std::size_t kUsualBytes = 2048;
+  return JsonText(kUsualBytes)
       .field("model", record.model.str())
       .field("problem", record.problem.str())
       .field("level", record.level)
@@ -106,7 +137,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("device", record.device.str())
       .field("judge", record.judge.str())
       .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
-      .raw("shrunk", line.shrunk)
+      .field("shrunk", maybe(pointer(record.shrunk), shrunk_text))
       .field("outcome", to_string(record.outcome))
       .field("stage", to_string(record.stage))
       .field("cause", record.cause.str())
@@ -117,7 +148,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("time_ms", time_ms(record, "candidate"))
       .field("baseline_ms", time_ms(record, report.baseline))
       .field("speedup", maybe(speedup_over(record, report.baseline), speedup_text))
-      .raw("sol", line.sol)
+      .field("sol", maybe(pointer(record.sol), sol_text))
       .field("told_ms", told_ms(record))
       .field("trust", record.timing ? std::optional(record.timing->trust.str()) : std::nullopt)
       .field("class", record.kernel_class.str())
@@ -160,6 +191,29 @@ json degenerate_json(const DegenerateProblem& problem) {
           {"answers", std::move(answers)}};
 }
 
+json setting_json(const Setting& setting) {
+  return {{"devices", setting.devices},       {"problem_sets", setting.problem_sets},
+          {"problems", setting.problems},     {"models", setting.models},
+          {"precisions", setting.precisions}, {"timing_methods", setting.timing_methods},
+          {"trust", setting.trust},           {"cages", setting.cages},
+          {"seeds", setting.seeds},           {"kbench", setting.versions}};
+}
+
+json exclusion_json(const Exclusion& exclusion) {
+  return {{"problem", exclusion.problem.str()},
+          {"outcome", to_string(exclusion.outcome)},
+          {"cause", exclusion.cause.str()},
+          {"samples", exclusion.samples},
+          {"message", exclusion.message}};
+}
+
+json unjudged_json(const Report& report, const Unjudged& unjudged) {
+  const RosterEntry& entry = report.run.roster[unjudged.entry];
+  return {{"model", entry.model.str()},      {"problem", entry.problem.str()},
+          {"sample", entry.sample},          {"precision", unjudged.precision.str()},
+          {"device", unjudged.device.str()}, {"judge", unjudged.judge.str()}};
+}
+
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
@@ -167,15 +221,17 @@ void write_json(const Report& report, std::ostream& out) {
   for (const auto& [label, text] : report.facts) facts[label] = text;
   json names = json::array();
   for (const Metric& metric : report.metrics) names.push_back(metric.name());
-  const json head = {{"report", 1},
+  const json head = {{"report", 2},
                      {"complete", report.complete},
                      {"finished", report.finished},
                      {"planned", report.planned},
                      {"on_cpu", report.on_cpu},
                      {"baseline", report.baseline.empty() ? json() : json(report.baseline)},
                      {"warnings", report.warnings},
+                     {"setting", setting_json(report.setting)},
                      {"facts", std::move(facts)},
-                     {"metrics", std::move(names)}};
+                     {"metrics", std::move(names)},
+                     {"ranked_by", report.ranked_by.empty() ? json() : json(report.ranked_by)}};
   write_head(out, head);
 
   std::unordered_map<std::size_t, std::size_t> places;
@@ -187,11 +243,9 @@ void write_json(const Report& report, std::ostream& out) {
   write_rows(out, "baselines", report.over, over_json);
   write_rows(out, "pairs", report.pairs, pair_json);
   if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);
-  json exclusions = json::array();
-  for (const std::size_t index : report.exclusions)
-    if (const auto place = places.find(index); place != places.end())
-      exclusions.push_back(place->second);
-  out << ",\n\"exclusions\": " << exclusions.dump();
+  write_rows(out, "exclusions", report.excluded, exclusion_json);
+  write_rows(out, "unjudged", report.unjudged,
+             [&](const Unjudged& unjudged) { return unjudged_json(report, unjudged); });
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
     json members = json::array();
     for (const std::size_t index : group.records) members.push_back(places.at(index));

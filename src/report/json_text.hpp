@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kbench/maybe_number.hpp"
@@ -21,6 +24,10 @@ namespace kbench::report {
 /// thousand rows, most is allocation.
 class JsonText {
  public:
+  JsonText() = default;
+  /// With room for about that many bytes.
+  explicit JsonText(std::size_t bytes) { text_.reserve(bytes); }
+
   /// Adds a field: text, number, truth value, nlohmann::json, JsonText, or a list or optional of
   /// these. What is none, or no finite number, is null.
   template <typename T>
@@ -41,13 +48,16 @@ class JsonText {
     return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
-  std::string text() const { return text_.empty() ? "{}" : text_ + "}"; }
+  /// The object as text; once, as what there is is given away.
+  std::string text() && {
+    text_ += text_.empty() ? "{}" : "}";
+    return std::move(text_);
+  }
 
  private:
+  /// A name is one of ours, which nothing in it has to be escaped of.
   void begin(std::string_view name) {
-    text_ += text_.empty() ? '{' : ',';
-    append(name);
-    text_ += ':';
+    text_.append(text_.empty() ? "{\"" : ",\"").append(name).append("\":");
   }
 
   template <typename T>
@@ -57,7 +67,7 @@ class JsonText {
     } else if constexpr (std::floating_point<T>) {
       append_number(value);
     } else if constexpr (std::integral<T>) {
-      fmt::format_to(std::back_inserter(text_), "{}", value);
+      append_digits(value);
     } else {
       append_other(value);
     }
@@ -81,7 +91,7 @@ class JsonText {
     }
     text_ += ']';
   }
-  void append_other(const JsonText& object) { text_ += object.text(); }
+  void append_other(const JsonText& object) { text_ += JsonText(object).text(); }
   void append_other(const nlohmann::json& value) { text_ += dumped(value); }
 
   void append_number(double value) {
@@ -90,9 +100,20 @@ class JsonText {
       return;
     }
     const std::size_t at = text_.size();
-    fmt::format_to(std::back_inserter(text_), "{}", value);
+    append_digits(value);
     // A reader shall see that it is no integer.
     if (text_.find_first_of(".e", at) == std::string::npos) text_ += ".0";
+  }
+
+  template <typename Number>
+  void append_digits(Number value) {
+    if constexpr (std::is_same_v<Number, bool>) {
+      text_ += value ? "true" : "false";
+    } else {
+      std::array<char, 32> digits;  // the longest double has 24
+      char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value);
+      text_.append(digits.data(), end);
+    }
   }
 
   void append_text(std::string_view text) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <ostream>
 #include <sstream>
 #include <string_view>
@@ -9,6 +10,8 @@
 #include "audited.hpp"
 #include "formats.hpp"
 #include "kbench/run_details.hpp"
+#include "leaderboard.hpp"
+#include "marks.hpp"
 #include "model_tables.hpp"
 #include "observed.hpp"
 #include "tables.hpp"
@@ -19,6 +22,9 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kShownPerFailure = 3;
+constexpr std::size_t kManyLines = 200;  // of candidates; the table of all is in other formats
+constexpr std::size_t kLogLines = 8;
+constexpr std::size_t kLogColumns = 160;
 constexpr std::size_t kMostBytes = 60'000;  // GitHub takes a comment of 65,536 characters
 constexpr std::string_view kCut =
     "\n*Cut here: a comment holds no more. The formats html, csv and json have all of it.*\n";
@@ -34,6 +40,8 @@ class Page {
     if (text.empty()) return;
     write(fmt::format("\n<details>\n<summary>{}</summary>\n", title), text, "\n</details>\n");
   }
+
+  bool is_full() const { return is_full_; }
 
  private:
   void write(std::string_view before, std::string_view text, std::string_view after) {
@@ -57,6 +65,14 @@ bool is_long(std::ostream& section) {
   return section.tellp() > static_cast<std::streamoff>(kMostBytes);
 }
 
+/// `text` as it stays what it is within markup.
+std::string html(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text))
+    result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return result;
+}
+
 std::string section(const Report& report, void (*write)(const Report&, std::ostream&)) {
   std::ostringstream out;
   write(report, out);
@@ -66,35 +82,41 @@ std::string section(const Report& report, void (*write)(const Report&, std::ostr
 void write_candidates(const Report& report, std::ostream& out) {
   if (report.candidates.empty()) return;
   out << '\n';
-  if (!lists_candidates(report)) {
+  if (!lists_candidates(report, kManyLines)) {
     out << report.candidates.size() << " are too many to list here.\n";
     return;
   }
   const std::string gpu = estimated_gpu(report);
-  const bool limits = has_limits(report);
-  out << fmt::format(
-      "| outcome | problem | model | sample | {} |{} speedup over {} |{} remarks |\n",
-      time_label(report), limits ? " limit |" : "",
-      report.baseline.empty() ? "–" : escaped(report.baseline),
-      gpu.empty() ? "" : " estimate " + escaped(gpu) + " |");
-  out << "|---|---|---|--:|--:|--:|" << (limits ? "--:|" : "") << (gpu.empty() ? "" : "--:|")
-      << "---|\n";
+  const bool limits = has_limits(report), speedups = !report.on_cpu;
+  const auto row = [&](std::initializer_list<std::string> names, const std::string& limit,
+                       const std::string& speedup, const std::string& estimate,
+                       const std::string& remarks) {
+    out << '|';
+    for (const std::string& name : names) out << ' ' << name << " |";
+    if (limits) out << ' ' << limit << " |";
+    if (speedups) out << ' ' << speedup << " |";
+    if (!gpu.empty()) out << ' ' << estimate << " |";
+    out << ' ' << remarks << " |\n";
+  };
+  row({"outcome", "problem", "model", "sample", time_label(report)}, "limit",
+      "speedup over " +
+          (report.baseline.empty() ? std::string(kNoValue) : escaped(report.baseline)),
+      "estimate " + escaped(gpu), "remarks");
+  out << "|---|---|---|--:|--:|" << (limits ? "--:|" : "") << (speedups ? "--:|" : "")
+      << (gpu.empty() ? "" : "--:|") << "---|\n";
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     const auto time = time_ms(record, "candidate");
     std::string speedup(kNoValue);
-    if (const Speedup* over = speedup_over(record, report.baseline);
-        over != nullptr && !report.on_cpu) {
+    if (const Speedup* over = speedup_over(record, report.baseline); over != nullptr) {
       const std::string interval =
           interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
       speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
     }
-    out << fmt::format(
-        "| {} | {} | {} | {} | {} |{} {} |{} {} |\n",
-        outcomes()[static_cast<std::size_t>(record.outcome)].label, escaped(record.problem.str()),
-        escaped(record.model.str()), record.sample, time ? duration(*time) : std::string(kNoValue),
-        limits ? " " + limit_text(record) + " |" : "", speedup,
-        gpu.empty() ? "" : " " + short_estimate(record) + " |", escaped(remarks(record)));
+    row({std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label),
+         escaped(record.problem.str()), escaped(record.model.str()), std::to_string(record.sample),
+         time ? duration(*time) : std::string(kNoValue)},
+        limit_text(record), speedup, short_estimate(record), escaped(remarks(record)));
   }
 }
 
@@ -108,7 +130,7 @@ void write_summary(const Report& report, std::ostream& out) {
   for (std::size_t i = 0; i < shown.size(); ++i) out << "--:|";
   out << '\n';
   for (const SummaryRow& row : report.summary) {
-    const std::string name = escaped(row_name(report, row));
+    const std::string name = escaped(ranked_name(report, row));
     out << fmt::format("| {} | {} | {}/{} |", row.level < 0 ? "**" + name + "**" : name,
                        row.problems, row.correct, row.samples);
     for (const std::size_t metric : shown) {
@@ -121,6 +143,7 @@ void write_summary(const Report& report, std::ostream& out) {
   }
   out << '\n';
   for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
+  if (!report.ranked_by.empty()) out << escaped(rank_text(report)) << "  \n";
   out << "Intervals are 95 % over problems; correct counts samples, fast\\_p and geomean \\(n\\) "
          "first samples only.\n";
   const std::vector<std::string> texts = model_texts(report);
@@ -147,25 +170,56 @@ void write_verdicts(const Report& report, std::ostream& out) {
                          escaped(verdicts_text(report, verdicts)));
 }
 
-void write_failures(const Report& report, std::ostream& out) {
+/// The candidates of a group of failures, the first with the start of its log.
+std::string members(const Report& report, const RunDetails& details, const FailureGroup& group) {
+  std::string text = "\n";
+  const std::size_t shown = report.options.verbose
+                                ? group.records.size()
+                                : std::min(group.records.size(), kShownPerFailure);
+  for (std::size_t i = 0; i < shown && text.size() < kMostBytes; ++i) {
+    const Record& record = report.run.records[group.records[i]];
+    text +=
+        fmt::format("- {}: {}\n", escaped(candidate_name(record)), escaped(failure_text(record)));
+    if (i > 0) continue;
+    std::string why_none;
+    const auto lines =
+        first_lines(log_of(details.details(record, why_none, kLongestDetails)), kLogLines);
+    // Indented as code of the list's item, which nothing in it can end.
+    if (!lines.empty()) text += '\n';
+    for (const std::string& line : lines)
+      text += "      " + fitted(with_short_paths(line), kLogColumns) + "\n";
+    if (!lines.empty()) text += '\n';
+  }
+  if (shown < group.records.size())
+    text += fmt::format("- and {} more\n", group.records.size() - shown);
+  return text;
+}
+
+void write_failures(const Report& report, Page& page) {
   if (report.failures.empty()) return;
-  out << "\n## Failures\n";
+  const RunDetails details(report.run);
+  page.add(fmt::format("\n## Failures: {}\n", escaped(failures_text(report))));
   for (const FailureGroup& group : report.failures) {
+    if (page.is_full()) return;
     const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
-    out << fmt::format("\n**{} × {}{}**\n\n", group.records.size(), label,
-                       (group.cause.empty() ? "" : ", " + escaped(group.cause.str())) +
-                           escaped(judge_suffix(group.judge)));
-    const std::size_t shown = report.options.verbose
-                                  ? group.records.size()
-                                  : std::min(group.records.size(), kShownPerFailure);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const Record& record = report.run.records[group.records[i]];
-      out << fmt::format("- {}: {}\n", escaped(candidate_name(record)),
-                         escaped(failure_text(record)));
-    }
-    if (shown < group.records.size()) {
-      out << fmt::format("- and {} more\n", group.records.size() - shown);
-    }
+    page.fold(html(fmt::format("{} × {}{}{}", group.records.size(), label,
+                               group.cause.empty() ? "" : ", " + group.cause.str(),
+                               judge_suffix(group.judge))),
+              members(report, details, group));
+  }
+}
+
+void write_side_by_side(const Report& report, std::ostream& out) {
+  const auto rows = models_side_by_side(report);
+  if (rows.empty()) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out << (i == 0 ? "\n|" : "|");
+    for (const std::string& cell : rows[i]) out << ' ' << escaped(cell) << " |";
+    out << '\n';
+    if (i > 0) continue;
+    out << "|---|";
+    for (std::size_t column = 1; column < rows[i].size(); ++column) out << "--:|";
+    out << '\n';
   }
 }
 
@@ -225,8 +279,9 @@ void write_markdown(const Report& report, std::ostream& out) {
   page.add(head.str());
   page.add(section(report, write_summary));
   page.add(section(report, write_degenerate));
-  page.add(section(report, write_failures));
+  write_failures(report, page);
   page.add(section(report, write_verdicts));
+  page.fold("Models side by side", section(report, write_side_by_side));
   page.fold("Candidates", section(report, write_candidates));
   page.fold("Findings", section(report, write_findings));
   page.fold("Profiles", section(report, write_profiles));

@@ -47,12 +47,13 @@ std::string some_of(const std::set<Interned>& names) {
       names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
 }
 
-/// "; did you mean …?", of names that are spelt with their level or without.
+/// "; did you mean …?", of names that are spelt with their level and number or without.
 std::string likely(const std::string& sought, const std::set<Interned>& problems) {
   std::vector<Spelled> names;
   for (const Interned& problem : problems) {
     const std::string& key = problem.str();
-    names.push_back({key, {key, key.substr(key.rfind('/') + 1)}});
+    const std::string last = key.substr(key.rfind('/') + 1);
+    names.push_back({key, {key, last, last.substr(last.find('_') + 1)}});
   }
   const std::vector<std::string> nearest = nearest_names(sought, names, 1);
   return nearest.empty() ? ""
@@ -62,13 +63,14 @@ std::string likely(const std::string& sought, const std::set<Interned>& problems
 }  // namespace
 
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
-                                       const std::string& model) {
-  std::string problem = name;
+                                       const std::string& model, const Selection& selection) {
+  std::string problem = name.empty() ? "*" : name;
   const auto any_problem = [&] {
     return std::ranges::any_of(
         run.records, [&](const Record& record) { return is_named(problem, record.problem.str()); });
   };
   std::optional<int> sample;
+  bool any_listed = false;
   if (!any_problem()) sample = take_sample(problem);
   std::set<Interned> problems, models;
   std::vector<std::size_t> found;
@@ -78,17 +80,22 @@ std::vector<std::size_t> named_records(const RunFile& run, const std::string& na
     if (!is_named(problem, record.problem.str())) continue;
     models.insert(record.model);
     if (sample && record.sample != *sample) continue;
-    if (model.empty() || matches_pattern(model, record.model.str())) found.push_back(i);
+    if (!model.empty() && !matches_pattern(model, record.model.str())) continue;
+    any_listed = true;
+    if (selection.lists(record)) found.push_back(i);
   }
   if (run.records.empty()) throw UsageError("the run has no records yet");
   if (models.empty())
     throw UsageError(fmt::format("the run has no record of a problem \"{}\"; it has {}{}", problem,
                                  some_of(problems), likely(problem, problems)));
+  if (found.empty() && any_listed)
+    throw UsageError(fmt::format("--select {} lists none of these candidates{}", selection.text(),
+                                 selection.likely(run)));
   if (found.empty() && !model.empty())
     throw UsageError(fmt::format(
-        "the run has no record of \"{}\"{} by a model \"{}\"; of that "
-        "problem it has {}",
-        problem, sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models)));
+        "the run has no record of \"{}\"{} by a model \"{}\"; of that problem it has {}{}", problem,
+        sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models),
+        report::printable(did_you_mean(model, {models.begin(), models.end()}))));
   if (found.empty())
     throw UsageError(fmt::format("the run has no sample {} of \"{}\"", *sample, problem));
   std::ranges::sort(found, [&](std::size_t a, std::size_t b) {

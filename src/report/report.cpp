@@ -10,9 +10,13 @@
 #include <tuple>
 
 #include "audited.hpp"
+#include "core/text.hpp"
+#include "exclusions.hpp"
 #include "facts.hpp"
 #include "kbench/error.hpp"
+#include "leaderboard.hpp"
 #include "model_tables.hpp"
+#include "setting.hpp"
 #include "standings.hpp"
 #include "text.hpp"
 
@@ -56,12 +60,15 @@ std::string chosen_baseline(const Report& report) {
   if (asked == kBestBaseline && report.baselines.size() > 1) return asked;
   if (asked.empty()) return report.baselines.empty() ? std::string() : report.baselines[0];
   if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
-    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}", asked,
+    std::vector<std::string> known = report.baselines;
+    known.emplace_back(kBestBaseline);
+    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}{}", asked,
                                  report.baselines.empty() ? "none"
                                  : report.baselines.size() == 1
                                      ? report.baselines.front()
                                      : fmt::format("{}, and best for the fastest of them",
-                                                   fmt::join(report.baselines, ", "))));
+                                                   fmt::join(report.baselines, ", ")),
+                                 did_you_mean(asked, known)));
   }
   return asked;
 }
@@ -94,7 +101,13 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
   for (const report::StandingGroup& group : groups) {
     report.planned += static_cast<std::int64_t>(group.standings.size());
     for (const report::Standing& standing : group.standings) {
-      if (standing.record == report::Standing::kNoRecord) continue;
+      if (standing.record == report::Standing::kNoRecord) {
+        report.unjudged.push_back({.entry = standing.entry,
+                                   .precision = group.precision,
+                                   .device = group.device,
+                                   .judge = group.judge});
+        continue;
+      }
       const Record& record = report.run.records[standing.record];
       report.judged.push_back(standing.record);
       if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
@@ -103,6 +116,16 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
     }
   }
   report.complete = report.planned > 0 && report.finished == report.planned;
+}
+
+/// Takes off the run what is not selected.
+void select(Report& report) {
+  if (report.options.select.empty()) return;
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.emplace(entry.model, entry.problem);
+  report.options.select.choose_from(report.run, "the run");
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.erase({entry.model, entry.problem});
 }
 
 /// Records that belong to no roster entry; superseded ones belong to theirs.
@@ -125,11 +148,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   Report report;
   report.run = std::move(run);
   report.options = std::move(options);
-  const bool any_planned = !report.run.roster.empty();
-  report.options.select.apply(report.run);
-  if (any_planned && report.run.roster.empty())
-    throw UsageError(
-        fmt::format("--select {} leaves nothing of the run", report.options.select.text()));
+  select(report);
   report.on_cpu = is_on_cpu(report.run);
   report.baselines = report::known_baselines(report.run);
   report.baseline = chosen_baseline(report);
@@ -150,10 +169,17 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
         report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
         std::back_inserter(report.summary));
   }
+  report::rank_models(report);
   report::add_model_tables(report, groups);
   report.failures = failure_groups(report);
+  report.excluded = report::exclusions_by_problem(report);
+  report.setting = report::setting_of(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report.run, records_off_roster(report.run));
+  if (const Selection& chosen = report.options.select;
+      report.candidates.empty() && !report.judged.empty())
+    report.warnings.push_back(report::printable(
+        fmt::format("--select {} lists no candidate{}", chosen.text(), chosen.likely(report.run))));
   std::ranges::move(of_audits, std::back_inserter(report.warnings));
   return report;
 }

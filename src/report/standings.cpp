@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -88,6 +89,13 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
   SampleResult result;
   result.correct = record.outcome == Outcome::kCorrect;
   result.allclose_at = record.allclose_at;
+  // What gave no outputs is not close to any; of an answer that nobody compared in this way
+  // (KernelBench does not tell) it is unknown.
+  const bool gave_outputs =
+      record.outcome == Outcome::kCorrect || record.outcome == Outcome::kMismatch ||
+      record.outcome == Outcome::kNondeterministic || record.outcome == Outcome::kCheat;
+  if (!record.allclose_at && !gave_outputs)
+    result.allclose_at = std::numeric_limits<double>::infinity();
   result.own = record.kernel_class == kUnknownClass ? std::nullopt
                                                     : std::optional(record.kernel_class == "own");
   if (const Speedup* speedup = speedup_over(record, baseline); speedup != nullptr) {
@@ -149,7 +157,7 @@ ProblemSamples take_problem(const Report& report, const std::vector<Standing>& s
     if (entry.model != first.model || entry.problem != first.problem) break;
     const std::size_t index = standings[at].record;
     if (index == Standing::kNoRecord) {
-      problem.samples.emplace_back();
+      problem.samples.emplace_back().allclose_at = std::numeric_limits<double>::infinity();
     } else if (!is_exclusion(run.records[index], report.on_cpu)) {
       problem.samples.push_back(sample_result(run.records[index], report.baseline));
     } else if (is_first) {

@@ -4,11 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "text.hpp"
 
 namespace kbench::report {
 namespace {
+
+std::vector<std::size_t> asked_metrics(const Report& report) {
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < report.metrics.size(); ++i)
+    if (report.options.verbose || report.metrics[i].row->headline) asked.push_back(i);
+  return asked;
+}
 
 bool differ(const Report& report, Interned SummaryRow::*field) {
   return std::ranges::any_of(report.summary, [&](const SummaryRow& row) {
@@ -19,11 +27,14 @@ bool differ(const Report& report, Interned SummaryRow::*field) {
 }  // namespace
 
 std::vector<std::size_t> shown_metrics(const Report& report) {
+  const std::vector<std::size_t> asked = asked_metrics(report);
   std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < report.metrics.size(); ++i) {
-    if (report.options.verbose || report.metrics[i].row->headline) shown.push_back(i);
-  }
-  return shown;
+  std::ranges::copy_if(asked, std::back_inserter(shown), [&](std::size_t metric) {
+    return std::ranges::any_of(report.summary, [&](const SummaryRow& row) {
+      return row.estimates[metric].value.has_value();
+    });
+  });
+  return shown.empty() ? asked : shown;
 }
 
 std::string row_name(const Report& report, const SummaryRow& row) {
@@ -36,6 +47,11 @@ std::string row_name(const Report& report, const SummaryRow& row) {
   return printable(name);
 }
 
+std::string ranked_name(const Report& report, const SummaryRow& row) {
+  return row.rank == 0 ? row_name(report, row)
+                       : fmt::format("{}. {}", row.rank, row_name(report, row));
+}
+
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric) {
   const Estimate& estimate = row.estimates[metric];
   std::string text = value_text(report.metrics[metric], estimate);
@@ -45,21 +61,29 @@ std::string cell_text(const Report& report, const SummaryRow& row, std::size_t m
 
 std::vector<std::string> missing_values(const Report& report) {
   std::vector<std::string> reasons;
-  for (const SummaryRow& row : report.summary) {
-    for (const std::size_t i : shown_metrics(report)) {
-      const Estimate& estimate = row.estimates[i];
-      if (estimate.value) continue;
-      std::string reason = fmt::format("{}: {}", kNoValue, printable(estimate.why_none));
-      if (std::ranges::find(reasons, reason) == reasons.end()) {
-        reasons.push_back(std::move(reason));
-      }
-    }
+  const auto add = [&](std::string reason) {
+    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
+  };
+  const std::vector<std::size_t> shown = shown_metrics(report);
+  for (const SummaryRow& row : report.summary)
+    for (const std::size_t i : shown)
+      if (const Estimate& estimate = row.estimates[i]; !estimate.value)
+        add(fmt::format("{}: {}", kNoValue, printable(estimate.why_none)));
+  std::vector<std::pair<std::string, std::string>> left_out;  // reason, and metrics
+  for (const std::size_t i : asked_metrics(report)) {
+    if (report.summary.empty() || std::ranges::find(shown, i) != shown.end()) continue;
+    const std::string reason = printable(report.summary.front().estimates[i].why_none);
+    auto found = std::ranges::find(left_out, reason, &decltype(left_out)::value_type::first);
+    if (found == left_out.end()) found = left_out.insert(found, {reason, ""});
+    found->second += (found->second.empty() ? "" : ", ") + report.metrics[i].name();
   }
+  for (const auto& [reason, names] : left_out)
+    add(fmt::format("Not shown: {} ({})", names, reason));
   return reasons;
 }
 
-bool lists_candidates(const Report& report) {
-  return report.options.verbose || report.candidates.size() <= kManyCandidates;
+bool lists_candidates(const Report& report, std::size_t most) {
+  return report.options.verbose || report.candidates.size() <= most;
 }
 
 std::string candidate_name(const Record& record) {

@@ -9,23 +9,27 @@
 namespace kbench::report {
 
 /// Where the metrics that a report for people shows stand in Report::metrics: all of them where it
-/// is verbose, else the headline ones.
+/// is verbose, else the headline ones; of these the ones that have a value in any row.
 std::vector<std::size_t> shown_metrics(const Report& report);
 
 /// The name of a summary row: the model, with precision, device or judge where several occur; or a
 /// level.
 std::string row_name(const Report& report, const SummaryRow& row);
 
+/// The same after the model's rank, where it has one: "1. alpha".
+std::string ranked_name(const Report& report, const SummaryRow& row);
+
 /// A row's value of the metric at that place; a geometric mean with the count of its speedups.
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric);
 
-/// Why values are missing: "–: no GPU", one sentence for each reason that occurs in what is shown.
+/// Why values are missing: "–: …" for each reason that occurs in what is shown, and "not shown:
+/// fast_1, geomean (no GPU)" for the metrics that have none at all.
 std::vector<std::string> missing_values(const Report& report);
 
 /// How many candidates' lines are too many for people, unless they ask.
-inline constexpr std::size_t kManyCandidates = 200;
+inline constexpr std::size_t kManyCandidates = 1000;
 /// Whether the report lists each candidate.
-bool lists_candidates(const Report& report);
+bool lists_candidates(const Report& report, std::size_t most = kManyCandidates);
 
 /// A candidate's problem, model and sample.
 std::string candidate_name(const Record& record);

@@ -6,20 +6,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "code_points.hpp"
 #include "kbench/report.hpp"
 
 namespace kbench::report {
 namespace {
 
-bool continues_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// Bytes of the first `width` columns of `text`.
+bool is_plain_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+/// Bytes of the characters that begin in the first `width` columns of `text`, and end in them.
 std::size_t bytes_of_columns(std::string_view text, std::size_t width) {
-  std::size_t seen = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!continues_code_point(text[i]) && seen++ == width) return i;
+  std::size_t taken = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint next = code_point_at(text, at);
+    taken += width_of(next.value);
+    if (taken > width) return at;
+    at += next.bytes;
   }
   return text.size();
 }
@@ -27,19 +36,19 @@ std::size_t bytes_of_columns(std::string_view text, std::size_t width) {
 }  // namespace
 
 std::string printable(std::string_view text) {
+  if (is_plain_ascii(text)) return std::string(text);
   std::string result;
   result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F are control characters too, and some terminals obey them.
-    const bool c1 =
-        byte == 0xc2u && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0u;
-    if (c1) ++i;
-    if (c1 || byte < 0x20 || byte == 0x7f) {
-      if (result.empty() || result.back() != ' ') result += ' ';
-    } else {
-      result += text[i];
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint next = code_point_at(text, at);
+    if (!next.valid) {
+      result += kReplacement;
+    } else if (!steers(next.value)) {
+      result += text.substr(at, next.bytes);
+    } else if (result.empty() || result.back() != ' ') {
+      result += ' ';
     }
+    at += next.bytes;
   }
   return result;
 }
@@ -54,8 +63,13 @@ std::string escaped(std::string_view text) {
 }
 
 std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return !continues_code_point(c); }));
+  std::size_t taken = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint next = code_point_at(text, at);
+    taken += width_of(next.value);
+    at += next.bytes;
+  }
+  return taken;
 }
 
 std::string fitted(std::string_view text, std::size_t width) {
@@ -70,19 +84,97 @@ std::string padded(std::string_view text, std::size_t width, bool right_aligned)
   return right_aligned ? fill + std::string(text) : std::string(text) + fill;
 }
 
+namespace {
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
+}  // namespace
+
+std::string fitted_name(std::string_view text, std::size_t width) {
+  constexpr std::size_t kLeast = 8;  // below that an end tells no more than a start
+  if (columns(text) <= width || width < kLeast) return fitted(text, width);
+  // Of names that start alike the ends differ: "1_Conv2d…Divide", "model-1".
+  const std::size_t head = (width - 1) * 2 / 3;
+  const std::size_t tail = width - 1 - head;
+  std::size_t from = text.size();
+  while (from > 0) {
+    std::size_t before = from - 1;
+    while (before > 0 && continues_character(text[before])) --before;
+    if (columns(text.substr(before)) > tail) break;
+    from = before;
+  }
+  return std::string(text.substr(0, bytes_of_columns(text, head))) + "…" +
+         std::string(text.substr(from));
+}
+
+namespace {
+
+/// Fits anew those of `names` at the indices `alike` that look alike.
+void tell_apart(const std::vector<std::string>& names, std::size_t width,
+                const std::vector<std::size_t>& alike, std::vector<std::string>& fitted_texts) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (const std::size_t i : alike) groups[fitted_texts[i]].push_back(i);
+  for (const auto& [text, group] : groups) {
+    if (group.size() < 2) continue;
+    const std::string& first = names[group.front()];
+    std::size_t same = first.size();
+    for (const std::size_t i : group) {
+      const auto [end, other] = std::ranges::mismatch(first, names[i]);
+      same = std::min(same, static_cast<std::size_t>(end - first.begin()));
+    }
+    while (same > 0 && same < first.size() && continues_character(first[same])) --same;
+    for (const std::size_t i : group) fitted_texts[i] = fitted("…" + names[i].substr(same), width);
+    // Some may still be alike, unless there is no room or no difference.
+    const auto is_first = [&](std::size_t i) { return fitted_texts[i] == fitted_texts[group[0]]; };
+    if (!std::ranges::all_of(group, is_first)) tell_apart(names, width, group, fitted_texts);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width) {
+  std::vector<std::string> fitted_texts;
+  std::vector<std::size_t> all;
+  for (const std::string& name : names) {
+    all.push_back(all.size());
+    fitted_texts.push_back(fitted_name(name, width));
+  }
+  tell_apart(names, width, all, fitted_texts);
+  return fitted_texts;
+}
+
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   width = std::max<std::size_t>(width, 8);
   while (columns(text) > width) {
-    const std::size_t limit = bytes_of_columns(text, width + 1);
-    std::size_t cut = text.rfind(' ', limit - 1);
-    if (cut == std::string_view::npos || cut == 0) cut = bytes_of_columns(text, width);
+    const std::size_t limit = bytes_of_columns(text, width);
+    std::size_t cut = text.rfind(' ', limit);
+    // A long path breaks between its folders.
+    if (cut == std::string_view::npos || cut == 0) {
+      const std::size_t slash = text.substr(0, limit).rfind('/');
+      cut = slash == std::string_view::npos || slash == 0 ? limit : slash + 1;
+    }
     lines.emplace_back(text.substr(0, cut));
     text.remove_prefix(cut);
     while (text.starts_with(' ')) text.remove_prefix(1);
   }
   if (!text.empty() || lines.empty()) lines.emplace_back(text);
   return lines;
+}
+
+std::string with_short_paths(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \"'(),:;=<>"), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t slash = word.rfind('/');
+    if (slash == std::string_view::npos || slash + 1 == word.size() || word.find('/') == slash) {
+      result += word;
+    } else {
+      result.append("…").append(word.substr(slash));
+    }
+    result += text.substr(end, 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
 }
 
 std::string duration(double ms) {

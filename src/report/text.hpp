@@ -15,19 +15,27 @@ namespace kbench::report {
 /// Stands where there is no value.
 inline constexpr std::string_view kNoValue = "–";
 
-/// `text` on one line and without control characters: what candidates print or are named must not
-/// steer a terminal.
+/// `text` on one line and without what steers a terminal or turns the direction of text: candidates
+/// print and are named what they like. Bytes that are no UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
 /// `text` as it stays what it is on a page of markdown: no markup, no table cell of its own.
 std::string escaped(std::string_view text);
-/// Columns that `text` takes: its code points.
+/// Columns that `text` takes on a terminal.
 std::size_t columns(std::string_view text);
 /// `text` cut to `width` columns, with "…" where something is missing.
 std::string fitted(std::string_view text, std::size_t width);
+/// The same for a name: what is missing is of its middle.
+std::string fitted_name(std::string_view text, std::size_t width);
+/// The same for each of `names`, which differ; of those that would look alike, what they all begin
+/// with is missing.
+std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width);
 /// `text` filled with spaces to `width` columns, at its right or (for numbers) its left.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned = false);
-/// `text` broken at spaces into lines of at most `width` columns.
+/// `text` broken at spaces, else behind a "/", into lines of at most `width` columns.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// `text` with "…" for the folders of paths: "…/softmax.cu(12): error: …".
+std::string with_short_paths(std::string_view text);
 
 /// "10.2 µs", "1.25 ms", "2.31 s": three digits.
 std::string duration(double ms);

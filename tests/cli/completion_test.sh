@@ -51,6 +51,29 @@ never level1/2_RowNorm 2 kbench report ''
 # A flag takes no value, so what follows it is a word of its own.
 completes level1/2_RowNorm 3 kbench list --json ''
 completes zsh 2 kbench completion ''
+# Names of what a run file holds, and of what is asked for.
+run=$scratch/run.jsonl
+cat >"$run" <<'END'
+{"type":"run","schema":"1.0","run_id":"5f0c2a9be1d34c77","started":"2026-01-31T09:30:00Z","kbench_version":"0.1.0","arguments":[],"options":{"baselines":["eager","compile"]},"environment":{"device":"cuda"},"problem_set_hash":"9d3b"}
+{"type":"roster","entries":[{"problem":"level1/2_RowNorm","level":1,"model":"mine","samples":[0,1],"tags":[]}]}
+END
+completes 2_RowNorm 3 kbench show "$run" ''
+completes level1/2_RowNorm 3 kbench show "$run" level1/
+completes 2_RowNorm/1 3 kbench show "$run" 2_RowNorm/
+never :files 3 kbench show "$run" ''
+completes :files 2 kbench show ''
+completes mine 5 kbench show "$run" 2_RowNorm --model ''
+completes eager 4 kbench report "$run" --baseline ''
+completes best 4 kbench report "$run" --baseline b
+completes outcome=mismatch 4 kbench report "$run" --select outcome=
+completes outcome!=correct,crash 4 kbench report "$run" --select 'outcome!=correct,c'
+completes model=mine 4 kbench report "$run" --select model=
+completes problem=level1/2_RowNorm 4 kbench compare "$run" --select problem=level
+never model=mine 4 kbench report "$scratch/none" --select model=
+completes kernelbench 4 kbench export "$run" --to ''
+completes ROWS= 4 kbench eval 2_RowNorm --set ''
+completes fast_1@ci= 3 kbench eval --fail-under fast_1
+completes geomean@ci= 3 kbench eval --fail-under geo
 "$kbench" completion words x kbench 2>/dev/null && fail "an index that is no number is taken"
 
 for shell in bash zsh fish; do
@@ -72,7 +95,12 @@ KBENCH=$kbench bash -c '
   cd "$2" && touch a_run.jsonl
   [[ $(try report --form) == "--format|" ]] || exit 1
   [[ $(try report a_r) == "a_run.jsonl|" ]] || exit 2
-  [[ $(try eval --sanitize m) == "memory|" ]] || exit 3' _ "$scratch/bash" "$scratch"
+  [[ $(try eval --sanitize m) == "memory|" ]] || exit 3
+  # As bash hands them over, with = and @ as words of their own.
+  [[ $(try report x --select outcome = mism) == "mismatch|" ]] || exit 4
+  [[ $(try report x --select outcome =) == *"|mismatch|"* ]] || exit 5
+  [[ $(try report x --fail-under pass @) == "1=|1@ci=|" ]] || exit 6
+  [[ $(try report x --format html = a_r) == "a_run.jsonl|" ]] || exit 7' _ "$scratch/bash" "$scratch"
 status=$?
 [[ $status -eq 0 ]] || fail "bash does not complete (case $status)"
 

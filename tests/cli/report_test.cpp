@@ -60,6 +60,26 @@ TEST_F(ReportCommand, EachUnmetGateIsASentenceAndTheEndIs3) {
   EXPECT_EQ(report("cpu.jsonl", {"--fail-under", "geomean=1"}).status.code, kUsage);
 }
 
+TEST_F(ReportCommand, NoGateIsMetByNothing) {
+  RunFile nothing;
+  nothing.headers = {samples::header("cuda")};
+  write("nothing.jsonl", nothing);
+  folder_.write("expected.json", "{}");
+  const std::string gpu = path("gpu.jsonl");
+  for (const std::vector<std::string>& gate :
+       {std::vector<std::string>{"--fail-under", "correct=1"},
+        {"--fail-under", "fast_1@ci=0"},
+        {"--fail-on", "cheat"},
+        {"--fail-on", "new-failure", "--against", gpu},
+        {"--fail-on", "regression", "--against", gpu},
+        {"--expect", path("expected.json")}}) {
+    const auto result = report("nothing.jsonl", gate);
+    EXPECT_EQ(result.status.code, kGate) << gate[1];
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+  }
+  EXPECT_EQ(report("gpu.jsonl", {"--expect", path("expected.json")}).status.code, kGate);
+}
+
 TEST_F(ReportCommand, ExpectedOutcomesAreWrittenAndHeldTo) {
   const std::string expected = path("expected.json");
   ASSERT_EQ(report("cpu.jsonl", {"--format", "expect=" + expected}).status.code, 0);
@@ -82,7 +102,8 @@ TEST_F(ReportCommand, AnOlderRunMayBeHeldAgainst) {
   const auto broken = report("later.jsonl", {"--fail-on", "new-failure", "--against",
                                              path("gpu.jsonl"), "--format", "csv"});
   EXPECT_EQ(broken.status.code, kGate);
-  EXPECT_THAT(broken.error, AllOf(HasSubstr("1 sample no longer correct"),
+  EXPECT_THAT(broken.error, AllOf(HasSubstr("9 samples compared with " + path("gpu.jsonl")),
+                                  HasSubstr("1 sample no longer correct"),
                                   HasSubstr("level1/2_Softmax alpha 0")));
   EXPECT_EQ(
       report("gpu.jsonl", {"--fail-on", "regression", "--against", path("gpu.jsonl")}).status.code,
@@ -101,6 +122,9 @@ TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
   EXPECT_THAT(result.error,
               AllOf(HasSubstr("no/folder/report.html"), HasSubstr("there is no folder")));
   EXPECT_EQ(report("gpu.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).status.code, kUsage);
+  // Before a run is read, or made.
+  EXPECT_THAT(report("none.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).error,
+              HasSubstr("--plot"));
 }
 
 TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {
@@ -157,6 +181,40 @@ TEST_F(ReportCommand, ShowTellsOfOneCandidate) {
   ASSERT_THAT(parsed, SizeIs(2)) << "of two models";
   EXPECT_EQ(parsed[0]["details"]["log"], "a log\n");
   EXPECT_EQ(run_kbench({"show", path("gpu.jsonl"), "5_None"}).status.code, kUsage);
+}
+
+TEST_F(ReportCommand, ShowTellsOfWhatIsSelected) {
+  const auto shown = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"show", path("gpu.jsonl")});
+    return run_kbench(arguments);
+  };
+  const auto all = shown({"--select", "outcome=mismatch"});
+  ASSERT_EQ(all.status.code, 0) << all.error;
+  EXPECT_THAT(all.output, AllOf(HasSubstr("level1/19_ReLU alpha 1"),
+                                HasSubstr("level1/19_ReLU beta 0"), Not(HasSubstr("Softmax"))));
+  const auto one = shown({"19_ReLU", "--select", "outcome=mismatch", "--select", "model=beta"});
+  EXPECT_THAT(one.output, AllOf(HasSubstr("19_ReLU beta 0"), Not(HasSubstr("alpha"))));
+  EXPECT_THAT(shown({"--select", "outcome=cheat"}).error, HasSubstr("lists none of these"));
+  EXPECT_THAT(shown({"--select", "model=betta"}).error, HasSubstr("did you mean beta?"));
+  EXPECT_THAT(shown({}).error, HasSubstr("Name a PROBLEM"));
+}
+
+TEST_F(ReportCommand, WhatIsMisspeltIsToldWhatItMayHaveBeen) {
+  const std::string gpu = path("gpu.jsonl");
+  const auto suggests = [&](const std::string& meant, const std::vector<std::string>& arguments) {
+    const auto result = run_kbench(arguments);
+    EXPECT_EQ(result.status.code, kUsage) << result.error;
+    EXPECT_THAT(result.error, HasSubstr("did you mean " + meant + "?"));
+    EXPECT_THAT(error_lines(result), SizeIs(1)) << result.error;
+  };
+  suggests("cheat", {"report", gpu, "--fail-on", "cheet"});
+  suggests("alpha", {"report", gpu, "--select", "model=alpa"});
+  suggests("compile", {"report", gpu, "--baseline", "compil"});
+  suggests("clean", {"eval", "--require", "clen"});
+  suggests("fp16", {"eval", "--precision", "fp61"});
+  suggests("alpha", {"show", gpu, "19_ReLU", "--model", "alpga"});
+  suggests("level1/2_Softmax", {"show", gpu, "Softmx"});
+  suggests("level1/2_Softmax", {"show", gpu, "2_Softma"});
 }
 
 TEST_F(ReportCommand, WatchSaysHowARunStands) {

@@ -73,6 +73,29 @@ TEST(JsonTree, AgreesOnLinesThatWereDamaged) {
   }
 }
 
+TEST(JsonIndex, FindsWhatGoingOverTheChildrenFinds) {
+  const auto found = [](const std::optional<JsonView>& view) {
+    return view ? view->to_json() : json("none");
+  };
+  JsonTree tree;
+  for (const std::size_t names : {JsonIndex::kLeast, JsonIndex::kMost}) {
+    json object;
+    for (std::size_t i = 0; i < names; ++i) object[std::string(i, 'a')] = i;
+    const std::string text = object.dump();
+    // Of names that stand there twice, the one that counts is the same.
+    ASSERT_TRUE(tree.parse(names < JsonIndex::kMost ? "{\"aa\":-1," + text.substr(1) : text));
+    ASSERT_TRUE(JsonIndex::suits(tree.root()));
+    const JsonIndex index(tree.root());
+    for (std::size_t i = 0; i <= names; ++i) {
+      const std::string name(i, 'a');
+      EXPECT_EQ(found(index.find(name)), found(tree.root().find(name))) << i;
+    }
+    EXPECT_FALSE(index.find("b"));
+  }
+  ASSERT_TRUE(tree.parse(R"({"few":1})"));
+  EXPECT_FALSE(JsonIndex::suits(tree.root()));
+}
+
 TEST(JsonTree, IsUsedAgainForTheNextText) {
   JsonTree tree;
   ASSERT_TRUE(tree.parse(R"({"long":"text","list":[1,2,3,4,5,6,7,8]})"));

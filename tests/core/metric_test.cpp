@@ -207,6 +207,12 @@ TEST(Allclose, SaysWhatOtherTolerancesWouldHaveTaken) {
   std::vector<ProblemSamples> problems = {problem("a", {right()}), problem("b", {wrong()}),
                                           problem("c", {wrong()})};
   EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "nobody compared with tolerances");
+  problems[0].samples[0].allclose_at = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "nobody compared with tolerances")
+      << "one that gave nothing to compare tells nothing of the others";
+  for (ProblemSamples& problem : problems)
+    problem.samples[0].allclose_at = std::numeric_limits<double>::infinity();
+  EXPECT_DOUBLE_EQ(*share_allclose(problems, 1e-2).value, 0.0) << "none gave anything";
   problems[0].samples[0].allclose_at = 1e-3;
   problems[1].samples[0].allclose_at = 5e-3;
   problems[2].samples[0].allclose_at = std::numeric_limits<double>::infinity();

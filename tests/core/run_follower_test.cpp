@@ -46,6 +46,22 @@ TEST_F(RunLog, AFollowerWaitsForTheEndOfALine) {
   EXPECT_EQ(news.bad_lines, 1u);
 }
 
+TEST_F(RunLog, AFollowerReadsALongFileInParts) {
+  Record record = samples::correct();
+  record.message = std::string(1u << 20, 'a');
+  const std::string line = to_json(record).dump() + "\n";
+  test::put(path_, "");
+  constexpr std::size_t kLines = 20;
+  for (std::size_t i = 0; i < kLines; ++i) test::put(path_, line, true);
+  RunFollower follower(path_);
+  const RunNews first = follower.poll();
+  EXPECT_TRUE(first.more);
+  const RunNews second = follower.poll();
+  EXPECT_FALSE(second.more);
+  EXPECT_LT(first.records.size(), kLines);
+  EXPECT_EQ(first.records.size() + second.records.size(), kLines);
+}
+
 TEST_F(RunLog, AFollowerKnowsWhetherSomebodyWrites) {
   {
     const RunWriter writer(path_, false);

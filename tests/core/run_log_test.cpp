@@ -373,6 +373,35 @@ TEST_F(RunLog, FilesThatDisagreeOnAVerdictAreNamed) {
   EXPECT_THAT(read_runs({path_}).conflicts, IsEmpty());
 }
 
+TEST_F(RunLog, OtherCodeForOneSampleInTwoFilesIsNamed) {
+  const auto other = folder_.path() / "other.jsonl";
+  Record first = samples::correct("alpha"), second = samples::mismatch("alpha");
+  second.candidate_hash = "other code";
+  Record alike = samples::correct("beta"), changed = alike;
+  changed.candidate_hash = "other code, and as right";
+  Record sizes = samples::correct("gamma"), other_sizes = sizes;
+  other_sizes.problem_hash = "p1";
+  {
+    RunWriter writer(path_, false);
+    writer.write(header());
+    for (const Record& record : {first, alike, sizes}) writer.write(record, nullptr);
+    // Within a file it was changed and judged again, which is no conflict.
+    first.candidate_hash = "changed";
+    writer.write(first, nullptr);
+  }
+  {
+    RunWriter writer(other, false);
+    writer.write(header());
+    for (const Record& record : {second, changed, other_sizes}) writer.write(record, nullptr);
+  }
+  EXPECT_THAT(read_runs({path_, other}).conflicts,
+              ElementsAre(AllOf(HasSubstr("level1/19_ReLU alpha 0: correct in "),
+                                HasSubstr("other.jsonl (other code)")),
+                          AllOf(HasSubstr("level1/19_ReLU beta 0: correct in "),
+                                HasSubstr("correct in " + other.string() + " (other code)"))));
+  EXPECT_THAT(read_run(path_).conflicts, IsEmpty());
+}
+
 TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
   const std::map<std::string, json> examples = test::documented_lines("RUN_FILE.md");
   ASSERT_THAT(examples, SizeIs(4));

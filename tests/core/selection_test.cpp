@@ -56,6 +56,24 @@ Selection selection(std::vector<const char*> arguments) {
   return chosen;
 }
 
+TEST(Select, WhatLeavesNothingIsToldWhatItMayHaveMeant) {
+  const auto choose = [](const char* argument) {
+    RunFile of = run();
+    selection({argument}).choose_from(of, "a.jsonl");
+  };
+  EXPECT_THAT([&] { choose("model=alhpa"); },
+              ThrowsMessage<UsageError>(HasSubstr(
+                  "--select model=alhpa leaves nothing of a.jsonl; did you mean alpha?")));
+  EXPECT_THAT([&] { choose("problem=1_B"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean")));
+  EXPECT_THAT([&] { choose("tag=reducton"); },
+              ThrowsMessage<UsageError>(HasSubstr("did you mean reduction?")));
+  EXPECT_NO_THROW(choose("model=alpha"));
+  EXPECT_EQ(selection({"cause=value"}).likely(run()), "; did you mean values?");
+  EXPECT_EQ(selection({"outcome=crash"}).likely(run()), "") << "there is such an outcome";
+  RunFile nothing;
+  EXPECT_NO_THROW(selection({"model=alpha"}).choose_from(nothing, "a run without a roster"));
+}
+
 TEST(Select, ConditionsOnThePlanTakeTheRestOffTheRun) {
   const auto left = [](std::vector<const char*> arguments) {
     RunFile chosen = run();

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
+
+#include "kbench/report.hpp"
 
 namespace kbench::test {
 
@@ -16,6 +19,12 @@ inline std::string contents(const std::filesystem::path& path) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+inline std::string written(const Report& report, std::string_view format) {
+  std::ostringstream out;
+  report_format(format).write(report, out);
+  return out.str();
 }
 
 /// Compares with an approved text; KBENCH_APPROVE=1 in the environment approves what there is now.

@@ -75,7 +75,7 @@ TEST_F(CandidateReport, TellsTimesAndEachTrialOfWhatIsRight) {
   const std::string text = told(record, {{"phases_s", {{"timing", 0.5}, {"tiny", 1e-6}}}});
   EXPECT_THAT(text, AllOf(HasSubstr("correct  level1/19_ReLU alpha 0"), HasSubstr("Times: events"),
                           HasSubstr("1.90x over eager"), HasSubstr("drawn"), HasSubstr("zeros"),
-                          HasSubstr("2026-01-31 09:30:01 UTC"), HasSubstr("timing 0.5 s")));
+                          HasSubstr("2026-01-31 09:30:01 UTC"), HasSubstr("timing 500 ms")));
   EXPECT_THAT(text, Not(HasSubstr("tiny")));
 }
 

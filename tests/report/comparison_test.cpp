@@ -322,19 +322,38 @@ TEST(RegressionGate, FailsWhereARunThatWasCutOffHasNoVerdict) {
   after.records.resize(1);
   EXPECT_THAT(regressions(compared(before, after)),
               testing::ElementsAre("after.jsonl has no verdict yet on 2 samples that before.jsonl "
-                                   "has right: b alpha 0 and 1 more"));
-  // What was not to be judged again is no matter of this gate.
+                                   "has right: b alpha 0, c alpha 0"));
   after.roster.resize(1);
-  EXPECT_THAT(regressions(compared(before, after)), IsEmpty());
+  EXPECT_THAT(regressions(compared(before, after)),
+              testing::ElementsAre("after.jsonl has not on its roster 2 samples that before.jsonl "
+                                   "has right: b alpha 0, c alpha 0"));
+}
+
+TEST(RegressionGate, FailsWhereNothingCouldBeCompared) {
+  Record half = timed("a", 1);
+  half.precision = "fp16";
+  EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({half}))),
+              testing::ElementsAre(HasSubstr("nothing of it could be compared with before.jsonl by "
+                                             "its time: precision native and fp16")));
+  Record other = timed("a", 1);
+  other.device = "NVIDIA A100";
+  EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({other}))),
+              testing::ElementsAre(HasSubstr("NVIDIA H200 and NVIDIA A100")));
+  // Of two runs on a CPU outcomes are all that there is.
+  other.device = "cpu";
+  EXPECT_THAT(regressions(compared(run_of({other}), run_of({other}))), IsEmpty());
+  EXPECT_THAT(regressions(compared(run_of({}), run_of({}))),
+              testing::ElementsAre(HasSubstr("no sample in common")));
 }
 
 TEST(RegressionGate, NamesWhatRegressed) {
   const auto sentences = regressions(changed());
-  ASSERT_THAT(sentences, SizeIs(2));
+  ASSERT_THAT(sentences, SizeIs(3));
   EXPECT_THAT(sentences[0], HasSubstr("level1/11_NotYet alpha 0"));
-  EXPECT_THAT(sentences[1], HasSubstr("after.jsonl has 2 regressions against before.jsonl"));
-  EXPECT_THAT(sentences[1], HasSubstr("level1/2_Slower alpha 0 (slower by 20 %)"));
-  EXPECT_THAT(sentences[1], HasSubstr("level1/6_Broken alpha 0 (correct → mismatch, values)"));
+  EXPECT_THAT(sentences[1], HasSubstr("level1/10_OnlyBefore alpha 0"));
+  EXPECT_THAT(sentences[2], HasSubstr("after.jsonl has 2 regressions against before.jsonl"));
+  EXPECT_THAT(sentences[2], HasSubstr("level1/2_Slower alpha 0 (slower by 20 %)"));
+  EXPECT_THAT(sentences[2], HasSubstr("level1/6_Broken alpha 0 (correct → mismatch, values)"));
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({timed("a", 1)}))), IsEmpty());
 }
 

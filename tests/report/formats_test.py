@@ -57,14 +57,18 @@ def json_report(text, run):
 
 def csv_report(text, run):
     rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
-    assert len(rows) == len(run["records"])
-    assert sorted(row["model"] for row in rows) == sorted(r["model"] for r in run["records"])
+    planned = {(e["model"], e["problem"], s) for e in run["roster"] for s in e["samples"]}
+    assert sorted((r["model"], r["problem"], int(r["sample"])) for r in rows) == sorted(planned)
+    assert sum(r["outcome"] == "no_verdict" for r in rows) == len(planned) - len(run["records"])
+    assert all(r["run_status"] == rows[0]["run_status"] != "" for r in rows)
     assert all(None not in row for row in rows), "a row has more fields than the head"
 
 
 def markdown(text, run):
     assert len(text.encode()) <= 60_000
     assert text.count("<details>") == text.count("</details>")
+    # What is indented so far is code, and markup in it none.
+    text = re.sub(r"^ {6}.*$", "", text, flags=re.M)
     plain = re.sub(r"\\[^\n]", "", text)
     for tag in re.findall(r"<[^>\n]*>", plain):
         assert tag in {"<details>", "</details>", "<summary>", "</summary>"}, "there is markup: %s" % tag
@@ -73,8 +77,9 @@ def markdown(text, run):
 def github(text, run):
     for line in text.rstrip("\n").split("\n"):
         assert re.match(r"::(error|warning|notice) [^\n]*::", line), "no workflow command: %r" % line[:80]
-    failed = sum(r["outcome"] != "correct" for r in run["records"])
-    assert text.count("::error ") == min(failed, 50)
+    failed = sum(r["outcome"] not in ("correct", "problem_failure") for r in run["records"])
+    assert text.count("::error ") == min(failed, 10)
+    assert text.count("::warning ") <= 10 and 1 <= text.count("::notice ") <= 10
 
 
 def latex(text, run):
@@ -84,6 +89,24 @@ def latex(text, run):
     assert plain.count("{") == plain.count("}") and plain.count("$") % 2 == 0
     body = "".join(line for line in text.splitlines() if not line.startswith("%"))
     assert all(ord(c) < 128 for c in body), "there is a character that pdfTeX has no glyph for"
+    typeset(text)
+
+
+def typeset(text):
+    """pdfTeX sets it without an error, and nothing leaves the page."""
+    if shutil.which("pdflatex") is None:
+        return
+    with tempfile.TemporaryDirectory(prefix="kbench_latex_") as folder:
+        (pathlib.Path(folder) / "report.tex").write_text(
+            "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n%s\n"
+            "\\end{document}\n" % text, encoding="utf-8")
+        ended = subprocess.run(["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "report.tex"],
+                               cwd=folder, capture_output=True, check=False)
+        said = ended.stdout.decode(errors="replace")
+    assert ended.returncode == 0, said[-2000:]
+    # A name of thousands of letters without a place to end a line is too long for any page.
+    assert "xxxx" in text or "Overfull" not in said, re.findall(r"Overfull[^\n]*", said)
+    assert "Float too large" not in said, said[-2000:]
 
 
 def console(text, run):
@@ -175,6 +198,34 @@ def two_versions(folder):
     assert b"schema 2.0" in ended.stderr
 
 
+def many_exclusions(folder):
+    """Hundreds of problems that fail, each with a page of reasons, leave room for the rest."""
+    run = page_runs.Run(folder / "excluded.jsonl")
+    for i in range(300):
+        run.add("alpha", "level1/%d_P" % i, 0, "problem_failure", message="line %d: " % i + "why " * 180)
+    run.add("alpha", "level1/300_P", 0)
+    path = run.write()
+    head = written(path, "console").split("\n\n")[0]
+    assert len(head.splitlines()) < 40, "the first block has %d lines" % len(head.splitlines())
+    assert "and 290 more" in " ".join(head.split())
+    text = written(path, "markdown")
+    assert "## Models" in text and "Cut here" not in text.split("## Models")[0]
+    assert len(json.loads(written(path, "json"))["exclusions"]) == 300
+    typeset(written(path, "latex"))
+
+
+def many_models(folder):
+    """Tables of many models and names that TeX takes for something else fit the pages."""
+    run = page_runs.Run(folder / "many_models.jsonl")
+    for model in ["[option]", "*starred", "--double-hyphen", "`quoted`", "a" * 60] + \
+            ["maker/model-%d" % i for i in range(40)]:
+        for level in [1, 2]:
+            run.add(model, "level%d/1_P" % level, 0, level=level)
+    text = written(run.write(), "latex")
+    assert "{[}option{]}" in text and "-{}-{}double" in text
+    typeset(text)
+
+
 def no_runs(folder):
     """What is no run is one clear sentence."""
     (folder / "empty").write_bytes(b"")
@@ -215,7 +266,8 @@ def main():
                 print("plots of %s: %s" % (path.name, wrong))
                 return 1
             print("%s: as it should be" % path.name)
-        for look in [long_log, cut_off, lines_that_are_none, two_versions, no_runs]:
+        for look in [long_log, cut_off, lines_that_are_none, two_versions, many_exclusions, many_models,
+                     no_runs]:
             try:
                 look(pathlib.Path(folder))
             except (AssertionError, ValueError) as wrong:

@@ -18,7 +18,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::SizeIs;
 using testing::ThrowsMessage;
 
 std::vector<std::string> unmet(const Report& report, std::string_view gate) {
@@ -60,9 +59,48 @@ TEST(Gates, AtTheLowerEndOfTheInterval) {
   EXPECT_THAT(unmet(report, "geomean@ci=1.3"), ElementsAre("alpha: geomean@ci is 1, below 1.3",
                                                            "beta: geomean@ci is 0.8, below 1.3"));
   EXPECT_EQ(parse_gate("level2.pass@5@ci=0.5").name(), "level2.pass@5@ci");
-  // A metric of that name is itself: it counts speedups by the lower ends of their own intervals.
-  EXPECT_FALSE(parse_gate("fast_1@ci=0.5").at_lower_end);
-  EXPECT_EQ(parse_gate("fast_1@ci=0.5").metric.name(), "fast_1@ci");
+}
+
+TEST(Gates, AtTheLowerEndAreOfTheMetricAndNotOfOneOfThatName) {
+  const Gate gate = parse_gate("fast_1@ci=0.5");
+  EXPECT_TRUE(gate.at_lower_end);
+  EXPECT_EQ(gate.metric.name(), "fast_1");
+  EXPECT_EQ(gate.name(), "fast_1@ci");
+  const Gate twice = parse_gate("level1.fast_1@ci@ci=0.5");
+  EXPECT_TRUE(twice.at_lower_end);
+  EXPECT_EQ(twice.metric.name(), "fast_1@ci");
+  EXPECT_EQ(twice.name(), "level1.fast_1@ci@ci");
+  // Half of four problems is fast, and each by its own interval: the share's interval is wide.
+  RunFile run;
+  run.headers = {samples::header("cuda")};
+  for (const char* problem : {"level1/1_A", "level1/2_B", "level1/3_C", "level1/4_D"}) {
+    run.roster.push_back(samples::planned("alpha", problem, 1, 0));
+    Record record = samples::correct("alpha", problem, 0, run.records.size() < 2 ? 2.0 : 0.5);
+    record.speedup[0].lo = record.speedup[0].value * 0.99;
+    run.records.push_back(record);
+  }
+  const Report report = build_report(run, {});
+  EXPECT_THAT(unmet(report, "fast_1=0.4"), IsEmpty());
+  EXPECT_THAT(unmet(report, "fast_1@ci=0.4"), ElementsAre("alpha: fast_1@ci is 0, below 0.4"));
+  EXPECT_THAT(unmet(report, "fast_1@ci@ci=0.4"),
+              ElementsAre("alpha: fast_1@ci@ci is 0, below 0.4"));
+}
+
+/// A run of which there is only the run line.
+RunFile nothing() {
+  RunFile run;
+  run.headers = {samples::header("cuda")};
+  return run;
+}
+
+TEST(Gates, AreNotMetByNothing) {
+  const Report report = build_report(nothing(), {});
+  for (const char* gate : {"correct=1", "correct=0", "geomean=0", "fast_1@ci=0"})
+    EXPECT_THAT(unmet(report, gate), ElementsAre(HasSubstr("no candidate is on the run's roster")));
+  RunFile unjudged = nothing();
+  unjudged.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  EXPECT_THAT(unmet(build_report(unjudged, {}), "correct=0.1"),
+              ElementsAre("alpha: correct is 0, below 0.1"));
 }
 
 TEST(Gates, OnSpeedWithoutAGpuAndNonsenseAreUsageErrors) {
@@ -119,6 +157,40 @@ TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
   }
 }
 
+TEST_F(ExpectationsOf, AStarIsForAllThatIsNotNamed) {
+  const Report report = build_report(samples::cpu_run(), {});
+  EXPECT_THAT(
+      unmet_expectations(report, read(R"({"*": "correct", "level2/3_MatmulGelu": "unsupported"})")),
+      ElementsAre(HasSubstr("level1/19_ReLU alpha 0: mismatch, expected correct")));
+  EXPECT_THAT(unmet_expectations(report, read(R"({"*": "correct", "level1/19_ReLU": "mismatch",
+                                                  "alpha": {"*": ["unsupported", "correct"]}})")),
+              IsEmpty())
+      << "a problem's own goes before a model's for all";
+  EXPECT_THAT(unmet_expectations(report, read(R"({"*": ["correct", "mismatch", "unsupported"],
+                                                  "level9/1_None": "correct"})")),
+              ElementsAre("level9/1_None: not in this run, expected correct"));
+}
+
+TEST_F(ExpectationsOf, AreNotMetByNothing) {
+  const Report report = build_report(samples::gpu_run(), {});
+  for (const char* text : {"{}", R"({"alpha": {}})"})
+    EXPECT_THAT(unmet_expectations(report, read(text)),
+                ElementsAre(AllOf(HasSubstr("expected.json: no sample was held to it"),
+                                  HasSubstr("it names no problem"))));
+  EXPECT_THAT(unmet_expectations(build_report(nothing(), {}), read(R"({"*": "correct"})")),
+              ElementsAre(HasSubstr("it names none of this run's problems")));
+}
+
+TEST_F(ExpectationsOf, WhatIsNotSelectedIsNotMissed) {
+  const Expectations expected = read(R"({"level1/2_Softmax": "correct", "level1/19_ReLU": "crash",
+      "beta": {"level2/3_MatmulGelu": "correct"}, "level9/1_None": "correct"})");
+  ReportOptions options;
+  options.select.add("problem=2_Softmax");
+  options.select.add("model=alpha");
+  EXPECT_THAT(unmet_expectations(build_report(samples::gpu_run(), options), expected),
+              ElementsAre("level9/1_None: not in this run, expected correct"));
+}
+
 TEST_F(ExpectationsOf, NonsenseIsOneClearSentence) {
   for (const char* text :
        {"", "[]", "{\"p\": 1}", "{\"p\": \"right\"}", "{\"p\": []}", "{\"m\": {\"p\": {}}}"}) {
@@ -127,80 +199,12 @@ TEST_F(ExpectationsOf, NonsenseIsOneClearSentence) {
                                                 HasSubstr("is no file of expected outcomes"))))
         << text;
   }
+  EXPECT_THAT([&] { read(R"({"level1/2_Softmax": "corect"})"); },
+              ThrowsMessage<UsageError>(
+                  HasSubstr("\"corect\" of \"level1/2_Softmax\" is no outcome; did you mean "
+                            "correct?")));
   EXPECT_THAT([&] { read_expectations(folder_.path() / "none.json"); },
               ThrowsMessage<UsageError>(HasSubstr("cannot read")));
-}
-
-TEST(FailOnGate, CheatsAreNamed) {
-  RunFile run = samples::gpu_run();
-  FailOn fail_on;
-  parse_fail_on("cheat", fail_on);
-  EXPECT_THAT(failed_on(build_report(run, {}), fail_on, nullptr), IsEmpty());
-  for (Record& record : run.records)
-    if (record.outcome == Outcome::kMismatch) record.outcome = Outcome::kCheat;
-  EXPECT_THAT(failed_on(build_report(run, {}), fail_on, nullptr),
-              ElementsAre("2 candidates cheat: level1/19_ReLU alpha 1, level1/19_ReLU beta 0"));
-}
-
-TEST(FailOnGate, CheatsAreNamedWhateverIsListed) {
-  RunFile run = samples::gpu_run();
-  for (Record& record : run.records)
-    if (record.outcome == Outcome::kMismatch) record.outcome = Outcome::kCheat;
-  ReportOptions options;
-  options.select.add("outcome=correct");
-  FailOn fail_on;
-  parse_fail_on("cheat", fail_on);
-  EXPECT_THAT(failed_on(build_report(run, options), fail_on, nullptr), SizeIs(1));
-}
-
-TEST(FailOnGate, WhatHasNoVerdictAnyMoreFails) {
-  const RunFile older = samples::gpu_run();
-  RunFile torn = older;
-  std::erase_if(torn.records, [](const Record& record) {
-    return record.model == "alpha" && record.problem == "level1/2_Softmax" && record.sample == 0;
-  });
-  RunFile faulty = older;
-  faulty.records[0].outcome = Outcome::kHarnessFault;
-  const ComparedRun against{.name = "old.jsonl", .run = older, .label = {}};
-  for (const char* gate : {"new-failure", "regression"}) {
-    FailOn fail_on;
-    parse_fail_on(gate, fail_on);
-    for (const RunFile& run : {torn, faulty})
-      EXPECT_THAT(failed_on(build_report(run, {}), fail_on, &against),
-                  ElementsAre("1 sample without a verdict now, correct before, against old.jsonl: "
-                              "level1/2_Softmax alpha 0"));
-  }
-}
-
-TEST(FailOnGate, ComparesWithAnOlderRun) {
-  const RunFile older = samples::gpu_run();
-  RunFile run = older;
-  run.records[0] = samples::mismatch("alpha", "level1/2_Softmax", 0);
-  Record& slow = run.records[2];  // alpha level1/19_ReLU 0, 0.01 ms
-  for (double SideTiming::*field : {&SideTiming::median_ms, &SideTiming::mean_ms})
-    slow.timing->sides["candidate"].*field = 0.02;
-  slow.timing->sides["candidate"].lo_ms = 0.0199;
-  slow.timing->sides["candidate"].hi_ms = 0.0201;
-  const ComparedRun against{.name = "old.jsonl", .run = older, .label = {}};
-  const Report report = build_report(run, {});
-  FailOn new_failure, regression, wide;
-  parse_fail_on("new-failure", new_failure);
-  parse_fail_on("regression", regression);
-  parse_fail_on("regression=60%", wide);
-  EXPECT_EQ(wide.regression, 0.6);
-  EXPECT_THAT(
-      failed_on(report, new_failure, &against),
-      ElementsAre("1 sample no longer correct, against old.jsonl: level1/2_Softmax alpha 0"));
-  EXPECT_THAT(failed_on(report, regression, &against),
-              ElementsAre(HasSubstr("no longer correct"),
-                          "1 sample slower by more than 5 %, against old.jsonl: level1/19_ReLU "
-                          "alpha 0"));
-  EXPECT_THAT(failed_on(build_report(older, {}), new_failure, &against), IsEmpty());
-  EXPECT_THAT(failed_on(build_report(older, {}), regression, &against), IsEmpty());
-  EXPECT_THAT([&] { failed_on(report, new_failure, nullptr); },
-              ThrowsMessage<UsageError>(HasSubstr("--against")));
-  for (const char* gate : {"", "cheats", "regression=", "regression=x", "new-failures"})
-    EXPECT_THROW(parse_fail_on(gate, wide), UsageError) << gate;
 }
 
 }  // namespace

@@ -19,16 +19,11 @@ namespace kbench {
 namespace {
 
 using test::contents;
+using test::written;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::ThrowsMessage;
-
-std::string written(const Report& report, std::string_view format) {
-  std::ostringstream out;
-  report_format(format).write(report, out);
-  return out.str();
-}
 
 std::size_t widest_line(const std::string& text) {
   std::istringstream in(text);
@@ -81,13 +76,72 @@ TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
 
 TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
   RunFile run;
-  for (int i = 0; i < 201; ++i) {
+  for (int i = 0; i < 1001; ++i) {
     run.roster.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
     run.records.push_back(samples::correct("alpha", "level1/19_ReLU", i));
   }
-  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("201 are too many to list"));
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("1001 are too many to list"));
   EXPECT_THAT(written(build_report(run, {.verbose = true}), "console"),
-              HasSubstr("ReLU alpha 200"));
+              HasSubstr("ReLU alpha 1000"));
+  run.roster.pop_back();
+  run.records.pop_back();
+  EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("ReLU alpha 999"))
+      << "all four samples of each problem of KernelBench are listed";
+}
+
+/// Two models with names that start alike, on a problem with a name as long as KernelBench's.
+RunFile long_names(const char* device) {
+  constexpr const char* kProblem = "level2/38_ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply";
+  RunFile run;
+  run.headers = {samples::header(std::string_view(device) == "cpu" ? "cpu" : "cuda")};
+  const Record observed = samples::observed();
+  for (const char* model : {"some-maker/large-model-1", "some-maker/large-model-2"}) {
+    for (int sample = 0; sample < 2; ++sample)
+      run.roster.push_back(samples::planned(model, kProblem, 2, sample));
+    Record right = samples::correct(model, kProblem, 0, 1.9);
+    right.flags = {"launch_bound", "public_seed"};
+    right.estimate = observed.estimate;
+    right.profile = observed.profile;
+    run.records.push_back(right);
+    run.records.push_back(samples::mismatch(model, kProblem, 1));
+  }
+  for (Record& record : run.records) record.device = device;
+  return run;
+}
+
+TEST(Console, LongNamesLeaveIntervalsAndFlagsOnEveryTerminal) {
+  for (const int width : {60, 72, 80, 100, 120, 200}) {
+    for (const char* device : {"NVIDIA H200", "cpu"}) {
+      const std::string text =
+          written(build_report(long_names(device), {.width = width}), "console");
+      SCOPED_TRACE(text);
+      EXPECT_LE(widest_line(text), static_cast<std::size_t>(width));
+      EXPECT_THAT(text, AllOf(HasSubstr("launch_bound"), HasSubstr("public_seed"), HasSubstr("-1 "),
+                              HasSubstr("-2 "), HasSubstr("4.60 µs 1.63x")))
+          << "models are told apart, and nothing is lost";
+      if (std::string_view(device) != "cpu") {
+        EXPECT_THAT(text, AllOf(HasSubstr("1.90x"), HasSubstr("1.86–1.94"), HasSubstr("50 %")));
+      }
+      EXPECT_THAT(text, Not(testing::ContainsRegex("mismatch[^\n]*…\n"))) << "padding is not cut";
+    }
+  }
+}
+
+TEST(Console, LogLinesGiveWayInTheirPaths) {
+  const test::ScratchFolder folder;
+  RunFile run = samples::gpu_run();
+  const std::string path = "/work/" + std::string(90, 'a') + "/" + std::string(60, 'b') + "/";
+  const std::string log = path + "kernel.cu(12): error: expected a \";\"";
+  {
+    RunWriter writer(folder / "run.jsonl", false);
+    writer.write(run.headers[0]);
+    writer.write(run.roster);
+    for (const Record& record : run.records) writer.write(record, {{"compiler_log", log}});
+  }
+  const std::string text =
+      written(build_report(read_run(folder / "run.jsonl"), {.width = 80}), "console");
+  EXPECT_THAT(text, HasSubstr("…/kernel.cu(12): error: expected a \";\""));
+  EXPECT_LE(widest_line(text), 80u);
 }
 
 TEST(Json, IsValidAndItsIndicesLead) {

@@ -20,6 +20,7 @@ namespace {
 
 using test::contents;
 using test::expect_approved;
+using test::written;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
@@ -29,12 +30,6 @@ using testing::Not;
 using testing::Pair;
 using testing::SizeIs;
 using testing::ThrowsMessage;
-
-std::string written(const Report& report, std::string_view format) {
-  std::ostringstream out;
-  report_format(format).write(report, out);
-  return out.str();
-}
 
 /// What a format writes, to be approved; of the page what the report gives it, and not the page.
 std::string own_text(const Report& report, std::string_view format) {
@@ -131,6 +126,22 @@ TEST(Report, MetricsComeFromTheRosterLessTheExclusions) {
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "pass@1"), (0.5 + 0 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_1"), 0.5);
   EXPECT_DOUBLE_EQ(value(report, "beta", 2, "fast_0.5"), 1.0);
+}
+
+TEST(Report, WhatDoesNotCompileIsCloseToNothing) {
+  RunFile run = samples::gpu_run();
+  for (Record& record : run.records)
+    if (record.model == "beta")
+      record = samples::failed(Outcome::kCompileFailure, "syntax_error", "…", "beta",
+                               record.problem.c_str(), record.sample);
+  const Report report = build_report(run, {});
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "allclose_0.01"), 0);
+  // Of what KernelBench judged nobody knows.
+  for (Record& record : run.records) {
+    record.judge = kKernelBenchJudge;
+    record.allclose_at.reset();
+  }
+  EXPECT_DOUBLE_EQ(value(build_report(run, {}), "alpha", -1, "allclose_0.01"), -1);
 }
 
 TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
@@ -236,7 +247,7 @@ TEST(Report, ACorrectRunWithoutTimesHasNoSpeedsRatherThanZero) {
   const Report report = build_report(run, {});
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), -1);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
-  EXPECT_THAT(written(report, "console"), HasSubstr("–: no times were taken"));
+  EXPECT_THAT(written(report, "console"), HasSubstr("fast_2, geomean (no times were taken)"));
 }
 
 TEST(Report, OnTheCpuCorrectnessLeadsAndSpeedsHaveNoValue) {

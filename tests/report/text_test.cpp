@@ -30,11 +30,44 @@ TEST(Text, WidthsCountCodePoints) {
   EXPECT_EQ(fitted("ab", 0), "");
 }
 
+TEST(Text, WideCharactersTakeTwoColumnsAndMarksNone) {
+  EXPECT_EQ(columns("漢字"), 4u);
+  EXPECT_EQ(columns("🚀"), 2u);
+  EXPECT_EQ(columns("e\xcc\x81"), 1u);  // a letter and its accent
+  EXPECT_EQ(padded("🚀", 4), "🚀  ");
+  EXPECT_EQ(fitted("漢字漢字", 4), "漢…") << "half a character is none";
+  EXPECT_THAT(wrapped("漢字漢字漢字", 8), ElementsAre("漢字漢字", "漢字"));
+  EXPECT_EQ(columns("\xff\xfe"), 2u) << "bytes that are no UTF-8 are shown one by one";
+}
+
+TEST(Text, NamesAreCutInTheirMiddle) {
+  EXPECT_EQ(fitted_name("1_Conv2d_InstanceNorm_Divide", 20), "1_Conv2d_Ins…_Divide");
+  EXPECT_EQ(fitted_name("maker/model-1", 10), "maker/…l-1");
+  EXPECT_EQ(fitted_name("short", 5), "short");
+  EXPECT_EQ(fitted_name("漢字漢字漢字", 9), "漢字…字");
+  EXPECT_EQ(columns(fitted_name("level1/🚀🚀🚀🚀🚀🚀", 12)), 12u);
+}
+
+TEST(Text, NamesThatDifferStayDifferent) {
+  EXPECT_THAT(fitted_names({"short", "a long name indeed"}, 10),
+              ElementsAre("short", "a long…eed"));
+  EXPECT_THAT(fitted_names({"model-0 with all its tools", "model-1 with all its tools"}, 9),
+              ElementsAre("…0 with …", "…1 with …"));
+  EXPECT_THAT(fitted_names(
+                  {"alike-漢a-and-on-alike", "alike-漢b-and-on-alike", "alike-字-and-on-alike"}, 9),
+              ElementsAre("…漢a-and…", "…漢b-and…", "…字-and-…"));
+  EXPECT_THAT(fitted_names({"alike-漢-and-on-alike", "alike-漣-and-on-alike"}, 9),
+              ElementsAre("…漢-and-…", "…漣-and-…"));
+  EXPECT_THAT(fitted_names({"wide-0", "wide-1"}, 1), ElementsAre("…", "…"));
+  EXPECT_THAT(fitted_names({"same and same", "same and same"}, 8), ElementsAre("…", "…"));
+}
+
 TEST(Text, LinesBreakAtSpacesAndInWordsThatAreTooLong) {
   EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
   EXPECT_THAT(wrapped("exactly8", 8), ElementsAre("exactly8"));
   EXPECT_THAT(wrapped("abcdefghijkl mn", 8), ElementsAre("abcdefgh", "ijkl mn"));
   EXPECT_THAT(wrapped("", 8), ElementsAre(""));
+  EXPECT_THAT(wrapped("/one/two/three/four", 10), ElementsAre("/one/two/", "three/four"));
 }
 
 TEST(Text, ControlCharactersBecomeOneSpace) {
@@ -42,6 +75,20 @@ TEST(Text, ControlCharactersBecomeOneSpace) {
   EXPECT_EQ(printable("µ\xc2\x9b"
                       "x"),
             "µ x");
+}
+
+TEST(Text, WhatTurnsTextAroundOrEndsLinesIsNotPrinted) {
+  EXPECT_EQ(printable("a\u202eb\u2028c\u2029\u2066d\ufeff"), "a b c d ");
+  EXPECT_EQ(printable("zero\u200bwidth"), "zero width");
+  EXPECT_EQ(printable("a\xff\x9b[31m"), "a\ufffd\ufffd[31m");
+  EXPECT_EQ(printable("Größe 漢字 🚀"), "Größe 漢字 🚀");
+}
+
+TEST(Text, PathsGiveWayToWhatIsSaid) {
+  EXPECT_EQ(with_short_paths("/a/b/c.cu(12): error: no \"x/y\" in /d/e"),
+            "…/c.cu(12): error: no \"x/y\" in …/e");
+  EXPECT_EQ(with_short_paths("a / b // c"), "a / b // c");
+  EXPECT_EQ(with_short_paths("kernels/3_Softmax/typo.cu:7: …"), "…/typo.cu:7: …");
 }
 
 TEST(Text, FactorsAndCounts) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// What Report::exclusions come to for each problem, in their order.
+std::vector<Exclusion> exclusions_by_problem(const Report& report);
+
+/// Report::excluded for people, by cause: "level1/9_A, level1/10_B and 38 more (problem failure,
+/// reference_raised, 80 samples; the first: …)". All names where the report is verbose. "nothing"
+/// where there are none.
+std::string exclusions_text(const Report& report);
+
+}  // namespace kbench::report

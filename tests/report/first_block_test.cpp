@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// What stands first in every format: what was run and on what, what is excluded, and the models.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kbench/report.hpp"
+#include "report/approved.hpp"
+#include "report/report_samples.hpp"
+
+namespace kbench {
+namespace {
+
+using test::written;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+TEST(FirstBlock, WhatIsListedChangesNothingOfWhatWasRun) {
+  const Report whole = build_report(samples::gpu_run(), {});
+  for (const char* condition : {"outcome=mismatch", "outcome!=correct", "trust=own_code"}) {
+    ReportOptions options;
+    options.select.add(condition);
+    const Report report = build_report(samples::gpu_run(), options);
+    EXPECT_LT(report.candidates.size(), whole.candidates.size());
+    std::vector<std::pair<std::string, std::string>> facts = report.facts;
+    ASSERT_EQ(facts[0].first, "selected");
+    facts.erase(facts.begin());
+    EXPECT_EQ(facts, whole.facts) << condition;
+    EXPECT_EQ(report.setting.trust, whole.setting.trust);
+    EXPECT_THAT(report.excluded, SizeIs(1));
+  }
+}
+
+TEST(FirstBlock, ManyExclusionsAreGroupedByCauseAndCut) {
+  RunFile run;
+  run.headers = {samples::header("cuda")};
+  for (int i = 0; i < 300; ++i) {
+    const std::string problem = fmt::format("level1/{}_P", i);
+    run.roster.push_back(samples::planned("alpha", problem.c_str(), 1, 0));
+    run.records.push_back(samples::failed(
+        Outcome::kProblemFailure, i < 290 ? "reference_raised" : "too_large",
+        (std::to_string(i) + std::string(750, 'x')).c_str(), "alpha", problem.c_str(), 0));
+  }
+  const auto excluded = [&](bool verbose) {
+    const Report report = build_report(run, {.verbose = verbose});
+    EXPECT_THAT(report.excluded, SizeIs(300));
+    for (const auto& [label, text] : report.facts)
+      if (label == "excluded") return text;
+    return std::string();
+  };
+  EXPECT_THAT(excluded(false),
+              AllOf(testing::StartsWith("level1/0_P, level1/1_P, "),
+                    HasSubstr(" and 280 more (problem failure, reference_raised, 290 samples; the "
+                              "first: 0xxx"),
+                    HasSubstr("level1/290_P, "), HasSubstr("too_large, 10 samples")));
+  EXPECT_LT(excluded(false).size(), 1500u);
+  EXPECT_THAT(excluded(true), HasSubstr("level1/289_P (problem"));
+  EXPECT_THAT(written(build_report(run, {}), "markdown"), HasSubstr("## Models"));
+  EXPECT_EQ(nlohmann::json::parse(written(build_report(run, {}), "json"))["exclusions"].size(),
+            300u);
+}
+
+TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
+  RunFile run = samples::gpu_run();
+  // beta has one of its three problems fast, alpha one of two: as it is alpha leads.
+  EXPECT_EQ(build_report(run, {}).summary[0].model, "alpha");
+  EXPECT_EQ(build_report(run, {}).ranked_by, "fast_1");
+  for (Record& record : run.records)
+    if (record.model == "alpha" && record.outcome == Outcome::kCorrect) {
+      record.outcome = Outcome::kMismatch;
+      record.speedup.clear();
+      record.timing.reset();
+    }
+  const Report report = build_report(run, {});
+  EXPECT_EQ(report.summary[0].model, "beta");
+  EXPECT_EQ(report.summary[0].rank, 1);
+  EXPECT_EQ(report.summary[1].rank, 0) << "a level";
+  for (const char* format : {"console", "markdown", "github", "latex"})
+    EXPECT_THAT(written(report, format), AllOf(HasSubstr("1. beta"), HasSubstr("2. alpha")))
+        << format;
+  // One model alone has no rank, and equal ones share one.
+  EXPECT_EQ(build_report(samples::cpu_run(), {}).ranked_by, "");
+  run.records.clear();
+  const Report equal = build_report(run, {});
+  EXPECT_EQ(equal.ranked_by, "fast_1");
+  for (const SummaryRow& row : equal.summary) EXPECT_EQ(row.rank, row.level < 0 ? 1 : 0);
+}
+
+TEST(Leaderboard, ModelsStandSideBySide) {
+  const std::string text = written(build_report(samples::gpu_run(), {.verbose = true}), "console");
+  EXPECT_THAT(text,
+              testing::ContainsRegex("problem +1. alpha +2. beta\n"
+                                     "  level1/2_Softmax +2/2 1.90x +1/2 2.50x\n"
+                                     "  level1/19_ReLU +1/2 1.00x +0/2 mismatch\n"
+                                     "  level2/3_MatmulGelu +0/2 problem failure +1/1 0.80x"));
+  EXPECT_THAT(written(build_report(samples::cpu_run(), {}), "markdown"),
+              Not(HasSubstr("side by side")));
+}
+
+TEST(FirstBlock, StandsInEveryFormat) {
+  RunFile run = samples::gpu_run();
+  run.headers[0].environment["cage"] = {{"lacks", {"memory"}}};
+  const Report report = build_report(run, {});
+  for (const char* format : {"console", "csv", "markdown", "junit", "github", "latex", "html"}) {
+    const std::string text = written(report, format);
+    EXPECT_THAT(text, AllOf(HasSubstr("INCOMPLETE 10/12"), HasSubstr("9d3b7c0f6a5e"),
+                            HasSubstr("NVIDIA H200"), HasSubstr("without memory"),
+                            HasSubstr("secret"), HasSubstr("0.1.0"), HasSubstr("MatmulGelu")))
+        << format;
+  }
+}
+
+TEST(FirstBlock, HasFieldsOfItsOwnInJson) {
+  const auto json = nlohmann::json::parse(written(build_report(samples::gpu_run(), {}), "json"));
+  const auto& setting = json.at("setting");
+  EXPECT_EQ(setting.at("problem_sets"), nlohmann::json({"9d3b7c0f6a5e4d2c1b0a9988"}));
+  EXPECT_EQ(setting.at("seeds"), nlohmann::json({"secret"}));
+  EXPECT_EQ(setting.at("trust"), nlohmann::json({{"own_code", 4}, {"self_reported", 1}}));
+  ASSERT_THAT(json.at("exclusions"), SizeIs(1));
+  EXPECT_EQ(json.at("exclusions")[0].at("problem"), "level2/3_MatmulGelu");
+  EXPECT_EQ(json.at("exclusions")[0].at("samples"), 2);
+  ASSERT_THAT(json.at("unjudged"), SizeIs(1));
+  EXPECT_EQ(json.at("unjudged")[0].at("sample"), 1);
+}
+
+TEST(FirstBlock, ACsvHasARowForEachPlannedSample) {
+  const std::string text = written(build_report(samples::gpu_run(), {}), "csv");
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 12);
+  EXPECT_THAT(text, HasSubstr("\r\nbeta,level2/3_MatmulGelu,2,1,,,native,NVIDIA H200,kbench,"
+                              "no_verdict,"));
+  ReportOptions options;
+  options.select.add("outcome=mismatch");
+  EXPECT_EQ(std::ranges::count(written(build_report(samples::gpu_run(), options), "csv"), '\n'),
+            1 + 2);
+}
+
+}  // namespace
+}  // namespace kbench
