@@ -182,9 +182,9 @@ std::string reached(const RunFile& run) {
       if (measured == gpu.end()) continue;
       try {
         const Peaks peaks = peaks_from_json(*measured);
-        std::string of_gpu = fmt::format("a copy {:.3g} GB/s", peaks.memory_bytes_s / 1e9);
+        std::string of_gpu = fmt::format("a copy {:.4g} GB/s", peaks.memory_bytes_s / 1e9);
         if (const auto known = gpu.find("memory_gb_s"); known != gpu.end() && known->is_number())
-          of_gpu += fmt::format(" of {}", known->get<double>());
+          of_gpu += fmt::format(" of {:.4g}", known->get<double>());
         of_gpu += "; products, in TFLOP/s:";
         for (std::size_t type = 0; type < kFlopTypes; ++type)
           if (peaks.flops_s[type] > 0)

@@ -114,6 +114,20 @@ TEST(FirstBlock, StandsInEveryFormat) {
   }
 }
 
+TEST(FirstBlock, SaysWhatTheGpuWasMeasuredToReach) {
+  RunFile run = samples::gpu_run();
+  run.headers[0].environment["gpus"] = {
+      {{"name", "NVIDIA H200"},
+       {"memory_gb_s", 4917.0},
+       {"measured", {{"memory_bytes_s", 4.1234e12}, {"flops_s", {{"fp32", 5.17e13}}}}}},
+      {{"name", "a GPU that nobody measured"}}};
+  EXPECT_THAT(
+      written(build_report(run, {}), "console"),
+      HasSubstr("  measured   a copy 4123 GB/s of 4917; products, in TFLOP/s: fp32 51.7\n"));
+  run.headers[0].environment["gpus"][0]["measured"] = "of another version";
+  EXPECT_THAT(written(build_report(run, {}), "console"), Not(HasSubstr("measured")));
+}
+
 TEST(FirstBlock, HasFieldsOfItsOwnInJson) {
   const auto json = nlohmann::json::parse(written(build_report(samples::gpu_run(), {}), "json"));
   const auto& setting = json.at("setting");
