@@ -221,10 +221,10 @@ void Evaluation::share(std::size_t slot) {
     if (tensor.role == BoundTensor::Role::kState && lender != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
     if (source) add(i, slot_of(set, tensor).source, BufferRole::kSource);
-    // What a model's own state becomes is told there.
-    const bool is_followed = !is_kernel && !by_kernelbench_ &&
-                             tensor.role == BoundTensor::Role::kState &&
-                             slot_of(set, tensor).mutated;
+    // What a model's own state becomes is told there; inputs that the reference writes are copied
+    // to it before each call.
+    const bool is_followed =
+        source && !is_kernel && !by_kernelbench_ && slot_of(set, tensor).mutated;
     if (source && !tensor.writable && !is_followed) continue;
     add_work_buffer(known, i, scalar_type(tensor.info.dtype));
     add(i, known.work.back().buffer, BufferRole::kWork);

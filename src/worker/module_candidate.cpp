@@ -236,6 +236,11 @@ std::vector<ptx::Region> ModuleCandidate::regions() const {
       regions.push_back({fmt::format("{} {}", input ? "input" : "state", bound.info.name),
                          buffer.data(), buffer.size_bytes(), buffer.layout().red_before,
                          buffer.layout().red_after, job_.sources_writable, nullptr});
+      const auto copy = set.works.find(tensor);
+      if (!input || copy == set.works.end()) continue;
+      const SharedBuffer& work = copy->second;
+      regions.push_back({fmt::format("input {}", bound.info.name), work.data(), work.size_bytes(),
+                         work.layout().red_before, work.layout().red_after, true, nullptr});
     }
   return regions;
 }
@@ -243,19 +248,26 @@ std::vector<ptx::Region> ModuleCandidate::regions() const {
 void ModuleCandidate::restore_state(ModuleSet& set) {
   const at::NoGradGuard no_grad;
   for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
+  // It may write to those that the reference writes to.
+  for (const auto& [tensor, copy] : set.works)
+    if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput)
+      device_->copy(copy.data(), set.sources.at(tensor).data(), copy.size_bytes());
 }
 
 void ModuleCandidate::restore(ModuleSet& set) {
-  restore_state(set);
   for (const auto& [tensor, buffer] : set.works)
     device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+  restore_state(set);
 }
 
 std::vector<at::Tensor> ModuleCandidate::inputs_of(const ModuleSet& set) const {
   std::vector<at::Tensor> inputs;
   for (const auto& argument : job_.module.arguments)
-    if (const auto* index = std::get_if<std::size_t>(&argument))
-      inputs.push_back(view(set.sources.at(*index), job_.plan.tensors[*index]));
+    if (const auto* index = std::get_if<std::size_t>(&argument)) {
+      const auto copy = set.works.find(*index);
+      inputs.push_back(view(copy != set.works.end() ? copy->second : set.sources.at(*index),
+                            job_.plan.tensors[*index]));
+    }
   return inputs;
 }
 
@@ -305,6 +317,7 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
   std::size_t next = 0;
   for (const auto& [tensor, buffer] : set.works) {
     const BoundTensor& bound = job_.plan.tensors[tensor];
+    if (bound.role == BoundTensor::Role::kInput) continue;
     if (bound.role == BoundTensor::Role::kState) {
       const auto state = set.state.find(tensor);
       if (state != set.state.end()) view(buffer, bound).copy_(state->second);

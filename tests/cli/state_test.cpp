@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a call leaves in a model's state, as running statistics: other than the reference's, a flag.
+// What a call leaves behind: a model's state, as running statistics, other than the reference's is
+// a flag; inputs may be written where the reference writes them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -67,6 +68,48 @@ TEST(State, AFlagTellsWhoDoesNotChangeItAsTheReferenceDoes) {
     const auto name = std::filesystem::path(id).stem().string();
     EXPECT_EQ(to_string(record.outcome), "correct") << name << ": " << record.message;
     EXPECT_EQ(fmt::format("{}", fmt::join(record.flags, " ")), candidates.at(name).first) << name;
+  }
+}
+
+TEST(Inputs, MayBeWrittenWhereTheReferenceWritesThem) {
+  const std::string module = "\n\nclass %s(nn.Module):\n    def forward(self, x, y):\n";
+  const auto named = [&](const char* name, const std::string& forward) {
+    std::string text = kImports + module + forward;
+    return text.replace(text.find("%s"), 2, name);
+  };
+  const TempFolder folder;
+  folder.write("set/level1/1_AddOnce.py",
+               named("Model", "        x.add_(1)\n        return x * y\n") +
+                   "\n\ndef get_inputs():\n"
+                   "    return [torch.randn(64, 16), torch.randn(64, 16)]\n"
+                   "\n\ndef get_init_inputs():\n    return []\n");
+  const std::map<std::string, std::pair<std::string, std::string>> candidates{
+      {"as_it_does.py", {"", named("ModelNew", "        x.add_(1)\n        return x * y\n")}},
+      {"without.py", {"", named("ModelNew", "        return x * y + y\n")}},
+      {"too_much.py", {"mismatch", named("ModelNew", "        x.add_(2)\n        return x * y\n")}},
+      {"not_that_one.py",
+       {"illegal_write",
+        named("ModelNew", "        z = x * y + y\n        y.add_(1)\n        return z\n")}},
+      {"kernel.cu",
+       {"",
+        "#include <torch/extension.h>\n"
+        "__global__ void add_one(float* x, int n) {\n"
+        "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  if (i < n) x[i] += 1.0f;\n"
+        "}\n"
+        "torch::Tensor forward(torch::Tensor x, torch::Tensor y) {\n"
+        "  add_one<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), x.numel());\n"
+        "  return x * y;\n"
+        "}\n"}}};
+  for (const auto& [name, candidate] : candidates)
+    folder.write("candidates/me/1_AddOnce/" + name, candidate.second);
+  const auto records = judge_folder(folder);
+  EXPECT_EQ(records.size(), candidates.size());
+  for (const auto& [id, record] : records) {
+    const std::string& expected =
+        candidates.at(std::filesystem::path(id).filename().string()).first;
+    EXPECT_EQ(to_string(record.outcome), expected.empty() ? "correct" : expected)
+        << id << ": " << record.message;
   }
 }
 
