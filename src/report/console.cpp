@@ -288,7 +288,7 @@ class Console : private ConsoleLines {
       for (std::size_t j = i; j < std::min(row.size(), i + on_each); ++j)
         numbers += padded(row[j], width_of(j), true);
       const std::size_t name = width_ - std::min(width_, columns(numbers));
-      texts.push_back(padded(i == 1 ? fitted_name(row[0], name) : "", name) + numbers);
+      texts.push_back(padded(i == 1 ? fitted_launch(row[0], name) : "", name) + numbers);
     }
     return texts;
   }

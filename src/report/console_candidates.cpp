@@ -85,6 +85,7 @@ class CandidateLines {
     for (const std::size_t index : report_.candidates)
       texts.emplace(report_.run.records[index].*field, "");
     std::vector<std::string> names;
+    names.reserve(texts.size());
     for (const auto& [name, text] : texts) names.push_back(printable(name.str()));
     names = fitted_names(names, width);
     std::size_t i = 0;

@@ -101,6 +101,15 @@ std::span<const std::string_view> profile_columns(const Record& record) {
   return is_of_gpu(record) ? std::span<const std::string_view>(kOnGpu) : kCounted;
 }
 
+std::string fitted_launch(std::string_view launch, std::size_t width) {
+  constexpr std::size_t kLeast = 8;
+  const std::size_t at = launch.rfind("<<<");
+  if (columns(launch) <= width || at == std::string_view::npos) return fitted_name(launch, width);
+  const std::size_t shapes = columns(launch.substr(at));
+  if (shapes + kLeast > width) return fitted_name(launch, width);
+  return fitted(launch.substr(0, at), width - shapes) + std::string(launch.substr(at));
+}
+
 std::string bandwidth_text(const Record& record) {
   if (!is_of_gpu(record) || !record.sol || !record.timing) return {};
   const auto side = record.timing->sides.find("candidate");

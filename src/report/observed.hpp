@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ std::string finding_text(const Finding& finding);
 /// executor counted, or how a GPU ran it.
 std::span<const std::string_view> profile_columns(const Record& record);
 std::vector<std::vector<std::string>> profile_rows(const Record& record);
+/// A launch, the name of such a row, in the width of a column: its kernel's name gives way.
+std::string fitted_launch(std::string_view launch, std::size_t width);
 /// What the bytes that the problem cannot do without come to in a second while the candidate's call
 /// was on the GPU: "at least 2.10 TB/s"; empty where either is unknown.
 std::string bandwidth_text(const Record& record);

@@ -35,6 +35,7 @@ std::string cage(const RunHeader& header) {
 
 std::vector<std::string> names_of(const std::set<Interned>& names) {
   std::vector<std::string> texts;
+  texts.reserve(names.size());
   for (const Interned& name : names) texts.push_back(name.str());
   return texts;
 }

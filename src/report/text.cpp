@@ -112,7 +112,8 @@ void tell_apart(const std::vector<std::string>& names, std::size_t width,
                 const std::vector<std::size_t>& alike, std::vector<std::string>& fitted_texts) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (const std::size_t i : alike) groups[fitted_texts[i]].push_back(i);
-  for (const auto& [text, group] : groups) {
+  for (const auto& entry : groups) {
+    const std::vector<std::size_t>& group = entry.second;
     if (group.size() < 2) continue;
     const std::string& first = names[group.front()];
     std::size_t same = first.size();
