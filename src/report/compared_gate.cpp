@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "text.hpp"
 
@@ -36,9 +37,11 @@ std::string reasons(const ComparedView& view, bool by_time) {
                           : sample.reason];
   }
   std::vector<std::pair<std::int64_t, std::string>> order;
+  order.reserve(counts.size());
   for (const auto& [reason, count] : counts) order.emplace_back(-count, printable(reason));
   std::ranges::sort(order);
   std::vector<std::string> texts;
+  texts.reserve(order.size());
   for (const auto& [count, reason] : order) texts.push_back(reason);
   return named(texts);
 }
@@ -47,6 +50,7 @@ std::string models_of(const RunFile& run) {
   std::set<Interned> models;
   for (const RosterEntry& entry : run.roster) models.insert(entry.model);
   std::vector<std::string> names;
+  names.reserve(models.size());
   for (const Interned& model : models) names.push_back(printable(model.str()));
   return names.empty() ? "no model" : named(names);
 }
@@ -102,7 +106,7 @@ std::string compared_count(const ComparedView& view, const std::string& base) {
 
 std::string named(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kNamed);
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
 }
