@@ -176,6 +176,11 @@ class Finder {
     std::vector<Spelled> names = std::move(near_);
     for (const fs::path& set : sets_) {
       places.push_back("in " + set.string());
+      std::set<std::string> folders;
+      for (const ProblemFile& file : files_of(set))
+        if (const std::size_t slash = file.key.rfind('/'); slash != std::string::npos)
+          folders.insert(file.key.substr(0, slash));
+      for (const std::string& folder : folders) names.push_back({folder, {folder}});
       for (Spelled& name : spellings(files_of(set))) names.push_back(std::move(name));
     }
     const fs::path path = pattern;

@@ -137,6 +137,7 @@ TEST_F(ProblemSet, AnUnknownNameSaysWhereItWasSoughtAndWhatIsNear) {
   EXPECT_THAT(message, AllOf(HasSubstr("\"19_RelUU\""), HasSubstr((scratch_ / "set").string()),
                              HasSubstr("did you mean level1/19_ReLU")));
   EXPECT_THAT(usage_error({"batchnom"}, sets_), HasSubstr("level1/33_BatchNorm"));
+  EXPECT_THAT(usage_error({"lvel1"}, sets_), HasSubstr("did you mean level1?"));
   EXPECT_THAT(usage_error({"zzzzzz"}, sets_), HasSubstr("kbench list"));
   EXPECT_THAT(usage_error({(scratch_ / "set/level1/19_RuLU.py").string()}, {}),
               HasSubstr("set/level1/19_ReLU.py"));
