@@ -41,6 +41,7 @@ class JudgedCandidate {
   virtual std::vector<double> time(std::span<const std::uint32_t> sets,
                                    const protocol::TimeBody& body) = 0;
   /// Under what the inputs of those sets are veiled when they are timed next: as many, or none.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who lifts them keeps them
   virtual void take_veils(std::vector<protocol::VeilKey>) {}
   /// Whether a timed call could not be held (TimeBody::held).
   virtual bool take_hold_failed() { return true; }

@@ -200,11 +200,19 @@ HostTasks ModuleCandidate::tasks_before() const {
 double ModuleCandidate::wait_for_begun(const HostTasks& before) {
   if (device_->name() != "cpu") return 0;
   const auto start = std::chrono::steady_clock::now();
-  const HostTasks begun = begun_since(before);
+  HostTasks begun = begun_since(before);
   if (begun.threads.empty() && begun.processes.empty()) return 0;
   {
     const py::gil_scoped_release others_go_on;
-    wait_until_idle(begun, kBegunLimit);
+    // Who was begun may sleep because others, whom he began, work for him.
+    bool more = wait_until_idle(begun, kBegunLimit);
+    while (more) {
+      const HostTasks now = begun_since(before);
+      more = (!std::ranges::includes(begun.threads, now.threads) ||
+              !std::ranges::includes(begun.processes, now.processes)) &&
+             wait_until_idle(now, kBegunLimit);
+      begun = now;
+    }
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   // Helpers that serve all calls begin in the first.
