@@ -89,13 +89,12 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
   SampleResult result;
   result.correct = record.outcome == Outcome::kCorrect;
   result.allclose_at = record.allclose_at;
-  // What gave no outputs is not close to any; of an answer that nobody compared in this way
+  // What gave no outputs, others the next time, or wrong ones where it was timed is not close at
+  // any tolerance, however near its trials were; of an answer that nobody compared in this way
   // (KernelBench does not tell) it is unknown.
-  const bool gave_outputs =
-      record.outcome == Outcome::kCorrect || record.outcome == Outcome::kMismatch ||
-      record.outcome == Outcome::kNondeterministic || record.outcome == Outcome::kCheat;
-  if (!record.allclose_at && !gave_outputs)
-    result.allclose_at = std::numeric_limits<double>::infinity();
+  const bool is_compared =
+      result.correct || (record.outcome == Outcome::kMismatch && record.stage != Stage::kTiming);
+  if (!is_compared) result.allclose_at = std::numeric_limits<double>::infinity();
   result.own = record.kernel_class == kUnknownClass ? std::nullopt
                                                     : std::optional(record.kernel_class == "own");
   if (const Speedup* speedup = speedup_over(record, baseline); speedup != nullptr) {

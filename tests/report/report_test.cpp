@@ -142,6 +142,17 @@ TEST(Report, WhatDoesNotCompileIsCloseToNothing) {
     record.allclose_at.reset();
   }
   EXPECT_DOUBLE_EQ(value(build_report(run, {}), "alpha", -1, "allclose_0.01"), -1);
+  // Near in its trials, and wrong where it was timed or by another rule.
+  RunFile near = samples::gpu_run();
+  const double before = value(build_report(near, {}), "alpha", -1, "allclose_0.01");
+  EXPECT_GT(before, 0);
+  for (Record& record : near.records) {
+    if (record.model.str() != "alpha" || record.outcome != Outcome::kCorrect) continue;
+    record.allclose_at = 1e-6;
+    record.outcome = record.sample == 0 ? Outcome::kCheat : Outcome::kMismatch;
+    record.stage = Stage::kTiming;
+  }
+  EXPECT_LT(value(build_report(near, {}), "alpha", -1, "allclose_0.01"), before);
 }
 
 TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
