@@ -37,6 +37,15 @@ void add_line(Block& block, RunLine line) {
   }
 }
 
+/// Other programs write numbers that JSON does not have.
+std::string why_no_json(std::string_view text) {
+  for (const std::string_view before : {":", ": ", "[", ", ", ","})
+    for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
+      if (text.find(std::string(before).append(number)) != std::string_view::npos)
+        return fmt::format("is not JSON: {} is no number there", number);
+  return "is not JSON (cut off or damaged)";
+}
+
 /// Parses a line; its storage, `tree`, is used for line after line.
 void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset,
                 JsonTree& tree) {
@@ -44,7 +53,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   if (!tree.parse(text)) {
     if (whole) {
-      block.bad.emplace_back(block.lines, "is not JSON (cut off or damaged)");
+      block.bad.emplace_back(block.lines, why_no_json(text));
     } else {
       block.torn = true;
     }

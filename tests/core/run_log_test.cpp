@@ -96,14 +96,15 @@ TEST_F(RunLog, BadLinesAreNamedAndTheRestIsRead) {
   no_model.erase("model");
   put(path_,
       "{\"type\": \"rec\n\n[1]\n{\"type\":\"sonnet\"}\n" + no_model.dump() + "\n" +
-          to_json(samples::correct("beta")).dump() + "\n",
+          to_json(samples::correct("beta")).dump() + "\n{\"seconds\": NaN}\n",
       true);
   const RunFile run = read_run(path_);
   EXPECT_THAT(run.records, SizeIs(2));
   EXPECT_THAT(
       run.bad_lines,
       ElementsAre("line 5: is not JSON (cut off or damaged)", "line 7: is not an object",
-                  "line 8: has the unknown type \"sonnet\"", "line 9: field \"model\" is missing"));
+                  "line 8: has the unknown type \"sonnet\"", "line 9: field \"model\" is missing",
+                  "line 11: is not JSON: NaN is no number there"));
   EXPECT_THAT(read_runs({path_, path_}).bad_lines,
               testing::Contains(HasSubstr("run.jsonl, line 5")));
 }
