@@ -80,10 +80,12 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
                  fmt::format("FORMAT or FORMAT=FILE, of {}; may be repeated", format_names()))
       ->allow_extra_args(false);
   app.add_option("--p", a.options.p, "speedups p of fast_p")
+      ->type_name("P[,…]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--k", a.options.k, "k of pass@k, fast_p@k and best@k")
+      ->type_name("K[,…]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();

@@ -120,6 +120,11 @@ void read_measurements(const Fields& fields, Record& record) {
                               .lo = speedup.number("lo"),
                               .hi = speedup.number("hi"),
                               .stored = speedup.maybe("stored") && speedup.boolean("stored")});
+    const Speedup& read = record.speedup.back();
+    // Of what is no number nothing is claimed.
+    if (read.value <= 0 || read.lo <= 0 || read.lo > read.hi)
+      throw Error(fmt::format("a speedup of {} ({} to {}) over \"{}\" is none", read.value, read.lo,
+                              read.hi, read.baseline.str()));
   }
   if (record.outcome != Outcome::kCorrect && (record.timing || !record.speedup.empty())) {
     throw Error(fmt::format("outcome \"{}\" carries times; only \"correct\" may",

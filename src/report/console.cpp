@@ -96,11 +96,7 @@ class Console : private ConsoleLines {
       heading(title);
       for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
     }
-    for (const std::string& reason : missing_values(report_)) labelled("", 2, reason);
-    if (!report_.ranked_by.empty()) labelled("", 2, rank_text(report_));
-    labelled("", 2,
-             "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) "
-             "first samples only.");
+    for (const std::string& note : reading_notes(report_)) labelled("", 2, note);
     for (const std::string& text : model_texts(report_)) labelled("", 2, text);
   }
 

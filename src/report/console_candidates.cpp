@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kEnoughForNames = 40;  // of problem and model, to be told from others
 constexpr std::size_t kLeastForNames = 20;
-constexpr std::size_t kSample = 3, kTime = 9, kLimit = 5, kFactor = 6, kInterval = 11;
+constexpr std::size_t kSample = 3, kTime = 9, kLimit = 5, kFactor = 7, kInterval = 11;
 constexpr std::size_t kRemarksIndent = 8;
 
 std::string label_of(const Record& record) {

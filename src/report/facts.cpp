@@ -22,6 +22,7 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestFact = 2000;
 constexpr std::ptrdiff_t kNamedConflicts = 5;
+constexpr std::ptrdiff_t kNamedLines = 3;
 
 std::string joined(const std::vector<std::string>& texts) {
   return printable(fmt::format("{}", fmt::join(texts, ", ")));
@@ -266,10 +267,16 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
   }
   if (run.torn) all.emplace_back("the last line is cut off and was skipped");
   if (const auto& bad = run.bad_lines; !bad.empty()) {
-    all.push_back(fmt::format("{} could not be read: {}{}",
-                              counted(static_cast<std::int64_t>(bad.size()), "line"),
-                              printable(bad.front()), bad.size() > 1 ? ", …" : ""));
+    const auto shown = std::min<std::ptrdiff_t>(kNamedLines, std::ssize(bad));
+    all.push_back(
+        fmt::format("{} could not be read: {}{}", counted(std::ssize(bad), "line"),
+                    printable(fmt::format("{}", fmt::join(bad.begin(), bad.begin() + shown, "; "))),
+                    shown < std::ssize(bad) ? ", …" : ""));
   }
+  if (const auto versions = versions_of(run); versions.size() > 1)
+    all.push_back(
+        fmt::format("these are runs of {} versions of kbench, which need not judge alike: {}",
+                    versions.size(), joined(versions)));
   if (const auto& conflicts = run.conflicts; !conflicts.empty()) {
     const auto shown = std::min<std::ptrdiff_t>(kNamedConflicts, std::ssize(conflicts));
     all.push_back(fmt::format(

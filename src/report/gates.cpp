@@ -79,6 +79,9 @@ Gate parse_gate(std::string_view argument) {
     throw UsageError(
         fmt::format("\"{}\" is no gate: write METRIC=NUMBER, as in fast_1=0.5", argument));
   }
+  if (!gate.metric.row->ratio && gate.least > 1)
+    throw UsageError(fmt::format("\"{}\" cannot be met: {} is a share, at most 1", argument,
+                                 gate.metric.name()));
   return gate;
 }
 

@@ -181,13 +181,9 @@ json summary_json(const Report& report) {
                                                                 static_cast<double>(row.samples))},
                     {"cells", std::move(cells)}});
   }
-  json notes = missing_values(report);
-  notes.push_back(
-      "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) first "
-      "samples only.");
   return {{"metrics", std::move(metrics)},
           {"rows", std::move(rows)},
-          {"notes", std::move(notes)},
+          {"notes", reading_notes(report)},
           {"remarks", model_texts(report)}};
 }
 

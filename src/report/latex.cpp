@@ -156,9 +156,9 @@ class Latex {
     std::string text = "\\parbox{\\linewidth}{\\footnotesize\\raggedright\n";
     for (const auto& [label, fact] : report_.facts)
       text += fmt::format("\\textbf{{{}}}: {}.\n", latex(label), latex(fact, true));
-    for (const std::string& reason : missing_values(report_)) text += latex(reason, true) + ".\n";
-    if (!report_.ranked_by.empty()) text += latex(rank_text(report_)) + "\n";
-    return text + "Intervals are 95\\,\\% bootstrap intervals over problems.}\n";
+    for (const std::string& note : reading_notes(report_))
+      text += latex(note, true) + (note.ends_with('.') ? "\n" : ".\n");
+    return text + "}\n";
   }
 
   void causes() {

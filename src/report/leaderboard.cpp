@@ -2,11 +2,13 @@
 #include "leaderboard.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "kbench/problem.hpp"
@@ -17,6 +19,7 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kMostSideBySide = 8;
+constexpr std::size_t kLongestModel = 40;
 constexpr std::string_view kLeading[] = {"fast_1", "pass@1", "correct"};
 
 using Rows = std::vector<SummaryRow>;
@@ -95,6 +98,30 @@ void rank_models(Report& report) {
   }
   if (std::ranges::any_of(summary, [](const SummaryRow& row) { return row.rank > 0; }))
     report.ranked_by = report.metrics[*metric].name();
+}
+
+std::string uneven_models(const Report& report) {
+  if (report.ranked_by.empty()) return {};
+  std::map<Interned, std::set<Interned>> problems;
+  for (const RosterEntry& entry : report.run.roster) problems[entry.model].insert(entry.problem);
+  std::set<Interned> common = problems.empty() ? std::set<Interned>() : problems.begin()->second;
+  std::vector<std::string> counts;
+  bool uneven = false;
+  for (const auto& [model, own] : problems) {
+    uneven = uneven || own != problems.begin()->second;
+    std::erase_if(common, [&own = own](const Interned& problem) { return !own.contains(problem); });
+    counts.push_back(
+        fmt::format("{} {}", fitted(printable(model.str()), kLongestModel), own.size()));
+  }
+  if (!uneven) return {};
+  if (counts.size() > kMostSideBySide) {
+    counts.resize(kMostSideBySide);
+    counts.emplace_back("…");
+  }
+  return fmt::format(
+      "models were asked different problems, and each is ranked by its own: {} ({})",
+      fmt::join(counts, ", "),
+      common.empty() ? "none of all" : counted(std::ssize(common), "problem") + " of all");
 }
 
 std::string rank_text(const Report& report) {

@@ -15,6 +15,8 @@ void rank_models(Report& report);
 
 /// What the ranks are by.
 std::string rank_text(const Report& report);
+/// That ranked models were not asked the same problems; empty where they were.
+std::string uneven_models(const Report& report);
 
 /// A table of what became of each problem in each model: titles first, then a row for each problem.
 /// A cell is the first sample's speedup, or its outcome, after the share of samples that are

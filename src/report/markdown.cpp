@@ -142,10 +142,9 @@ void write_summary(const Report& report, std::ostream& out) {
     out << '\n';
   }
   out << '\n';
-  for (const std::string& reason : missing_values(report)) out << escaped(reason) << "  \n";
-  if (!report.ranked_by.empty()) out << escaped(rank_text(report)) << "  \n";
-  out << "Intervals are 95 % over problems; correct counts samples, fast\\_p and geomean \\(n\\) "
-         "first samples only.\n";
+  const std::vector<std::string> notes = reading_notes(report);
+  for (std::size_t i = 0; i < notes.size(); ++i)
+    out << escaped(notes[i]) << (i + 1 < notes.size() ? "  \n" : "\n");
   const std::vector<std::string> texts = model_texts(report);
   if (!texts.empty()) out << '\n';
   for (const std::string& text : texts) out << "- " << escaped(text) << '\n';

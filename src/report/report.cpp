@@ -176,6 +176,8 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.setting = report::setting_of(report);
   report.facts = report::facts(report);
   report.warnings = report::warnings(report.run, records_off_roster(report.run));
+  if (std::string uneven = report::uneven_models(report); !uneven.empty())
+    report.warnings.push_back(std::move(uneven));
   if (const Selection& chosen = report.options.select;
       report.candidates.empty() && !report.judged.empty())
     report.warnings.push_back(report::printable(

@@ -69,9 +69,13 @@ Setting setting_of(const Report& report) {
       texts([](const RunHeader& header) { return printable(header.problem_set_hash); });
   setting.seeds = texts([](const RunHeader& header) { return field(header.options, "seed"); });
   setting.cages = texts(cage);
-  setting.versions =
-      texts([](const RunHeader& header) { return printable(header.kbench_version); });
+  setting.versions = versions_of(run);
   return setting;
+}
+
+std::vector<std::string> versions_of(const RunFile& run) {
+  return texts_of_headers(run,
+                          [](const RunHeader& header) { return printable(header.kbench_version); });
 }
 
 std::vector<std::string> texts_of_headers(
@@ -110,8 +114,7 @@ std::string run_text(const RunFile& run) {
 }
 
 std::string version_text(const RunFile& run) {
-  std::string versions =
-      of_headers(run, [](const RunHeader& header) { return printable(header.kbench_version); });
+  std::string versions = fmt::format("{}", fmt::join(versions_of(run), "; "));
   add_part(versions, "torch ", environment(run, "torch"));
   add_part(versions, "", environment(run, "nvrtc"));
   return versions;

@@ -28,6 +28,8 @@ std::string option(const RunFile& run, const char* key);
 std::string environment(const RunFile& run, const char* key);
 /// "5f0c2a9be1d34c77 of 2026-01-31T09:30:00Z".
 std::string run_text(const RunFile& run);
+/// The versions of kbench that made the run's files.
+std::vector<std::string> versions_of(const RunFile& run);
 /// Versions of kbench, torch and NVRTC.
 std::string version_text(const RunFile& run);
 /// The baselines that the runs asked for or the records hold, in that order.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "leaderboard.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -59,6 +60,7 @@ std::string cell_text(const Report& report, const SummaryRow& row, std::size_t m
   return text;
 }
 
+namespace {
 std::vector<std::string> missing_values(const Report& report) {
   std::vector<std::string> reasons;
   const auto add = [&](std::string reason) {
@@ -80,6 +82,19 @@ std::vector<std::string> missing_values(const Report& report) {
   for (const auto& [reason, names] : left_out)
     add(fmt::format("Not shown: {} ({})", names, reason));
   return reasons;
+}
+}  // namespace
+
+std::vector<std::string> reading_notes(const Report& report) {
+  std::vector<std::string> notes = missing_values(report);
+  if (!report.ranked_by.empty()) notes.push_back(rank_text(report));
+  const auto is_best = [&](std::size_t i) { return report.metrics[i].name().starts_with("best@"); };
+  if (std::ranges::any_of(shown_metrics(report), is_best))
+    notes.emplace_back("best@k counts the reference as an answer: it is never below 1.");
+  notes.emplace_back(
+      "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) first "
+      "samples only.");
+  return notes;
 }
 
 bool lists_candidates(const Report& report, std::size_t most) {
@@ -117,8 +132,11 @@ bool has_limits(const Report& report) {
 }
 
 std::string limit_text(const Record& record) {
-  return record.sol && record.sol->share ? fmt::format("{:.0f} %", *record.sol->share * 100)
-                                         : std::string(kNoValue);
+  constexpr double kLeastWhole = 0.0095;  // below that a whole percent would be off by a half
+  if (!record.sol || !record.sol->share) return std::string(kNoValue);
+  const double share = *record.sol->share;
+  return share > 0 && share < kLeastWhole ? fmt::format("{:.1g} %", share * 100)
+                                          : fmt::format("{:.0f} %", share * 100);
 }
 
 std::string status_text(const Report& report) {

@@ -22,9 +22,10 @@ std::string ranked_name(const Report& report, const SummaryRow& row);
 /// A row's value of the metric at that place; a geometric mean with the count of its speedups.
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric);
 
-/// Why values are missing: "–: …" for each reason that occurs in what is shown, and "not shown:
-/// fast_1, geomean (no GPU)" for the metrics that have none at all.
-std::vector<std::string> missing_values(const Report& report);
+/// What stands below the models' metrics: "–: …" for each reason why values are missing, "Not
+/// shown: fast_1, geomean (no GPU)" for the metrics that have none at all, and how the others are
+/// read.
+std::vector<std::string> reading_notes(const Report& report);
 
 /// How many candidates' lines are too many for people, unless they ask.
 inline constexpr std::size_t kManyCandidates = 1000;

@@ -187,9 +187,18 @@ std::string duration(double ms) {
   return fmt::format("{:.{}f} {}", value, decimals, unit);
 }
 
+namespace {
+/// Two digits that tell something, however small it is.
+std::string ratio_digits(double value) {
+  const double size = std::abs(value);
+  if (size >= 0.1 || size < 1e-9) return fmt::format("{:.{}f}", value, size < 100 ? 2 : 0);
+  return fmt::format("{:.{}f}", value, 1 - static_cast<int>(std::floor(std::log10(size))));
+}
+}  // namespace
+
 std::string factor(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return std::string(kNoValue);
-  return fmt::format("{:.{}f}x", *value, *value < 100 ? 2 : 0);
+  return ratio_digits(*value) + "x";
 }
 
 std::string value_text(const Metric& metric, const Estimate& estimate) {
@@ -200,7 +209,8 @@ std::string value_text(const Metric& metric, const Estimate& estimate) {
 std::string interval_text(const Estimate& estimate) {
   if (!estimate.lo || !estimate.hi) return {};
   if (!std::isfinite(*estimate.lo) || !std::isfinite(*estimate.hi)) return {};
-  return fmt::format("{:.2f}–{:.2f}", *estimate.lo, *estimate.hi);
+  if (*estimate.hi >= 0.1) return fmt::format("{:.2f}–{:.2f}", *estimate.lo, *estimate.hi);
+  return fmt::format("{}–{}", ratio_digits(*estimate.lo), ratio_digits(*estimate.hi));
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

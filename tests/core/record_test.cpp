@@ -262,6 +262,17 @@ TEST(Record, OnlyCorrectCarriesTimes) {
               ThrowsMessage<Error>(HasSubstr("only \"correct\" may")));
 }
 
+TEST(Record, ASpeedupIsPositiveAndItsIntervalInOrder) {
+  const auto with = [](const char* field, double value) {
+    json line = to_json(samples::correct());
+    line["speedup"][0][field] = value;
+    return line;
+  };
+  for (const json& line : {with("value", -1), with("value", 0), with("lo", 0), with("lo", 1e6)})
+    EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr("a speedup of ")));
+  EXPECT_NO_THROW(record_from_json(with("value", 1e-9)));
+}
+
 TEST(Record, AMissingFieldIsNamedEachTime) {
   const json whole = to_json(samples::correct());
   for (const auto& [field, value] : whole.items()) {

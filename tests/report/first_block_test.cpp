@@ -15,7 +15,9 @@ namespace {
 
 using test::written;
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::SizeIs;
 
@@ -90,6 +92,19 @@ TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
   for (const SummaryRow& row : equal.summary) EXPECT_EQ(row.rank, row.level < 0 ? 1 : 0);
 }
 
+TEST(Leaderboard, SaysWhereModelsWereAskedDifferentProblems) {
+  RunFile run = samples::gpu_run();
+  EXPECT_THAT(build_report(run, {}).warnings, Not(Contains(HasSubstr("different problems"))));
+  std::erase_if(run.roster, [](const RosterEntry& entry) {
+    return entry.model == "alpha" && entry.problem == "level1/19_ReLU";
+  });
+  EXPECT_THAT(build_report(run, {}).warnings,
+              Contains("models were asked different problems, and each is ranked by its own: alpha "
+                       "2, beta 3 (2 problems of all)"));
+  std::erase_if(run.roster, [](const RosterEntry& entry) { return entry.model == "alpha"; });
+  EXPECT_THAT(build_report(run, {}).warnings, Not(Contains(HasSubstr("different problems"))));
+}
+
 TEST(Leaderboard, ModelsStandSideBySide) {
   const std::string text = written(build_report(samples::gpu_run(), {.verbose = true}), "console");
   EXPECT_THAT(text,
@@ -126,6 +141,29 @@ TEST(FirstBlock, SaysWhatTheGpuWasMeasuredToReach) {
       HasSubstr("  measured   a copy 4123 GB/s of 4917; products, in TFLOP/s: fp32 51.7\n"));
   run.headers[0].environment["gpus"][0]["measured"] = "of another version";
   EXPECT_THAT(written(build_report(run, {}), "console"), Not(HasSubstr("measured")));
+}
+
+TEST(FirstBlock, WarnsOfOtherVersionsAndNamesSomeLinesThatCannotBeRead) {
+  RunFile run = samples::gpu_run();
+  run.headers.push_back(run.headers[0]);
+  run.headers[1].kbench_version = "0.2.0";
+  run.bad_lines = {"line 1: a", "line 2: b", "line 3: c", "line 4: d"};
+  EXPECT_THAT(build_report(run, {}).warnings,
+              IsSupersetOf({"these are runs of 2 versions of kbench, which need not judge alike: "
+                            "0.1.0, 0.2.0",
+                            "4 lines could not be read: line 1: a; line 2: b; line 3: c, …"}));
+}
+
+TEST(FirstBlock, ACsvHasNothingThatAProgramWouldObey) {
+  RunFile run = samples::gpu_run();
+  for (const char* name : {"=1+1", "\x1b[31mred", "-x,\x07", "a\nb"}) {
+    run.records.front().message = name;
+    const std::string text = written(build_report(run, {}), "csv");
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\x07")), Not(HasSubstr(",=1"))));
+  }
+  EXPECT_THAT(written(build_report(run, {}), "csv"), HasSubstr("\"a\nb\""));
+  run.records.front().message = "-x,\x07";
+  EXPECT_THAT(written(build_report(run, {}), "csv"), HasSubstr(",\"'-x,\xef\xbf\xbd\","));
 }
 
 TEST(FirstBlock, HasFieldsOfItsOwnInJson) {

@@ -55,9 +55,16 @@ def json_report(text, run):
         assert group["count"] == len(group["candidates"])
 
 
+def harmless(name):
+    """A name as no terminal and no spreadsheet obeys it."""
+    name = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", "\ufffd", name)
+    return "'" + name if name[:1] in {"=", "+", "-", "@", "\t", "\r"} else name
+
+
 def csv_report(text, run):
     rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
-    planned = {(e["model"], e["problem"], s) for e in run["roster"] for s in e["samples"]}
+    planned = {(harmless(e["model"]), harmless(e["problem"]), s)
+               for e in run["roster"] for s in e["samples"]}
     assert sorted((r["model"], r["problem"], int(r["sample"])) for r in rows) == sorted(planned)
     assert sum(r["outcome"] == "no_verdict" for r in rows) == len(planned) - len(run["records"])
     assert all(r["run_status"] == rows[0]["run_status"] != "" for r in rows)

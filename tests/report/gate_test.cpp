@@ -111,11 +111,12 @@ TEST(Gates, OnSpeedWithoutAGpuAndNonsenseAreUsageErrors) {
               ThrowsMessage<UsageError>(HasSubstr("level1.geomean@ci needs the times of a GPU")));
   EXPECT_THAT(unmet(report, "fast_0=0.5"), IsEmpty());
   EXPECT_THAT(unmet(report, "correct=0.5"), IsEmpty()) << "what is excluded does not count";
-  for (const char* gate :
-       {"fast_1", "fast_1=", "fast_1=x", "fast_1=nan", "speed=1", "", "level.fast_1=1",
-        "level1fast_1=1", "level1.=1", "@ci=1", "level-1.fast_1=1"}) {
+  for (const char* gate : {"fast_1", "fast_1=", "fast_1=x", "fast_1=nan", "speed=1", "",
+                           "level.fast_1=1", "level1fast_1=1", "level1.=1", "@ci=1",
+                           "level-1.fast_1=1", "fast_1=30", "correct@ci=1.01"}) {
     EXPECT_THROW(parse_gate(gate), UsageError) << gate;
   }
+  EXPECT_EQ(parse_gate("geomean=30").least, 30) << "a ratio";
 }
 
 class ExpectationsOf : public testing::Test {

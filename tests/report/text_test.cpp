@@ -94,6 +94,12 @@ TEST(Text, PathsGiveWayToWhatIsSaid) {
 TEST(Text, FactorsAndCounts) {
   EXPECT_EQ(factor(1.9), "1.90x");
   EXPECT_EQ(factor(123.4), "123x");
+  EXPECT_EQ(factor(0.1), "0.10x");
+  EXPECT_EQ(factor(0.00181), "0.0018x");
+  EXPECT_EQ(factor(0.0), "0.00x");
+  EXPECT_EQ(interval_text({.value = {}, .lo = 0.00181, .hi = 0.0019, .why_none = {}}),
+            "0.0018–0.0019");
+  EXPECT_EQ(interval_text({.value = {}, .lo = 0.0, .hi = 0.5, .why_none = {}}), "0.00–0.50");
   EXPECT_EQ(factor(std::nullopt), "–");
   EXPECT_EQ(counted(1, "problem"), "1 problem");
   EXPECT_EQ(counted(0, "problem"), "0 problems");

@@ -39,8 +39,11 @@ kbench.duration = (ms) => {
 };
 // The same on an axis: "10 µs".
 kbench.roundDuration = (ms) => kbench.duration(ms).replace(/\.0+ /, " ").replace(/(\.\d*?)0+ /, "$1 ");
-kbench.factor = (value) => (value === null || value === undefined ? none : value.toFixed(2) + "×");
-kbench.percent = (value) => (value === null || value === undefined ? none : Math.round(value * 100) + " %");
+// Two digits that tell something, however small it is.
+kbench.ratio = (value) => (Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(2) : Number(value.toPrecision(2)).toString());
+kbench.factor = (value) => (value === null || value === undefined ? none : kbench.ratio(value) + "×");
+kbench.percent = (value) => (value === null || value === undefined ? none
+  : (value > 0 && value < 0.0095 ? Number((value * 100).toPrecision(1)) : Math.round(value * 100)) + " %");
 kbench.number = (value) => {
   if (value === null || value === undefined) return none;
   const size = Math.abs(value);

@@ -26,7 +26,7 @@ const tableColumns = () => {
   if (!kbench.data.on_cpu) {
     all.push(numberColumn(kbench.data.baseline || "baseline", rows.baseline_ms, kbench.duration),
       numberColumn("speedup", rows.speedup, (value, row) => kbench.factor(value) +
-        (value === null || rows.lo[row] === null ? "" : " (" + rows.lo[row].toFixed(2) + "–" + rows.hi[row].toFixed(2) + ")")));
+        (value === null || rows.lo[row] === null ? "" : " (" + kbench.ratio(rows.lo[row]) + "–" + kbench.ratio(rows.hi[row]) + ")")));
   }
   if (rows.limit_share.some((share) => share !== null))
     all.push(numberColumn("of limit", rows.limit_share, kbench.percent));
