@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
 #include "kbench/error.hpp"
 
@@ -16,8 +17,23 @@ constexpr int kInterrupted = 130;
 int cancel_fd = -1;
 volatile std::sig_atomic_t seen = 0;
 
+/// `timeout`, make and others pass a signal on that the whole group gets as well: who means it
+/// again takes longer.
+constexpr std::int64_t kSameSignal_ms = 500;
+std::int64_t first_at_ms = 0;
+
+std::int64_t now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
 void on_signal(int) {
-  if (seen != 0) _exit(kInterrupted);
+  if (seen != 0) {
+    if (now_ms() - first_at_ms > kSameSignal_ms) _exit(kInterrupted);
+    return;
+  }
+  first_at_ms = now_ms();
   seen = 1;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(cancel_fd, &one, sizeof one);

@@ -4,7 +4,8 @@
 namespace kbench::cli {
 
 /// Installs handlers for SIGINT, SIGTERM and SIGHUP and gives a descriptor that becomes readable on
-/// the first of them, for whoever waits; the second one ends the process at once.
+/// the first of them, for whoever waits; another one, half a second or more later, ends the process
+/// at once.
 int install_cancel();
 /// True once one of them came.
 bool cancelled();

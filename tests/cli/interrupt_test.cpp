@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Ctrl-C at any time: finished records stay, children die, exit code 130. Two runs on one file.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -73,6 +75,40 @@ TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
 
 // From before the worker is up until the middle of judging.
 INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500, 7000));
+
+TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
+  const TempFolder folder;
+  folder.write("set/level1/1_AddOne.py", add_one_problem(100));
+  for (int i = 0; i < 300; ++i)
+    folder.write("candidates/me/1_AddOne/" + std::to_string(i) + ".cu",
+                 add_one_kernel() + "// " + std::to_string(i) + "\n");
+  const auto errors = folder.path() / "errors.txt";
+  const Fd file(open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_TRUE(file);
+  SpawnOptions options;
+  options.command = {std::string(KBENCH_BIN_DIR) + "/kbench",
+                     "eval",
+                     (folder.path() / "set").string(),
+                     "--candidates",
+                     (folder.path() / "candidates").string(),
+                     "--device",
+                     "cpu",
+                     "--out",
+                     (folder.path() / "run.jsonl").string()};
+  options.env = test_environment();
+  options.fds = {{file.value(), STDERR_FILENO}};
+  Child child(options);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  // As by `timeout`, which tells kbench and then the group that kbench is in.
+  for (int i = 0; i < 5; ++i) {
+    kill(child.pid(), SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_EQ(child.wait().code, 130);
+  std::ifstream text(errors);
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(text), {}),
+              HasSubstr("kbench: interrupted"));
+}
 
 TEST(TwoRuns, OnOneFileAreRefused) {
   const TempFolder folder;
