@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "core/remove_tree.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -22,9 +23,6 @@ ScratchFolder::ScratchFolder() {
   path_ = name;
 }
 
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+ScratchFolder::~ScratchFolder() { remove_tree(path_); }
 
 }  // namespace kbench

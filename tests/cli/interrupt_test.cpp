@@ -36,15 +36,12 @@ int count_children(pid_t group) {
   return count;
 }
 
-class Interrupt : public testing::TestWithParam<int> {};
-
-TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
-  const TempFolder folder;
+/// A run of so many candidates, into run.jsonl.
+SpawnOptions run_of(const TempFolder& folder, int candidates) {
   folder.write("set/level1/1_AddOne.py", add_one_problem(100));
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < candidates; ++i)
     folder.write("candidates/me/1_AddOne/" + std::to_string(i) + ".cu",
                  add_one_kernel() + "// " + std::to_string(i) + "\n");
-  const auto out = folder.path() / "run.jsonl";
   SpawnOptions options;
   options.command = {std::string(KBENCH_BIN_DIR) + "/kbench",
                      "eval",
@@ -54,9 +51,17 @@ TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
                      "--device",
                      "cpu",
                      "--out",
-                     out.string()};
+                     (folder.path() / "run.jsonl").string()};
   options.env = test_environment();
-  Child child(options);
+  return options;
+}
+
+class Interrupt : public testing::TestWithParam<int> {};
+
+TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
+  const TempFolder folder;
+  const auto out = folder.path() / "run.jsonl";
+  Child child(run_of(folder, 40));
   std::this_thread::sleep_for(std::chrono::milliseconds(GetParam()));
   const pid_t pid = child.pid();
   kill(pid, SIGINT);
@@ -78,24 +83,10 @@ INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500,
 
 TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
   const TempFolder folder;
-  folder.write("set/level1/1_AddOne.py", add_one_problem(100));
-  for (int i = 0; i < 300; ++i)
-    folder.write("candidates/me/1_AddOne/" + std::to_string(i) + ".cu",
-                 add_one_kernel() + "// " + std::to_string(i) + "\n");
   const auto errors = folder.path() / "errors.txt";
   const Fd file(open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_TRUE(file);
-  SpawnOptions options;
-  options.command = {std::string(KBENCH_BIN_DIR) + "/kbench",
-                     "eval",
-                     (folder.path() / "set").string(),
-                     "--candidates",
-                     (folder.path() / "candidates").string(),
-                     "--device",
-                     "cpu",
-                     "--out",
-                     (folder.path() / "run.jsonl").string()};
-  options.env = test_environment();
+  SpawnOptions options = run_of(folder, 300);
   options.fds = {{file.value(), STDERR_FILENO}};
   Child child(options);
   std::this_thread::sleep_for(std::chrono::seconds(2));
