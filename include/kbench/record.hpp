@@ -108,7 +108,7 @@ struct CompileInfo {
   bool cached = false;
   Interned way;                  ///< "nvrtc", "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
   std::optional<double> host_s;  ///< of `seconds`: those of host halves of the split
-  std::string fallback;          ///< why the split did not do and nvcc was asked; else empty
+  Interned fallback;             ///< why the split did not do and nvcc was asked; else empty
 };
 
 /// Where a record's raw measurements and log stand in the details file.

@@ -2,6 +2,7 @@
 """What is said of an exception of a module candidate: a cause, a sentence, its traceback."""
 
 import os
+import re
 import traceback
 
 import torch
@@ -11,6 +12,9 @@ from kbench_worker.model_setup import printable, short
 from kbench_worker.module_extension import BuildError
 from kbench_worker.module_refusals import (Unsupported, is_refusal, operator_without_kernel,
                                            refusal)
+
+
+_NO_SHARED_MEMORY = re.compile(r"unable to open shared memory object <[^>]*>.*Permission denied")
 
 
 class CandidateFailure(Exception):
@@ -98,6 +102,10 @@ def _special_cause(error):
         return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
                                  "what the system and Python have installed and a folder of their "
                                  "own (--no-cage lets kernels of your own reach what you do)")
+    if isinstance(error, RuntimeError) and _NO_SHARED_MEMORY.match(str(error)):
+        return "no_permission", ("shared memory cannot be had: this machine does not let kbench give "
+                                 "candidates a /dev/shm of their own (kbench doctor names what the "
+                                 "cage lacks; --no-cage lets kernels of your own use the machine's)")
     accelerator_error = getattr(torch, "AcceleratorError", ())
     if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
         return "cuda_error", short(error)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/nvrtc_helper.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+
+#include "compile/nvrtc_api.hpp"
+#include "kbench/error.hpp"
 
 namespace kbench::ptx::testing {
 namespace {
@@ -16,21 +19,8 @@ namespace {
 struct Nvrtc {
   std::string missing;
   std::vector<std::string> includes;
-  int (*create)(void**, const char*, const char*, int, const char* const*,
-                const char* const*) = nullptr;
-  int (*destroy)(void**) = nullptr;
-  int (*compile)(void*, int, const char* const*) = nullptr;
-  int (*log_size)(void*, std::size_t*) = nullptr;
-  int (*log)(void*, char*) = nullptr;
-  int (*ptx_size)(void*, std::size_t*) = nullptr;
-  int (*ptx)(void*, char*) = nullptr;
+  std::optional<NvrtcApi> api;
 };
-
-template <class F>
-void bind(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  if (function == nullptr) throw std::runtime_error(fmt::format("NVRTC has no {}", name));
-}
 
 /// KBENCH_NVRTC names the library; else kbench.json beside the binaries does.
 Nvrtc find() {
@@ -51,18 +41,11 @@ Nvrtc find() {
     nvrtc.missing = "no NVRTC: set KBENCH_NVRTC or run the set-up, which writes kbench.json";
     return nvrtc;
   }
-  void* handle = dlopen(library.c_str(), RTLD_NOW);
-  if (handle == nullptr) {
-    nvrtc.missing = fmt::format("NVRTC does not load: {}", dlerror());
-    return nvrtc;
+  try {
+    nvrtc.api.emplace(library);
+  } catch (const Error& error) {
+    nvrtc.missing = error.what();
   }
-  bind(handle, "nvrtcCreateProgram", nvrtc.create);
-  bind(handle, "nvrtcDestroyProgram", nvrtc.destroy);
-  bind(handle, "nvrtcCompileProgram", nvrtc.compile);
-  bind(handle, "nvrtcGetProgramLogSize", nvrtc.log_size);
-  bind(handle, "nvrtcGetProgramLog", nvrtc.log);
-  bind(handle, "nvrtcGetPTXSize", nvrtc.ptx_size);
-  bind(handle, "nvrtcGetPTX", nvrtc.ptx);
   return nvrtc;
 }
 
@@ -82,21 +65,22 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   std::vector<const char*> pointers;
   pointers.reserve(all.size());
   for (const auto& option : all) pointers.push_back(option.c_str());
-  void* program = nullptr;
-  nvrtc().create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
-  if (nvrtc().compile(program, static_cast<int>(pointers.size()), pointers.data()) != 0) {
+  const NvrtcApi& api = *nvrtc().api;
+  NvrtcApi::Program program = nullptr;
+  api.create_program(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+  if (api.compile_program(program, static_cast<int>(pointers.size()), pointers.data()) != 0) {
     std::size_t size = 0;
-    nvrtc().log_size(program, &size);
+    api.log_size(program, &size);
     std::string log(size, '\0');
-    nvrtc().log(program, log.data());
-    nvrtc().destroy(&program);
+    api.log(program, log.data());
+    api.destroy_program(&program);
     throw std::runtime_error("NVRTC: " + log);
   }
   std::size_t size = 0;
-  nvrtc().ptx_size(program, &size);
+  api.ptx_size(program, &size);
   std::string text(size, '\0');
-  nvrtc().ptx(program, text.data());
-  nvrtc().destroy(&program);
+  api.ptx(program, text.data());
+  api.destroy_program(&program);
   return text;
 }
 

@@ -26,6 +26,12 @@ class Import(CandidateCase):
     def test_main_is_not_run(self):
         self.load("import torch\n" + _MODEL + "if __name__ == '__main__':\n    1 / 0\n")
 
+    def test_without_shared_memory(self):
+        failure = self.failure(self.load, "raise RuntimeError('unable to open shared memory object "
+                               "</torch_6_2_0> in read-write mode: Permission denied (13)')\n")
+        self.assertEqual(failure.cause, "no_permission")
+        self.assertIn("/dev/shm of their own", str(failure))
+
     def test_raises(self):
         failure = self.failure(self.load, "x = 1\ndef f():\n    return x / 0\nf()\n")
         self.assertEqual(failure.cause, "import_failed")
