@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -71,6 +72,13 @@ struct SideBound {
   MaybeNumber told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
 };
 
+/// Baselines by another method than that of the record.
+struct OtherTimes {
+  Interned method;
+  std::map<Interned, SideTiming> sides;
+  MaybeNumber overhead_ms = {};  ///< no longer in `sides`, as in Timing
+};
+
 /// How and how long; `sides` holds "candidate" and each baseline by name.
 struct Timing {
   Interned method;  ///< "events_held_net", "events", "wall"
@@ -85,6 +93,9 @@ struct Timing {
   /// What an empty kernel takes by the same method, the overhead included; none where no GPU was
   /// timed.
   MaybeNumber floor_ms = {};
+  /// Baselines as they are timed beside a kernel; only of references that `kbench baseline` times
+  /// on a GPU, else null.
+  std::shared_ptr<const OtherTimes> beside_kernels = {};
 
   /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not
   /// confirmed.

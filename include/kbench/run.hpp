@@ -49,6 +49,7 @@ struct EvalOptions {
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
   std::vector<std::string> baselines{"eager"};    ///< rows of baselines(), and rivals
   std::vector<std::string> baseline_files;        ///< as named by `--baseline-file`
+  bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
   std::shared_ptr<const StoredBaselines> stored;  ///< what they hold, and rivals; null: nothing
   int trials = 5;
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone

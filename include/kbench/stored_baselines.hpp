@@ -28,7 +28,7 @@ inline bool is_rival(std::string_view baseline) { return baseline.starts_with(kR
 class StoredBaselines {
  public:
   /// Takes all that the records of a run hold; `l2` is the present run's ("cold", "warm"). Where
-  /// several runs or records have times of one baseline, the last counts. Throws UsageError where
+  /// several runs or records have times of one baseline by one method, the last counts. Throws UsageError where
   /// the run was timed with the L2 in another state; `file` is for its sentence.
   void add(const RunFile& run, const std::filesystem::path& file, const std::string& l2);
 
@@ -60,9 +60,13 @@ class StoredBaselines {
     bool stored = true;  ///< else of this run
   };
   static std::string key_of(const Record& record);
+  /// Of the times of that baseline those by the record's method, else any.
   const Side* find(const Record& record, const std::string& baseline) const;
+  /// In the place of an earlier one by the same method.
+  void keep(const Record& record, const std::string& baseline, Side side);
 
-  std::map<std::string, std::map<std::string, Side>> sides_;
+  /// By key and baseline; one for each method.
+  std::map<std::string, std::map<std::string, std::vector<Side>>> sides_;
   std::map<std::string, std::map<std::string, std::string>> failed_rivals_;
 };
 

@@ -62,21 +62,38 @@ std::string time_text(const std::optional<Measured>& time) {
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
 }
 
-/// A row for each problem, with the times that --baseline-file would take from the file.
+std::optional<Measured> time_beside_kernels(const Record& record, const std::string& baseline) {
+  const OtherTimes* other = record.timing ? record.timing->beside_kernels.get() : nullptr;
+  if (other == nullptr) return std::nullopt;
+  const auto side = other->sides.find(baseline);
+  return side == other->sides.end() ? std::nullopt : measured_time(side->second, other->method);
+}
+
+/// A row for each problem, with the times that --baseline-file would take from the file: as
+/// baselines are timed beside modules and, on a GPU, as they are beside kernels.
 void print(const RunFile& run, const std::filesystem::path& file, const EvalOptions& options) {
   const std::vector<std::string>& baselines = options.baselines;
   StoredBaselines stored;
   stored.add(run, file, options.cold_cache ? "cold" : "warm");
+  const bool on_gpu = std::ranges::any_of(run.records, [](const Record& record) {
+    return record.timing && record.timing->beside_kernels;
+  });
   std::vector<std::vector<std::string>> rows = {{"Problem"}};
   std::set<std::size_t> right;
-  for (const std::string& name : baselines) {
+  const auto head = [&](const std::string& text) {
     right.insert(rows[0].size());
-    rows[0].push_back(name);
+    rows[0].push_back(text);
+  };
+  for (const std::string& name : baselines) {
+    head(name);
+    if (on_gpu) head("beside kernels");
   }
   for (const Record& record : run.records) {
     rows.push_back({record.problem.str()});
-    for (const std::string& name : baselines)
+    for (const std::string& name : baselines) {
       rows.back().push_back(time_text(stored.time_of(record, name)));
+      if (on_gpu) rows.back().push_back(time_text(time_beside_kernels(record, name)));
+    }
     if (!record.timing) rows.back().push_back(record.message);
   }
   std::cout << table_text(rows, right, kWidestName);
@@ -149,6 +166,7 @@ Subcommand add_baseline(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
+    arguments->options.beside_kernels = true;
     take_judging_options(*command, arguments->judging, arguments->options);
     if (kernelbench_row(arguments->options.precision) != nullptr)
       throw UsageError("kbench baseline does not go with --kb-compat: import KernelBench's times");

@@ -34,10 +34,10 @@ json to_json(const TrialResult& trial) {
           {"first_wrong", std::move(first_wrong)}};
 }
 
-json to_json(const Timing& timing) {
-  json sides = json::object();
-  for (const auto& [name, side] : timing.sides) {
-    sides[name] = {
+json to_json(const std::map<Interned, SideTiming>& sides) {
+  json object = json::object();
+  for (const auto& [name, side] : sides) {
+    object[name] = {
         {"median_ms", number_or_null(side.median_ms)}, {"mean_ms", number_or_null(side.mean_ms)},
         {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
         {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
@@ -46,6 +46,10 @@ json to_json(const Timing& timing) {
         {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)},
         {"span_ms", number_or_null(side.span_ms)},     {"busy_ms", number_or_null(side.busy_ms)}};
   }
+  return object;
+}
+
+json to_json(const Timing& timing) {
   json bounds;
   for (const auto& [name, bound] : timing.bounds)
     bounds[name] = {{"told_ms", number_or_null(bound.told_ms)},
@@ -54,12 +58,17 @@ json to_json(const Timing& timing) {
                     {"blocks", bound.blocks},
                     {"told_lo_ms", number_or_null(bound.told_lo_ms)},
                     {"told_hi_ms", number_or_null(bound.told_hi_ms)}};
-  return {{"method", timing.method},
-          {"trust", timing.trust},
-          {"sides", std::move(sides)},
-          {"bounds", std::move(bounds)},
-          {"overhead_ms", number_or_null(timing.overhead_ms)},
-          {"floor_ms", number_or_null(timing.floor_ms)}};
+  json object{{"method", timing.method},
+              {"trust", timing.trust},
+              {"sides", to_json(timing.sides)},
+              {"bounds", std::move(bounds)},
+              {"overhead_ms", number_or_null(timing.overhead_ms)},
+              {"floor_ms", number_or_null(timing.floor_ms)}};
+  if (const OtherTimes* other = timing.beside_kernels.get())
+    object["beside_kernels"] = {{"method", other->method},
+                                {"sides", to_json(other->sides)},
+                                {"overhead_ms", number_or_null(other->overhead_ms)}};
+  return object;
 }
 
 json to_json(const Speedup& speedup) {

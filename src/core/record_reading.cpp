@@ -73,14 +73,12 @@ void read_shown_trial(JsonView trials, Record& record) {
     record.allclose_at = std::numeric_limits<double>::infinity();
 }
 
-Timing timing_from(const Fields& fields) {
-  Timing timing;
-  timing.method = fields.text("method");
-  timing.trust = fields.text("trust");
+std::map<Interned, SideTiming> sides_from(const Fields& fields) {
+  std::map<Interned, SideTiming> sides;
   for (const JsonView value : fields.object("sides")) {
     const Fields side(value);
     // Of equal names the first to be seen counts, as JsonTree has it.
-    timing.sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
+    sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
                                                      .mean_ms = side.number("mean_ms"),
                                                      .std_ms = side.number("std_ms"),
                                                      .min_ms = side.number("min_ms"),
@@ -95,8 +93,23 @@ Timing timing_from(const Fields& fields) {
                                                      .span_ms = side.maybe_number("span_ms"),
                                                      .busy_ms = side.maybe_number("busy_ms")});
   }
+  return sides;
+}
+
+Timing timing_from(const Fields& fields) {
+  Timing timing;
+  timing.method = fields.text("method");
+  timing.trust = fields.text("trust");
+  timing.sides = sides_from(fields);
   timing.overhead_ms = fields.maybe_number("overhead_ms");
   timing.floor_ms = fields.maybe_number("floor_ms");
+  if (const auto value = fields.maybe("beside_kernels")) {
+    const Fields other(*value);
+    timing.beside_kernels =
+        std::make_shared<const OtherTimes>(OtherTimes{.method = other.text("method"),
+                                                      .sides = sides_from(other),
+                                                      .overhead_ms = other.maybe_number("overhead_ms")});
+  }
   if (!fields.maybe("bounds")) return timing;
   for (const JsonView value : fields.object("bounds")) {
     const Fields bound(value);

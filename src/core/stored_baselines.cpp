@@ -22,8 +22,23 @@ const StoredBaselines::Side* StoredBaselines::find(const Record& record,
                                                    const std::string& baseline) const {
   const auto problem = sides_.find(key_of(record));
   if (problem == sides_.end()) return nullptr;
-  const auto side = problem->second.find(baseline);
-  return side == problem->second.end() ? nullptr : &side->second;
+  const auto found = problem->second.find(baseline);
+  if (found == problem->second.end()) return nullptr;
+  const std::vector<Side>& sides = found->second;
+  const auto alike = [&](const Side& side) {
+    return record.timing && side.method == record.timing->method;
+  };
+  const auto side = std::ranges::find_if(sides, alike);
+  return side == sides.end() ? &sides.front() : &*side;
+}
+
+void StoredBaselines::keep(const Record& record, const std::string& baseline, Side side) {
+  std::vector<Side>& sides = sides_[key_of(record)][baseline];
+  const auto before = std::ranges::find(sides, side.method, &Side::method);
+  if (before == sides.end())
+    sides.push_back(std::move(side));
+  else
+    *before = std::move(side);
 }
 
 void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
@@ -54,8 +69,12 @@ void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
                 .hi_ms = bound->second.told_hi_ms};
       }
       if (measured_time(side, record.timing->method))
-        sides_[key_of(record)][name.str()] = {side, record.timing->method};
+        keep(record, name.str(), {side, record.timing->method});
     }
+    if (const OtherTimes* other = record.timing->beside_kernels.get())
+      for (const auto& [name, side] : other->sides)
+        if (find_baseline(name.str()) != nullptr && measured_time(side, other->method))
+          keep(record, name.str(), {side, other->method});
   }
 }
 
@@ -73,7 +92,7 @@ void StoredBaselines::add_rival(const Record& rival, const std::string& baseline
         found != rival.timing->sides.end())
       side = &found->second;
   if (side != nullptr && measured_time(*side, rival.timing->method)) {
-    sides_[key][baseline] = {*side, rival.timing->method, false};
+    keep(rival, baseline, {*side, rival.timing->method, false});
   } else {
     failed_rivals_[key][baseline] =
         "its time is a bound by the judge's clock, which says how slow it is at most";

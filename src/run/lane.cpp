@@ -91,6 +91,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["trials"] = options.trials;
   request["baselines"] = stored_times(options).missing(prepared.record, options.baselines);
   request["baseline_cache"] = setup.baseline_cache;
+  request["beside_kernels"] = options.beside_kernels;
   request["cold_cache"] = options.cold_cache;
   request["held"] = method_of(options).held;
   request["clock"] = static_cast<std::uint32_t>(clock_of(options));

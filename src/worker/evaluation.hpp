@@ -171,7 +171,6 @@ class Evaluation {
   /// What a caller feels of each side: see SideTiming::wall_ms.
   std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
-  /// Takes off all measurements what the method adds to them, where that is known.
   /// What the device's records say of a few more calls of each side: see SideTiming::span_ms. Of a
   /// candidate that tells its times, whose kernels run in them as well.
   std::map<std::string, DeviceTimes> trace(const std::vector<TimedSide>& sides,
@@ -180,7 +179,12 @@ class Evaluation {
   TimedRun measure(const std::vector<TimedSide>& asked, const TimingLimits& limits);
   /// Its name in records.
   std::string method() const;
+  /// Takes off all measurements what the method adds to them, where that is known.
   void take_overhead_off(TimedRun& run, Timing& timing);
+  /// The baselines among the sides once more, as if the candidate were a kernel, whose process
+  /// nobody has to watch; null where there is none.
+  std::shared_ptr<const OtherTimes> time_beside_kernels(std::vector<TimedSide> sides,
+                                                        const TimingLimits& limits);
   void check_against_floor_and_wall(const Timing& timing);
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);
@@ -238,6 +242,7 @@ class Evaluation {
   std::vector<CandidateSet> sets_;
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
+  bool beside_kernels_ = false;  ///< baselines are timed as beside a kernel
   bool is_aside_ = false;                                     ///< calls are not those that count
   std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once

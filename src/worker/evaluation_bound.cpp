@@ -31,7 +31,9 @@ constexpr double kWallSlack = 1.05;
 
 }  // namespace
 
-bool Evaluation::tells_its_times() const { return request_.kind != CandidateKind::kKernel; }
+bool Evaluation::tells_its_times() const {
+  return request_.kind != CandidateKind::kKernel && !beside_kernels_;
+}
 
 bool Evaluation::flushes() const {
   // Where times measure no GPU, a flush is only noise in what the judge's clock sees.

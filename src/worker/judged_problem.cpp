@@ -57,6 +57,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("trials").get_to(options.trials);
     json.at("baselines").get_to(options.baselines);
     json.at("baseline_cache").get_to(options.baseline_cache);
+    json.at("beside_kernels").get_to(options.beside_kernels);
     json.at("cold_cache").get_to(options.cold_cache);
     json.at("held").get_to(options.held);
     options.clock = static_cast<protocol::TimeClock>(json.at("clock").get<std::uint32_t>());

@@ -29,6 +29,7 @@ struct JudgeOptions {
   int trials = 5;
   std::vector<std::string> baselines{"eager"};
   std::string baseline_cache;  ///< folder for what compilers make of them; empty: none is kept
+  bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
   bool cold_cache = true;
   bool held = false;  ///< hold the stream while a timed call is queued, where that can be
   protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< by which calls are timed on a GPU

@@ -73,6 +73,34 @@ TEST_F(Gpu, BothBaselinesAreTimedOnRequest) {
   EXPECT_GT(record.timing->sides.at("candidate").clock_mhz.value_or(0), 100);
 }
 
+TEST_F(Gpu, StoredBaselinesServeKernelsAndModules) {
+  const std::string stored = (folder_.path() / "stored.jsonl").string();
+  const auto made = run_kbench({"baseline", (folder_.path() / "set").string(), "--device", "cuda:0",
+                                "--out", stored, "--quiet"});
+  ASSERT_EQ(made.status.code, 0) << made.error;
+  EXPECT_THAT(made.output, HasSubstr("beside kernels"));
+  folder_.write("candidates/them/1_AddOne/a.py",
+                "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+                "    def forward(self, x):\n        return torch.add(x, 1)\n");
+  const auto result = run_kbench(arguments({"--baseline-file", stored}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(2));
+  for (const Record& record : run.records) {
+    ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+    // A claim that is not confirmed is a bound, over which there is no ratio.
+    if (record.timing->is_bounded()) continue;
+    ASSERT_THAT(record.speedup, SizeIs(1)) << record.timing->method.str();
+    EXPECT_TRUE(record.speedup[0].stored);
+    if (record.kind != CandidateKind::kKernel) continue;
+    // Both read and write everything once, and what launching costs is in neither.
+    EXPECT_EQ(record.timing->method, "events_held_net");
+    EXPECT_GT(record.speedup[0].value, 0.7);
+    EXPECT_LT(record.speedup[0].value, 1.4);
+  }
+  EXPECT_FALSE(run.records[0].timing->is_bounded() && run.records[1].timing->is_bounded());
+}
+
 TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
   // Thirty launches of which each takes the host longer than the GPU.
   std::string problem = add_one_problem(1 << 10);

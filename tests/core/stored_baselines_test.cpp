@@ -73,6 +73,26 @@ TEST(StoredBaselines, GiveSpeedupsWithAnIntervalForTwoRuns) {
   EXPECT_TRUE(record_from_json(to_json(record)).speedup.at(0).stored);
 }
 
+TEST(StoredBaselines, AreThoseByTheMethodOfTheCandidate) {
+  Record both = reference();
+  OtherTimes held{.method = "events_held_net", .sides = {{"eager", both.timing->sides["eager"]}}};
+  held.sides["eager"].median_ms = 0.015;
+  both.timing->beside_kernels = std::make_shared<const OtherTimes>(held);
+  const StoredBaselines baselines = stored({record_from_json(to_json(both))});
+  Record module = candidate(), kernel = candidate(), graph = candidate();
+  kernel.timing->method = "events_held_net";
+  graph.timing->method = "graph";
+  for (Record* record : {&module, &kernel, &graph}) {
+    EXPECT_THAT(baselines.missing(*record, {"eager"}), IsEmpty());
+    baselines.put_into(*record, {"eager"});
+  }
+  EXPECT_EQ(module.timing->sides.at("eager").median_ms, 0.020);
+  EXPECT_EQ(kernel.timing->sides.at("eager").median_ms, 0.015);
+  EXPECT_THAT(kernel.flags, IsEmpty());
+  EXPECT_THAT(graph.speedup, IsEmpty());
+  EXPECT_THAT(graph.flags, ElementsAre("stored_baseline_unlike"));
+}
+
 TEST(StoredBaselines, OfAnotherTaskOrMachineAreNotUsed) {
   const StoredBaselines baselines = stored({reference()});
   EXPECT_THAT(baselines.missing(candidate(), {"eager", "compile"}), ElementsAre("compile"));
