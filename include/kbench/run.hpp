@@ -47,8 +47,8 @@ inline constexpr const char* kWallScore = "wall";
 struct EvalOptions {
   std::string device = "auto";       ///< auto, cpu, cuda, cuda:0,1
   std::string precision = "native";  ///< or, for KernelBench's rules, the name of a row of theirs
-  std::vector<std::string> baselines{"eager"};    ///< rows of baselines(), and rivals
-  std::vector<std::string> baseline_files;        ///< as named by `--baseline-file`
+  std::vector<std::string> baselines{"eager"};  ///< rows of baselines(), and rivals
+  std::vector<std::string> baseline_files;      ///< as named by `--baseline-file`
   bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
   std::shared_ptr<const StoredBaselines> stored;  ///< what they hold, and rivals; null: nothing
   int trials = 5;

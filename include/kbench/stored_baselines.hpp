@@ -28,8 +28,8 @@ inline bool is_rival(std::string_view baseline) { return baseline.starts_with(kR
 class StoredBaselines {
  public:
   /// Takes all that the records of a run hold; `l2` is the present run's ("cold", "warm"). Where
-  /// several runs or records have times of one baseline by one method, the last counts. Throws UsageError where
-  /// the run was timed with the L2 in another state; `file` is for its sentence.
+  /// several runs or records have times of one baseline by one method, the last counts. Throws
+  /// UsageError where the run was timed with the L2 in another state; `file` is for its sentence.
   void add(const RunFile& run, const std::filesystem::path& file, const std::string& l2);
 
   /// Takes the time of a rival, as the run judged it; of one that is not right, why not.

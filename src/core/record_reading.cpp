@@ -79,19 +79,19 @@ std::map<Interned, SideTiming> sides_from(const Fields& fields) {
     const Fields side(value);
     // Of equal names the first to be seen counts, as JsonTree has it.
     sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
-                                                     .mean_ms = side.number("mean_ms"),
-                                                     .std_ms = side.number("std_ms"),
-                                                     .min_ms = side.number("min_ms"),
-                                                     .max_ms = side.number("max_ms"),
-                                                     .count = side.integer<std::int64_t>("count"),
-                                                     .clock_mhz = side.maybe_number("clock_mhz"),
-                                                     .q1_ms = side.maybe_number("q1_ms"),
-                                                     .q3_ms = side.maybe_number("q3_ms"),
-                                                     .lo_ms = side.maybe_number("lo_ms"),
-                                                     .hi_ms = side.maybe_number("hi_ms"),
-                                                     .wall_ms = side.maybe_number("wall_ms"),
-                                                     .span_ms = side.maybe_number("span_ms"),
-                                                     .busy_ms = side.maybe_number("busy_ms")});
+                                              .mean_ms = side.number("mean_ms"),
+                                              .std_ms = side.number("std_ms"),
+                                              .min_ms = side.number("min_ms"),
+                                              .max_ms = side.number("max_ms"),
+                                              .count = side.integer<std::int64_t>("count"),
+                                              .clock_mhz = side.maybe_number("clock_mhz"),
+                                              .q1_ms = side.maybe_number("q1_ms"),
+                                              .q3_ms = side.maybe_number("q3_ms"),
+                                              .lo_ms = side.maybe_number("lo_ms"),
+                                              .hi_ms = side.maybe_number("hi_ms"),
+                                              .wall_ms = side.maybe_number("wall_ms"),
+                                              .span_ms = side.maybe_number("span_ms"),
+                                              .busy_ms = side.maybe_number("busy_ms")});
   }
   return sides;
 }
@@ -105,10 +105,10 @@ Timing timing_from(const Fields& fields) {
   timing.floor_ms = fields.maybe_number("floor_ms");
   if (const auto value = fields.maybe("beside_kernels")) {
     const Fields other(*value);
-    timing.beside_kernels =
-        std::make_shared<const OtherTimes>(OtherTimes{.method = other.text("method"),
-                                                      .sides = sides_from(other),
-                                                      .overhead_ms = other.maybe_number("overhead_ms")});
+    timing.beside_kernels = std::make_shared<const OtherTimes>(
+        OtherTimes{.method = other.text("method"),
+                   .sides = sides_from(other),
+                   .overhead_ms = other.maybe_number("overhead_ms")});
   }
   if (!fields.maybe("bounds")) return timing;
   for (const JsonView value : fields.object("bounds")) {

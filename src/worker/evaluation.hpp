@@ -242,8 +242,8 @@ class Evaluation {
   std::vector<CandidateSet> sets_;
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
-  bool beside_kernels_ = false;  ///< baselines are timed as beside a kernel
-  bool is_aside_ = false;                                     ///< calls are not those that count
+  bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel
+  bool is_aside_ = false;            ///< calls are not those that count
   std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same

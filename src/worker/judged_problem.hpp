@@ -28,7 +28,7 @@ struct JudgeOptions {
   std::string secret;
   int trials = 5;
   std::vector<std::string> baselines{"eager"};
-  std::string baseline_cache;  ///< folder for what compilers make of them; empty: none is kept
+  std::string baseline_cache;   ///< folder for what compilers make of them; empty: none is kept
   bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
   bool cold_cache = true;
   bool held = false;  ///< hold the stream while a timed call is queued, where that can be
