@@ -41,6 +41,11 @@ std::string time_title(const ComparedRun& run) {
   return fmt::format("{} {}", on_cpu ? "CPU wall" : "time", run.label);
 }
 
+/// Whether the interval, as it is shown, lies within the ratio that makes two times the same.
+bool looks_the_same(const Measured& ratio) {
+  return ratio.lo && ratio.hi && *ratio.lo > 0.975 && *ratio.hi < 1.025;
+}
+
 /// What is to be said of a sample beside its numbers.
 std::string remark(const ComparedView& view, const ComparedSample& sample) {
   std::string text = sample.regression ? "regression" : "";
@@ -50,6 +55,10 @@ std::string remark(const ComparedView& view, const ComparedSample& sample) {
   if (view.base_record(sample).outcome != Outcome::kCorrect ||
       view.other_record(sample).outcome != Outcome::kCorrect)
     add(outcome_change(view, sample));
+  // Two digits can make it look like one that is the same.
+  if (sample.change == Change::kAmbiguous)
+    if (const Measured* ratio = sample.decisive(); ratio != nullptr && looks_the_same(*ratio))
+      add(fmt::format("{:.4f}–{:.4f}", *ratio->lo, *ratio->hi));
   if (sample.basis == Basis::kSpeedup) add("over " + printable(sample.baselines[0].baseline.str()));
   // What a note above the table says of all need not stand beside each.
   if (sample.reason != kCpuReason) add(sample.reason);

@@ -173,6 +173,7 @@ json summary_json(const Report& report) {
                        {"interval", interval_text(row.estimates[metric])},
                        {"value", number(row.estimates[metric].value)}});
     rows.push_back({{"name", row_name(report, row)},
+                    {"rank", row.rank == 0 ? json() : json(row.rank)},
                     {"level", row.level < 0 ? json() : json(row.level)},
                     {"problems", row.problems},
                     {"correct", fmt::format("{}/{}", row.correct, row.samples)},

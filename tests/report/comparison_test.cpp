@@ -20,6 +20,7 @@ using samples::run_of;
 using samples::timed;
 using test::expect_approved;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -355,6 +356,17 @@ TEST(RegressionGate, NamesWhatRegressed) {
   EXPECT_THAT(sentences[2], HasSubstr("level1/2_Slower alpha 0 (slower by 20 %)"));
   EXPECT_THAT(sentences[2], HasSubstr("level1/6_Broken alpha 0 (correct → mismatch, values)"));
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({timed("a", 1)}))), IsEmpty());
+}
+
+TEST(Compared, WhatTwoDigitsHideIsTold) {
+  // 1.00x 0.98–1.02 both, rounded.
+  const Comparison comparison = compared(
+      run_of({timed("level1/1_Same", 0.01), timed("level1/2_Ambiguous", 0.01)}),
+      run_of({timed("level1/1_Same", 0.01, 0.008), timed("level1/2_Ambiguous", 0.01, 0.012)}));
+  const std::string text = written(comparison, "console");
+  EXPECT_THAT(text, ContainsRegex("same +level1/1_Same [^\n]*1.00x 0.9.–1.0.\n"));
+  EXPECT_THAT(
+      text, ContainsRegex("ambiguous +level1/2_Ambiguous [^\n]*1.00x 0.98–1.02  0.97..–1.02..\n"));
 }
 
 }  // namespace

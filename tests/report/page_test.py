@@ -164,6 +164,9 @@ def models(page):
     if count > 8:
         check(not page.run("return [...document.querySelectorAll('#summary tbody tr')].some((row) => !row.classList.contains('overall'))"),
               "levels of %d models are shown from the start" % count)
+    names = page.run("return [...document.querySelectorAll('#summary tbody tr.overall th')].map((head) => head.textContent)")
+    ranked = page.run("return kbench.data.summary.rows.filter((row) => row.level === null).map((row) => row.rank ? row.rank + '. ' + row.name : row.name)")
+    check(names == ranked, "models are called %s, and ranked %s" % (names, ranked))
     page.driver.find_element(By.CSS_SELECTOR, "#summary th:last-child button").click()
     values = page.run("return kbench.data.summary.rows.filter((row) => row.level === null).map((row) => row.cells[row.cells.length - 1])")
     best = max((cell["value"] for cell in values if cell["value"] is not None), default=None)

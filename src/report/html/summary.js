@@ -31,7 +31,8 @@ const modelGroups = (rows) => {
 };
 
 const summaryLine = (row) => kbench.make("tr", { class: row.level === null && "overall" },
-  kbench.make("th", { scope: "row", title: row.name.length > 40 && kbench.short(row.name, 400) }, row.name),
+  kbench.make("th", { scope: "row", title: row.name.length > 40 && kbench.short(row.name, 400) },
+      row.rank ? `${row.rank}. ${row.name}` : row.name),
   kbench.make("td", { class: "n" }, String(row.problems)), kbench.make("td", { class: "n" }, row.correct),
   row.cells.map((cell) => kbench.make("td", { class: "n" }, cell.text, cell.interval && kbench.make("small", {}, cell.interval))));
 
