@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbench/interned.hpp"
+#include "kbench/maybe_number.hpp"
 
 namespace kbench {
 
@@ -28,7 +29,7 @@ struct SampleResult {
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
   /// The least t with which allclose(rtol = t, atol = t) would take it, infinity: none would, or it
   /// gave nothing to compare; nothing where nobody looked.
-  std::optional<double> allclose_at = {};
+  MaybeNumber allclose_at = {};
 };
 
 /// The results of one problem of one model, in the order of samples: what every metric is made of.

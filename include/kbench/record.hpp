@@ -37,12 +37,12 @@ struct TrialResult {
   int trial = 0;
   Interned family = kDrawnFamily;
   Interned sizes;  ///< of `--sizes`, by name; empty: those of the run
-  std::optional<double> max_abs_error, max_rel_error;  ///< over all outputs; none: not comparable
-  std::optional<double>
-      error_ratio;  ///< to eager's own error against the oracle, where there is one
+  /// Over all outputs; none: not comparable.
+  MaybeNumber max_abs_error = {}, max_rel_error = {};
+  MaybeNumber error_ratio = {};  ///< to eager's own error against the oracle, where there is one
   /// The least t with which allclose(rtol = t, atol = t) holds for all outputs; none: it never
   /// does.
-  std::optional<double> allclose_at;
+  MaybeNumber allclose_at = {};
   std::int64_t wrong_elements = 0;
   std::optional<WrongElement> first_wrong;
 };
@@ -213,14 +213,14 @@ struct Record {
   Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
   double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
   /// When its verdict was there, in seconds since 1970 (UTC); none in files of older versions.
-  std::optional<double> ended_at;
+  MaybeNumber ended_at = {};
   std::optional<DetailsRef> details;
   RecordPlace place;  ///< in the files that it was read from; not part of its line
   LeftInLine left;    ///< not part of it either
   /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity where it
   /// never does; none where nobody looked. What read_runs() makes of `correctness`, of which it
   /// keeps one trial; not part of the line.
-  std::optional<double> allclose_at;
+  MaybeNumber allclose_at = {};
   /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
   std::string reused_from;
   std::vector<Finding> findings;         ///< the first few

@@ -51,6 +51,7 @@ struct EvalOptions {
   std::vector<std::string> baseline_files;      ///< as named by `--baseline-file`
   bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
   std::shared_ptr<const StoredBaselines> stored;  ///< what they hold, and rivals; null: nothing
+  std::string times_hash;  ///< of what the files and rivals held, so that others are no resumption
   int trials = 5;
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure

@@ -116,7 +116,16 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     roster.push_back({problem.key, problem.level, kReferenceModel, 0, problem.tags});
   }
   std::unordered_set<std::string> known;
-  if (arguments.resume && std::filesystem::exists(out)) known = resumable_keys(read_run(out));
+  if (arguments.resume && std::filesystem::exists(out)) {
+    const RunFile before = read_run(out);
+    for (const RunHeader& header : before.headers)
+      if (const std::string l2 = header.options.value("l2", arguments.l2); l2 != arguments.l2)
+        throw UsageError(
+            fmt::format("{} holds times taken with --l2 {}, and this run is {}: name another file "
+                        "with --out",
+                        out.string(), l2, arguments.l2));
+    known = resumable_keys(before);
+  }
   for (std::size_t i = 0; i < problems.size(); ++i)
     if (!known.contains(record_key(run.blank_record(candidates[i], problems[i]))))
       todo.push_back(candidates[i]);

@@ -23,6 +23,7 @@
 #include "cli/stream.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
+#include "kbench/hash.hpp"
 #include "kbench/kernelbench.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
@@ -110,8 +111,15 @@ void take_stored(EvalOptions& options) {
   if (kernelbench_row(options.precision) != nullptr)
     throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
   StoredBaselines stored;
-  for (const std::string& file : options.baseline_files)
-    stored.add(read_run(file), file, options.cold_cache ? "cold" : "warm");
+  Sha256 hash;
+  for (const std::string& file : options.baseline_files) {
+    const RunFile run = read_run(file);
+    stored.add(run, file, options.cold_cache ? "cold" : "warm");
+    for (const RunHeader& header : run.headers) hash.field(header.run_id);
+    for (const Record& record : run.records)
+      hash.field(record.timing ? to_json(record).dump() : "");
+  }
+  options.times_hash = hash.hex();
   options.stored = std::make_shared<const StoredBaselines>(std::move(stored));
 }
 
@@ -138,6 +146,8 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   options.overrides = parse_overrides(arguments.judging.settings, input.problems);
   run::check_size_names(options.other_sizes, input.problems);
   const std::vector<Rival> rivals = find_rivals(options, input.problems);
+  for (const Rival& rival : rivals)
+    options.times_hash = sha256_hex(options.times_hash + rival.baseline + rival.candidate.source);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
@@ -186,6 +196,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   Progress progress(true);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
+  check_baselines(options, run);
   std::unique_ptr<RunWriter> writer;
   if (!arguments.out.empty()) {
     writer = std::make_unique<RunWriter>(arguments.out, arguments.resume);

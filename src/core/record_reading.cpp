@@ -68,7 +68,7 @@ void read_shown_trial(JsonView trials, Record& record) {
   if (shown) record.correctness.push_back(trial_from(Fields(*shown)));
   if (!any_never) return;
   // What other judges and older versions say of right answers has no tolerance.
-  record.allclose_at.reset();
+  record.allclose_at = {};
   if (record.outcome != Outcome::kCorrect)
     record.allclose_at = std::numeric_limits<double>::infinity();
 }

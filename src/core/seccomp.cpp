@@ -31,6 +31,8 @@ constexpr std::uint32_t kX32 = 0x40000000;
 constexpr std::uint32_t kSocketTypes = 0xf;
 /// CLONE_NEW*: mount, cgroup, uts, ipc, user, pid, net.
 constexpr std::uint32_t kNamespaceFlags = 0x7e020000;
+/// Of clone's flags, the signal that the parent is sent at the end.
+constexpr std::uint32_t kExitSignal = 0xff;
 
 // Numbers from 424 on are the same on all architectures, and older headers lack their names.
 constexpr RefusedCall kCalls[] = {
@@ -43,10 +45,10 @@ constexpr RefusedCall kCalls[] = {
     {"process_madvise", 440, EPERM},
     // Signals.
     {"kill", SYS_kill, EPERM, RefusedWhen::kNotItself},
-    {"tgkill", SYS_tgkill, EPERM, RefusedWhen::kNotItself},
+    {"tgkill", SYS_tgkill, EPERM, RefusedWhen::kNotItself, 2},
     {"tkill", SYS_tkill, EPERM, RefusedWhen::kNotItself},
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
-    {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself},
+    {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself, 2},
     {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
     // Who is stopped while others are timed could have the kernel send it a SIGCONT.
     {"timer_create", SYS_timer_create, EPERM},
@@ -77,7 +79,7 @@ constexpr RefusedCall kCalls[] = {
     {"swapoff", SYS_swapoff, EPERM},
     {"unshare", SYS_unshare, EPERM},
     {"setns", SYS_setns, EPERM},
-    {"clone", SYS_clone, EPERM, RefusedWhen::kNewNamespace},
+    {"clone", SYS_clone, EPERM, RefusedWhen::kClones},
     // Its flags lie in memory, where a filter cannot look; libc falls back to clone.
     {"clone3", 435, ENOSYS},
     // Ways into the kernel that need no file.
@@ -140,14 +142,34 @@ sock_filter load_argument(std::size_t n = 0) {
   return load(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t));
 }
 
-/// What decides on one call, once it is that call.
-std::vector<sock_filter> decision(const RefusedCall& call) {
+/// What decides on one call that sends a signal.
+std::vector<sock_filter> signal_decision(const RefusedCall& call, SignalRule signals) {
   const sock_filter refuse = answer(refusal(call.error));
   const auto self = static_cast<std::uint32_t>(::getpid());
+  std::vector<sock_filter> body{load_argument(call.signal_argument), jump(BPF_JEQ, SIGCONT, 0, 1),
+                                refuse};
+  std::vector<sock_filter> others{answer(kAllow)};
+  if (signals == SignalRule::kItself && call.when == RefusedWhen::kAnySignal) others = {refuse};
+  if (signals == SignalRule::kItself && call.when == RefusedWhen::kNotItself)
+    others = {load_argument(),
+              jump(BPF_JEQ, 0, 2, 0),
+              jump(BPF_JEQ, self, 1, 0),
+              jump(BPF_JEQ, -self, 0, 1),
+              answer(kAllow),
+              refuse};
+  body.insert(body.end(), others.begin(), others.end());
+  return body;
+}
+
+/// What decides on one call, once it is that call.
+std::vector<sock_filter> decision(const RefusedCall& call, SignalRule signals) {
+  const sock_filter refuse = answer(refusal(call.error));
   switch (call.when) {
     case RefusedWhen::kAlways:
-    case RefusedWhen::kAnySignal:
       break;
+    case RefusedWhen::kNotItself:
+    case RefusedWhen::kAnySignal:
+      return signal_decision(call, signals);
     case RefusedWhen::kNotUnixStream:
       return {load_argument(),
               jump(BPF_JEQ, AF_UNIX, 0, 4),
@@ -163,21 +185,15 @@ std::vector<sock_filter> decision(const RefusedCall& call) {
       return {load_argument(),  jump(BPF_JEQ, PR_SET_PDEATHSIG, 0, 3),
               load_argument(1), jump(BPF_JEQ, SIGCONT, 0, 1),
               refuse,           answer(kAllow)};
-    case RefusedWhen::kNewNamespace:
-      return {load_argument(), jump(BPF_JSET, kNamespaceFlags, 1, 0), answer(kAllow), refuse};
-    case RefusedWhen::kNotItself:
+    case RefusedWhen::kClones:
       return {load_argument(),
-              jump(BPF_JEQ, 0, 2, 0),
-              jump(BPF_JEQ, self, 1, 0),
-              jump(BPF_JEQ, -self, 0, 1),
-              answer(kAllow),
-              refuse};
+              jump(BPF_JSET, kNamespaceFlags, 2, 0),
+              statement(BPF_ALU | BPF_AND | BPF_K, kExitSignal),
+              jump(BPF_JEQ, SIGCONT, 0, 1),
+              refuse,
+              answer(kAllow)};
   }
   return {refuse};
-}
-
-bool is_signal(const RefusedCall& call) {
-  return call.when == RefusedWhen::kNotItself || call.when == RefusedWhen::kAnySignal;
 }
 
 std::vector<sock_filter> filter_for(SignalRule signals) {
@@ -188,8 +204,7 @@ std::vector<sock_filter> filter_for(SignalRule signals) {
                                   jump(BPF_JGE, kX32, 0, 1),
                                   answer(refusal(EPERM))};
   for (const RefusedCall& call : kCalls) {
-    if (is_signal(call) && signals == SignalRule::kAny) continue;
-    const auto body = decision(call);
+    const auto body = decision(call, signals);
     filter.push_back(jump(BPF_JEQ, static_cast<std::uint32_t>(call.number), 0,
                           static_cast<std::uint8_t>(body.size())));
     filter.insert(filter.end(), body.begin(), body.end());

@@ -14,9 +14,9 @@ enum class RefusedWhen : std::uint8_t {
                    ///< names its receiver where a filter cannot look
   kSetsSignal,     ///< of fcntl: chooses the signal that a descriptor sends
   kContinues,      ///< of prctl: has SIGCONT sent when the parent ends
-  kNewNamespace,   ///< the first argument holds flags that make namespaces
-  kNotItself,      ///< the first argument is neither 0, nor this process, nor its group
-  kAnySignal,      ///< whomever it is for: the filter cannot tell
+  kClones,         ///< flags that make namespaces, or SIGCONT as what the parent is sent at the end
+  kNotItself,  ///< a signal, and the first argument is neither 0, nor this process, nor its group
+  kAnySignal,  ///< a signal, whomever it is for: the filter cannot tell
 };
 
 /// A system call that a caged process may not make, and the error that it gets; 0: it seems to
@@ -26,20 +26,22 @@ struct RefusedCall {
   long number;
   int error;
   RefusedWhen when = RefusedWhen::kAlways;
+  std::uint8_t signal_argument = 1;  ///< which argument is the signal, in calls that send one
 };
 
 /// All of them. To add one: a row.
 std::span<const RefusedCall> refused_calls();
 
-/// Whom a process may send signals to, as far as system calls decide it.
+/// Whom a process may send signals to, as far as system calls decide it; SIGCONT to nobody: two
+/// that send it to each other while they are stopped go on, one of the two at least.
 enum class SignalRule : std::uint8_t {
   kAny,     ///< something else holds it back: a pid namespace, Landlock
   kItself,  ///< only the process that sets the rule and its group; not even its children one by one
 };
 
 /// From here on all threads of this process, and what they start, are refused the calls of the
-/// table, those of signals under SignalRule::kItself alone. So are calls of other tables (32 bit,
-/// x32). False where the kernel or the machine has no such filter.
+/// table, those of signals other than SIGCONT under SignalRule::kItself alone. So are calls of
+/// other tables (32 bit, x32). False where the kernel or the machine has no such filter.
 /// prctl(PR_SET_NO_NEW_PRIVS) has to come before.
 bool seccomp(SignalRule signals);
 

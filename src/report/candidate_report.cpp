@@ -146,6 +146,14 @@ class Page : private ConsoleLines {
                                                               speedup.hi, relation_of(speedup))
                                                 : "",
                       speedup.stored ? ", whose time is of an earlier run" : ""));
+    if (const auto failed =
+            details_.is_object() ? details_.find("failed_baselines") : details_.end();
+        details_.is_object() && failed != details_.end() && failed->is_object())
+      for (const auto& [baseline, why] : failed->items())
+        if (why.is_string())
+          labelled("", 2,
+                   fmt::format("no time of {}: {}", printable(baseline),
+                               printable(why.get<std::string>())));
     if (timing.floor_ms)
       labelled(
           "", 2,

@@ -29,6 +29,13 @@ std::string cpu_model() {
   return "unknown";
 }
 
+/// "580.159.03", as the kernel's module says; empty: it does not.
+std::string driver_version() {
+  std::string version;
+  std::ifstream("/sys/module/nvidia/version") >> version;
+  return version;
+}
+
 }  // namespace
 
 nlohmann::json environment_of(const Installation& installation,
@@ -52,6 +59,7 @@ nlohmann::json environment_of(const Installation& installation,
   utsname system{};
   uname(&system);
   return {{"gpus", gpus},
+          {"driver", devices.front().gpu ? driver_version() : ""},
           {"device", devices.front().model},
           {"torch", installation.torch_version},
           {"cuda", installation.cuda_version},

@@ -54,8 +54,9 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
            : options.seed               ? fmt::format("public:{}", *options.seed)
                                         : protocol::random_hex(32);
   open_compilers();
-  options_hash = sha256_hex(run::options_json(options).dump() +
-                            (options.seed ? std::to_string(*options.seed) : ""));
+  options_hash =
+      sha256_hex(run::options_json(options).dump() +
+                 (options.seed ? std::to_string(*options.seed) : "") + options.times_hash);
 }
 
 void EvalRun::Impl::open_compilers() {

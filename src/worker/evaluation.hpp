@@ -184,7 +184,7 @@ class Evaluation {
   /// The baselines among the sides once more, as if the candidate were a kernel, whose process
   /// nobody has to watch; null where there is none.
   std::shared_ptr<const OtherTimes> time_beside_kernels(std::vector<TimedSide> sides,
-                                                        const TimingLimits& limits);
+                                                        TimingLimits limits);
   void check_against_floor_and_wall(const Timing& timing);
   /// Takes what an answer says of holding off its end. Throws HoldFailed.
   static void take_held(protocol::Message& message);

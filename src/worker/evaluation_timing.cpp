@@ -22,6 +22,9 @@ struct HoldFailed {};
 /// Of each side, calls of which the device's records are read beside those that count.
 constexpr double kTracedBudget_ms = 20;
 constexpr int kMostTracedCalls = 5;
+/// Where the judge's clock bounds times, and the budget lasts: told times that agree among
+/// themselves must not end the measuring before the bounds do.
+constexpr std::size_t kFewestBounds = 10;
 /// Eleven days: who tells more makes sums of it that are no numbers.
 constexpr double kLongestCall_ms = 1e9;
 
@@ -259,6 +262,7 @@ void Evaluation::run_timing() {
                    static_cast<int>(problem_.timed_slots().size())});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
+  if (tells_its_times()) limits.min_blocks = kFewestBounds;
   auto& device = problem_.device();
   const bool on_gpu = device.timing_method() != "wall";
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
@@ -328,7 +332,8 @@ void Evaluation::run_timing() {
 }
 
 std::shared_ptr<const OtherTimes> Evaluation::time_beside_kernels(std::vector<TimedSide> sides,
-                                                                  const TimingLimits& limits) {
+                                                                  TimingLimits limits) {
+  limits.min_blocks = 0;  // nothing of this is bounded
   std::erase_if(sides, [](const TimedSide& side) { return side.name == "candidate"; });
   if (sides.empty()) return nullptr;
   freeze(true);

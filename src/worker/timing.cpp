@@ -162,7 +162,9 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
         }))
       continue;
     if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
-    if (precise_enough(run, sides, limits.target_rel_ci)) return run;
+    const bool has_blocks = std::ranges::all_of(
+        run.states, [&](const auto& side) { return side.second.size() >= limits.min_blocks; });
+    if (has_blocks && precise_enough(run, sides, limits.target_rel_ci)) return run;
   }
 }
 

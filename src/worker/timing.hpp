@@ -33,6 +33,8 @@ struct TimingLimits {
   double budget_s = 0.5;      ///< measuring stops after this, once there are enough
   int min_measurements = 10;  ///< of each side
   int max_measurements = 400;
+  /// Blocks of each side before it is precise enough, where bounds count, of which a block has one.
+  std::size_t min_blocks = 0;
   bool discard = true;          ///< the first calls of a block
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
   bool rough = false;           ///< four calls of each, none discarded: for what is no measure

@@ -60,6 +60,9 @@ TEST_F(Baselines, OneThatFailsIsNamedAndTheOthersStay) {
   EXPECT_THAT(record.flags, Contains("baseline_failed"));
   EXPECT_THAT(details(), HasSubstr("failed_baselines"));
   EXPECT_THAT(details(), HasSubstr("not through a compiler"));
+  const auto shown = run_kbench({"show", out().string(), "1_AddOne"});
+  EXPECT_THAT(shown.output, HasSubstr("no time of compile: "));
+  EXPECT_THAT(shown.output, HasSubstr("not through a compiler"));
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->sides.count("compile"), 0u);
   EXPECT_EQ(record.timing->sides.count("eager"), 1u);
@@ -104,6 +107,36 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
                                  "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
   EXPECT_EQ(again.status.code, 0) << again.error;
   EXPECT_THAT(read_run(stored).records, SizeIs(1));
+  // Told before anything is measured and added to what it does not go with.
+  const std::string text = contents(stored);
+  const auto warm = run_kbench({"baseline", set, "--device", "cpu", "--l2", "warm", "--baseline",
+                                "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
+  EXPECT_EQ(warm.status.code, 2);
+  EXPECT_THAT(warm.error, HasSubstr("holds times taken with --l2 cold"));
+  EXPECT_EQ(contents(stored), text);
+}
+
+TEST_F(Baselines, AnotherRivalInTheSamePlaceIsNoResumption) {
+  const std::filesystem::path rival = folder_.write("main/1_AddOne.cu", add_one_kernel());
+  const std::string baseline = "candidate:" + rival.string();
+  const Record first = judged({"--baseline", baseline});
+  EXPECT_EQ(judged({"--baseline", baseline, "--resume"}).options_hash, first.options_hash);
+  folder_.write("main/1_AddOne.cu", add_one_kernel() + "\n// another one\n");
+  const auto again =
+      run_kbench({"eval", (folder_.path() / "set").string(), "--candidates",
+                  (folder_.path() / "candidates").string(), "--device", "cpu", "--out",
+                  out().string(), "--quiet", "--baseline", baseline, "--resume"});
+  EXPECT_EQ(again.status.code, 0) << again.error;
+  EXPECT_NE(read_run(out()).records.back().options_hash, first.options_hash);
+}
+
+TEST_F(Baselines, OfAStreamAreCheckedBeforeItIsRead) {
+  const std::string set = folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
+  for (const char* wrong : {"cuda_graph", "eager,eager"})
+    EXPECT_EQ(run_kbench({"eval", set, "--candidates", "-", "--device", "cpu", "--baseline", wrong})
+                  .status.code,
+              2)
+        << wrong;
 }
 
 TEST_F(Baselines, AnotherCandidateMayBeOne) {

@@ -321,7 +321,7 @@ TEST_F(RunLog, TheToleranceThatAllTrialsPassIsTheWorstOfThem) {
   good.correctness[1].allclose_at = 2e-3;
   Record bad = samples::mismatch("beta");
   Record old = samples::correct("gamma");
-  old.correctness[0].allclose_at.reset();
+  old.correctness[0].allclose_at = {};
   {
     RunWriter writer(path_, true);
     for (const Record& record : {good, bad, old}) writer.write(record, nullptr);

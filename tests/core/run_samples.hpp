@@ -110,7 +110,7 @@ inline Record failed(Outcome outcome, const char* cause, const char* message,
   record.speedup.clear();
   record.sol.reset();
   record.correctness.clear();
-  record.allclose_at.reset();
+  record.allclose_at = {};
   record.kernel_class = "none";
   record.launches = 0;
   return record;

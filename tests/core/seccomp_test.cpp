@@ -38,7 +38,7 @@ std::string tried(const RefusedCall& call) {
   if (call.when == RefusedWhen::kNotUnixStream) argument = AF_INET;
   if (call.when == RefusedWhen::kSetsSignal) second = F_SETSIG;
   if (call.when == RefusedWhen::kContinues) argument = PR_SET_PDEATHSIG, second = SIGCONT;
-  if (call.when == RefusedWhen::kNewNamespace) argument = 0x10000000 | SIGCHLD;
+  if (call.when == RefusedWhen::kClones) argument = 0x10000000 | SIGCHLD;
   if (call.when == RefusedWhen::kNotItself) argument = ::getppid();
   errno = 0;
   const long result = ::syscall(call.number, argument, second, 0L, 0L, 0L, 0L);
@@ -91,12 +91,14 @@ std::string ways_out() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0) open += "pairs ";
   if (::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0) open += "continued ";
+  if (::syscall(SYS_clone, SIGCONT, 0, 0, 0, 0) == 0) ::_exit(0);
+  if (errno != EPERM) open += "clones ";
   if (::kill(::getppid(), 0) == 0) open += "kill ";
   return open;
 }
 
 TEST(Seccomp, ClosesWaysThatAreOpenWithoutIt) {
-  EXPECT_EQ(said_by_child(ways_out), "ptrace inet netlink datagrams pairs continued kill ");
+  EXPECT_EQ(said_by_child(ways_out), "ptrace inet netlink datagrams pairs continued clones kill ");
   EXPECT_EQ(filtered(SignalRule::kItself, ways_out), "");
   EXPECT_EQ(filtered(SignalRule::kAny, ways_out), "kill ");
 }
@@ -144,6 +146,30 @@ TEST(Seccomp, HoldsForThreadsAndPrograms) {
                        return status == 0 ? open + "program" : open;
                      }),
             "kill ");
+}
+
+TEST(Seccomp, NobodyIsContinued) {
+  for (const SignalRule rule : {SignalRule::kAny, SignalRule::kItself})
+    EXPECT_EQ(filtered(rule,
+                       [] {
+                         const auto self = static_cast<long>(::getpid());
+                         siginfo_t info{};
+                         info.si_code = SI_QUEUE;
+                         std::string sent;
+                         const auto send = [&](const char* name, auto... arguments) {
+                           if (::syscall(arguments...) == 0 || errno != EPERM) sent += name;
+                         };
+                         send("kill ", SYS_kill, self, SIGCONT);
+                         send("group ", SYS_kill, 0L, SIGCONT);
+                         send("tkill ", SYS_tkill, self, SIGCONT);
+                         send("tgkill ", SYS_tgkill, self, self, SIGCONT);
+                         send("queue ", SYS_rt_sigqueueinfo, self, SIGCONT, &info);
+                         send("tgqueue ", SYS_rt_tgsigqueueinfo, self, self, SIGCONT, &info);
+                         const long fd = ::syscall(434, self, 0);  // pidfd_open
+                         send("pidfd ", 424L, fd, SIGCONT, nullptr, 0L);
+                         return sent;
+                       }),
+              "");
 }
 
 TEST(Seccomp, ARaisedSignalStillArrives) {

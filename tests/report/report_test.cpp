@@ -139,7 +139,7 @@ TEST(Report, WhatDoesNotCompileIsCloseToNothing) {
   // Of what KernelBench judged nobody knows.
   for (Record& record : run.records) {
     record.judge = kKernelBenchJudge;
-    record.allclose_at.reset();
+    record.allclose_at = {};
   }
   EXPECT_DOUBLE_EQ(value(build_report(run, {}), "alpha", -1, "allclose_0.01"), -1);
   // Near in its trials, and wrong where it was timed or by another rule.

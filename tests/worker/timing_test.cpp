@@ -115,6 +115,23 @@ TEST(MeasureSides, DiscardsWhatIsSlowAfterEachSwitch) {
   EXPECT_THAT(run.measurements.at("candidate"), Each(0.5));
 }
 
+TEST(MeasureSides, GoesOnToSoManyBlocksWhereEachIsOneBound) {
+  FakeSide eager{.true_ms = 6}, candidate{.true_ms = 5};
+  const auto few = measure({side("eager", eager), side("candidate", candidate)});
+  EXPECT_LT(few.states.at("candidate").size(), 10u);
+  TimingLimits limits;
+  limits.min_blocks = 10;
+  limits.budget_s = 60;
+  const auto many = measure({side("eager", eager), side("candidate", candidate)}, limits);
+  for (const char* name : {"eager", "candidate"}) EXPECT_GE(many.states.at(name).size(), 10u);
+  // What is measured is never more than there is time for.
+  limits.budget_s = 0;
+  EXPECT_LT(measure({side("eager", eager), side("candidate", candidate)}, limits)
+                .states.at("candidate")
+                .size(),
+            10u);
+}
+
 TEST(MeasureSides, AlternatesABBA) {
   std::vector<std::string> order;
   FakeSide a{.order = &order}, b{.order = &order}, c{.order = &order};
