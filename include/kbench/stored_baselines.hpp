@@ -30,7 +30,10 @@ class StoredBaselines {
   /// Takes all that the records of a run hold; `l2` is the present run's ("cold", "warm"). Where
   /// several runs or records have times of one baseline by one method, the last counts. Throws
   /// UsageError where the run was timed with the L2 in another state; `file` is for its sentence.
-  void add(const RunFile& run, const std::filesystem::path& file, const std::string& l2);
+  /// False, and nothing is taken, where it was timed by another driver than `driver` ("580.159.03";
+  /// empty: unknown).
+  bool add(const RunFile& run, const std::filesystem::path& file, const std::string& l2,
+           const std::string& driver = {});
 
   /// Takes the time of a rival, as the run judged it; of one that is not right, why not.
   void add_rival(const Record& rival, const std::string& baseline);

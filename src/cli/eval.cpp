@@ -29,6 +29,7 @@
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "kbench/timing_method.hpp"
+#include "run/environment.hpp"
 #include "run/judge_client.hpp"
 #include "run/ncu.hpp"
 #include "run/other_sizes.hpp"
@@ -112,9 +113,15 @@ void take_stored(EvalOptions& options) {
     throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
   StoredBaselines stored;
   Sha256 hash;
+  const std::string driver = options.device == "cpu" ? "" : run::driver_version();
   for (const std::string& file : options.baseline_files) {
     const RunFile run = read_run(file);
-    stored.add(run, file, options.cold_cache ? "cold" : "warm");
+    if (!stored.add(run, file, options.cold_cache ? "cold" : "warm", driver))
+      fmt::print(
+          stderr,
+          "kbench: --baseline-file {}: its times were taken with another driver than {}, and "
+          "are measured again\n",
+          file, driver);
     for (const RunHeader& header : run.headers) hash.field(header.run_id);
     for (const Record& record : run.records)
       hash.field(record.timing ? to_json(record).dump() : "");

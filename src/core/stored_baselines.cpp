@@ -41,8 +41,8 @@ void StoredBaselines::keep(const Record& record, const std::string& baseline, Si
     *before = std::move(side);
 }
 
-void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
-                          const std::string& l2) {
+bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
+                          const std::string& l2, const std::string& driver) {
   for (const RunHeader& header : run.headers) {
     const std::string stored = header.options.value("l2", l2);
     if (stored != l2)
@@ -50,6 +50,11 @@ void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
           fmt::format("--baseline-file {}: its times were taken with --l2 {}, and this run is {}",
                       file.string(), stored, l2));
   }
+  const bool is_other = std::ranges::any_of(run.headers, [&](const RunHeader& header) {
+    const std::string theirs = header.environment.value("driver", driver);
+    return !driver.empty() && !theirs.empty() && theirs != driver;
+  });
+  if (is_other) return false;
   for (const Record& record : run.records) {
     if (!record.timing || record.judge != kOwnJudge) continue;
     for (const auto& [name, summary] : record.timing->sides) {
@@ -76,6 +81,7 @@ void StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
         if (find_baseline(name.str()) != nullptr && measured_time(side, other->method))
           keep(record, name.str(), {side, other->method});
   }
+  return true;
 }
 
 void StoredBaselines::add_rival(const Record& rival, const std::string& baseline) {

@@ -29,14 +29,13 @@ std::string cpu_model() {
   return "unknown";
 }
 
-/// "580.159.03", as the kernel's module says; empty: it does not.
+}  // namespace
+
 std::string driver_version() {
   std::string version;
   std::ifstream("/sys/module/nvidia/version") >> version;
   return version;
 }
-
-}  // namespace
 
 nlohmann::json environment_of(const Installation& installation,
                               const std::vector<LaneDevice>& devices,

@@ -13,6 +13,9 @@ nlohmann::json environment_of(const Installation& installation,
                               const std::vector<LaneDevice>& devices,
                               const std::string& nvrtc_version);
 
+/// Of NVIDIA's kernel module, as it says itself: "580.159.03"; empty: it does not.
+std::string driver_version();
+
 /// The cage of candidates as a run file's header tells it: which of its parts this machine gives,
 /// or "none" where they run without.
 nlohmann::json cage_json(bool caged);

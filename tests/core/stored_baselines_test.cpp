@@ -93,6 +93,22 @@ TEST(StoredBaselines, AreThoseByTheMethodOfTheCandidate) {
   EXPECT_THAT(graph.flags, ElementsAre("stored_baseline_unlike"));
 }
 
+TEST(StoredBaselines, OfAnotherDriverAreNotTaken) {
+  RunFile run = run_of({reference()});
+  run.headers[0].environment["driver"] = "580.159.03";
+  for (const char* driver : {"", "580.159.03"}) {
+    StoredBaselines baselines;
+    EXPECT_TRUE(baselines.add(run, "stored.jsonl", "cold", driver)) << driver;
+    EXPECT_THAT(baselines.missing(candidate(), {"eager"}), IsEmpty()) << driver;
+  }
+  StoredBaselines baselines;
+  EXPECT_FALSE(baselines.add(run, "stored.jsonl", "cold", "590.1"));
+  EXPECT_THAT(baselines.missing(candidate(), {"eager"}), ElementsAre("eager"));
+  // Files of older versions do not say.
+  run.headers[0].environment.erase("driver");
+  EXPECT_TRUE(baselines.add(run, "stored.jsonl", "cold", "590.1"));
+}
+
 TEST(StoredBaselines, OfAnotherTaskOrMachineAreNotUsed) {
   const StoredBaselines baselines = stored({reference()});
   EXPECT_THAT(baselines.missing(candidate(), {"eager", "compile"}), ElementsAre("compile"));
