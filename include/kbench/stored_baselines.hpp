@@ -66,7 +66,7 @@ class StoredBaselines {
   /// Of the times of that baseline those by the record's method, else any.
   const Side* find(const Record& record, const std::string& baseline) const;
   /// In the place of an earlier one by the same method.
-  void keep(const Record& record, const std::string& baseline, Side side);
+  void keep(const Record& record, const std::string& baseline, const Side& side);
 
   /// By key and baseline; one for each method.
   std::map<std::string, std::map<std::string, std::vector<Side>>> sides_;

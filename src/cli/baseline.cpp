@@ -55,8 +55,8 @@ Candidate reference_of(const Problem& problem) {
 /// "10.0 µs ±0.4%".
 std::string time_text(const std::optional<Measured>& time) {
   if (!time) return "–";
-  const std::string text = time->value < 1 ? fmt::format("{:.4g} µs", time->value * 1e3)
-                                           : fmt::format("{:.4g} ms", time->value);
+  std::string text = time->value < 1 ? fmt::format("{:.4g} µs", time->value * 1e3)
+                                     : fmt::format("{:.4g} ms", time->value);
   if (!time->hi) return text;
   return fmt::format("{} ±{:.1f}%", text,
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);

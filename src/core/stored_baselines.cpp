@@ -32,13 +32,13 @@ const StoredBaselines::Side* StoredBaselines::find(const Record& record,
   return side == sides.end() ? &sides.front() : &*side;
 }
 
-void StoredBaselines::keep(const Record& record, const std::string& baseline, Side side) {
+void StoredBaselines::keep(const Record& record, const std::string& baseline, const Side& side) {
   std::vector<Side>& sides = sides_[key_of(record)][baseline];
   const auto before = std::ranges::find(sides, side.method, &Side::method);
   if (before == sides.end())
-    sides.push_back(std::move(side));
+    sides.push_back(side);
   else
-    *before = std::move(side);
+    *before = side;
 }
 
 bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,

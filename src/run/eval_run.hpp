@@ -77,7 +77,7 @@ struct EvalRun::Impl {
   std::atomic<int> faults = 0;
 
  private:
-  bool devices_measured = false;
+  bool devices_measured_ = false;
   void open_compilers();
   std::string kernel_arch() const;
   const Problem* problem_at(const Problem& problem, const std::string& name);

@@ -28,7 +28,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-Comparison compared(RunFile before, RunFile after, ComparisonOptions options = {}) {
+Comparison compared(RunFile before, RunFile after, const ComparisonOptions& options = {}) {
   std::vector<ComparedRun> runs;
   runs.push_back({.name = "before.jsonl", .run = std::move(before)});
   runs.push_back({.name = "after.jsonl", .run = std::move(after)});

@@ -33,7 +33,7 @@ using testing::ThrowsMessage;
 
 /// What a format writes, to be approved; of the page what the report gives it, and not the page.
 std::string own_text(const Report& report, std::string_view format) {
-  const std::string text = written(report, format);
+  std::string text = written(report, format);
   if (format != "html") return text;
   std::string parts;
   for (const char* begin : {"id=\"data\">\n", "id=\"details\">\n"}) {
