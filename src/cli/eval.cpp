@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/baseline_files.hpp"
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
@@ -29,7 +30,6 @@
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "kbench/timing_method.hpp"
-#include "run/environment.hpp"
 #include "run/judge_client.hpp"
 #include "run/ncu.hpp"
 #include "run/other_sizes.hpp"
@@ -102,32 +102,6 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
         "--out",
         out.string(), record.device, device.model));
   }
-}
-
-/// What `--baseline-file` names, read.
-void take_stored(EvalOptions& options) {
-  if (options.baseline_files.empty()) return;
-  if (!find_timing_method(options.timing)->timed)
-    throw UsageError("--baseline-file and --timing none: there are no times to set against them");
-  if (kernelbench_row(options.precision) != nullptr)
-    throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
-  StoredBaselines stored;
-  Sha256 hash;
-  const std::string driver = options.device == "cpu" ? "" : run::driver_version();
-  for (const std::string& file : options.baseline_files) {
-    const RunFile run = read_run(file);
-    if (!stored.add(run, file, options.cold_cache ? "cold" : "warm", driver))
-      fmt::print(
-          stderr,
-          "kbench: --baseline-file {}: its times were taken with another driver than {}, and "
-          "are measured again\n",
-          file, driver);
-    for (const RunHeader& header : run.headers) hash.field(header.run_id);
-    for (const Record& record : run.records)
-      hash.field(record.timing ? to_json(record).dump() : "");
-  }
-  options.times_hash = hash.hex();
-  options.stored = std::make_shared<const StoredBaselines>(std::move(stored));
 }
 
 /// A gate that can never be met here is told before hours are spent.
@@ -391,7 +365,7 @@ Subcommand add_eval(CLI::App& app) {
     arguments->options.require_own = required("own-kernels");
     take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
-    take_stored(arguments->options);
+    take_baseline_files(arguments->options);
     check_score(arguments->options);
     take_profile(arguments->profile, arguments->options);
     arguments->command_line = own_command_line();

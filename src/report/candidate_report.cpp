@@ -133,6 +133,13 @@ class Page : private ConsoleLines {
         labelled("", 2,
                  fmt::format("{}: wall {}, span {}, busy {}", printable(name.str()),
                              ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms)));
+    if (const OtherTimes* other = timing.beside_kernels.get())
+      for (const auto& [name, side] : other->sides)
+        labelled(
+            "", 2,
+            fmt::format("{} beside kernels: {}{}, by {}", printable(name.str()), ms(side.median_ms),
+                        side.lo_ms ? " (" + ms(side.lo_ms) + "–" + ms(side.hi_ms) + ")" : "",
+                        printable(other->method.str())));
     for (const auto& [name, bound] : timing.bounds)
       labelled("", 2,
                fmt::format("{} told {}, bounded by {} ({} of overhead, {})", printable(name.str()),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "compared_speed.hpp"
@@ -43,7 +44,9 @@ std::string time_title(const ComparedRun& run) {
 
 /// Whether the interval, as it is shown, lies within the ratio that makes two times the same.
 bool looks_the_same(const Measured& ratio) {
-  return ratio.lo && ratio.hi && *ratio.lo > 0.975 && *ratio.hi < 1.025;
+  const auto shown = [](double value) { return std::round(value * 100) / 100; };
+  return ratio.lo && ratio.hi && shown(*ratio.lo) >= shown(1 / kSameRatio) &&
+         shown(*ratio.hi) <= kSameRatio;
 }
 
 /// What is to be said of a sample beside its numbers.

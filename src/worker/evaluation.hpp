@@ -70,6 +70,8 @@ class Evaluation {
   struct NoSuchTimes {
     std::string_view flag;
   };
+  /// A call waited for the device while its stream was held.
+  struct HoldFailed {};
   struct WorkBuffer {
     SharedBuffer buffer;
     at::Tensor view;

@@ -107,6 +107,16 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
                                  "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
   EXPECT_EQ(again.status.code, 0) << again.error;
   EXPECT_THAT(read_run(stored).records, SizeIs(1));
+  // Of a file that is damaged it is said that its times are measured.
+  std::string damaged = contents(stored);
+  damaged.replace(damaged.find("\"median_ms\":"), 12, "\"median_ms\":x");
+  const std::string broken = folder_.write("broken.jsonl", damaged).string();
+  const auto measured =
+      run_kbench({"eval", set, "--candidates", (folder_.path() / "candidates").string(), "--device",
+                  "cpu", "--out", (folder_.path() / "broken-run.jsonl").string(), "--quiet",
+                  "--baseline-file", broken});
+  EXPECT_EQ(measured.status.code, 0);
+  EXPECT_THAT(measured.error, HasSubstr("not all of it can be read (line 3: "));
   // Told before anything is measured and added to what it does not go with.
   const std::string text = contents(stored);
   const auto warm = run_kbench({"baseline", set, "--device", "cpu", "--l2", "warm", "--baseline",

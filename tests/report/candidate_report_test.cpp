@@ -79,6 +79,16 @@ TEST_F(CandidateReport, TellsTimesAndEachTrialOfWhatIsRight) {
   EXPECT_THAT(text, Not(HasSubstr("tiny")));
 }
 
+TEST_F(CandidateReport, TellsBaselinesBesideKernelsAndWhyOneHasNoTime) {
+  Record record = samples::correct();
+  OtherTimes other{.method = "events_held_net", .sides = {}};
+  other.sides["eager"] = record.timing->sides["eager"];
+  record.timing->beside_kernels = std::make_shared<const OtherTimes>(std::move(other));
+  EXPECT_THAT(told(record, {{"failed_baselines", {{"compile", "no compiler"}}}}),
+              AllOf(HasSubstr("eager beside kernels: 19.0 µs, by events_held_net"),
+                    HasSubstr("no time of compile: no compiler")));
+}
+
 TEST_F(CandidateReport, ShowsTheLogAndTheLinesThatItIsAbout) {
   const auto source = folder_.path() / "bad.cu";
   std::string code;

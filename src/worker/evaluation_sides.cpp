@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "kbench/baseline.hpp"
+#include "worker/evaluation.hpp"
+#include "worker/timing.hpp"
+
+// Blocks of timed calls: of the candidate, by what its process tells, and of baselines here.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+/// Eleven days: who tells more makes sums of it that are no numbers.
+constexpr double kLongestCall_ms = 1e9;
+
+CandidateFailure other_times() {
+  return {Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+}
+
+/// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.
+class MathSpan {
+ public:
+  MathSpan(ProblemHost& host, bool tf32) : host_(host), before_(tf32 ? host.math_modes() : 0) {
+    if (tf32) host_.set_math_modes(before_ | kBothTf32);
+    is_set_ = tf32;
+  }
+  ~MathSpan() {
+    if (is_set_) host_.set_math_modes(before_);
+  }
+  MathSpan(const MathSpan&) = delete;
+  MathSpan& operator=(const MathSpan&) = delete;
+
+ private:
+  static constexpr std::uint32_t kBothTf32 = 3;  // of ProblemHost::math_modes()
+  ProblemHost& host_;
+  std::uint32_t before_;
+  bool is_set_ = false;
+};
+
+}  // namespace
+
+std::vector<std::size_t> Evaluation::slots_of(Block block) {
+  std::vector<std::size_t> slots;
+  slots.reserve(static_cast<std::size_t>(block.discarded) +
+                static_cast<std::size_t>(block.counted));
+  for (int i = 0; i < block.discarded; ++i) slots.push_back(next_slot_++ % problem_.resident());
+  const auto timed = problem_.timed_slots();
+  for (int i = 0; i < block.counted; ++i)
+    slots.push_back(timed[static_cast<std::size_t>(i) % timed.size()]);
+  return slots;
+}
+
+std::vector<double> Evaluation::time_candidate(Block block) {
+  if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
+  // What it has seen it could answer from memory.
+  if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
+    problem_.refresh_timed(static_cast<std::size_t>(block.counted));
+  const auto slots = slots_of(block);
+  if (!is_aside_) veil_inputs(slots, block);
+  auto times = time_walled(slots, block);
+  // What is timed beside is in no score, and must not stand for what is.
+  if (block.counted > 0 && !is_aside_) {
+    counted_slots_.assign(slots.begin() + block.discarded, slots.end());
+    look_at_timed_outputs();
+  }
+  return times;
+}
+
+bool Evaluation::veils_inputs() const {
+  return !tells_its_times() && request_.lifts_veils && problem_.device().veils();
+}
+
+void Evaluation::veil_inputs(std::span<const std::size_t> slots, Block block) {
+  veils_.clear();
+  auto& device = problem_.device();
+  // Kernels alone: in other processes the wall holds all that a block does.
+  if (!veils_inputs() || block.counted == 0) return;
+  veils_.resize(slots.size());
+  for (auto i = static_cast<std::size_t>(block.discarded); i < slots.size(); ++i) {
+    veils_[i] = {protocol::random_nonce(), protocol::random_nonce()};
+    problem_.slot_set(slots[i]).veil(device, veils_[i]);
+  }
+}
+
+void Evaluation::time_once(std::size_t slot) { time_walled({&slot, 1}, {.discarded = 1}); }
+
+std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, Block block) {
+  const bool walled = tells_its_times();
+  // A request of their own, so that the clock can be looked at between them and those that count.
+  const auto discarded = slots.first(walled ? static_cast<std::size_t>(block.discarded) : 0);
+  const auto counted = slots.subspan(discarded.size());
+  poison_outputs(slots);
+  problem_.device().synchronize();
+  const auto start = protocol::Clock::now();
+  freeze(false);
+  refuse_running_stopped();
+  std::vector<double> times;
+  if (!discarded.empty()) times = time_slots(discarded);
+  const auto middle = discarded.empty() ? start : protocol::Clock::now();
+  if (!counted.empty()) {
+    const auto counted_times = time_slots(counted);
+    const std::chrono::duration<double, std::milli> before = middle - start;
+    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - middle;
+    if (walled && block.counted > 0)
+      walls_["candidate"].blocks.push_back(
+          {block.discarded, block.counted, before.count(), took.count()});
+    times.insert(times.end(), counted_times.begin(), counted_times.end());
+  }
+  freeze(true);
+  return times;
+}
+
+std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, bool looks) {
+  const auto calls = static_cast<int>(slots.size());
+  std::string body(sizeof(protocol::TimeBody), '\0');
+  const auto veils = std::exchange(veils_, {});
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
+                                flushes() ? 1u : 0u,
+                                call_limit_s() * calls,
+                                looks ? 1u : 0u,
+                                held_ ? 1u : 0u,
+                                clock_,
+                                veils.empty() ? 0u : 1u};
+  std::memcpy(body.data(), &head, sizeof head);
+  for (const auto set : slots) {
+    const auto index = static_cast<std::uint32_t>(set);
+    body.append(reinterpret_cast<const char*>(&index), sizeof index);
+  }
+  for (const protocol::VeilKey& key : veils)
+    body.append(reinterpret_cast<const char*>(&key), sizeof key);
+  channel_.send(MessageType::kTime, body);
+  protocol::Message message;
+  wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  if (held_) take_held(message);
+  protocol::CalledBody called{};
+  if (looks && message.body.size() >= sizeof called) {
+    const std::size_t times_bytes = message.body.size() - sizeof called;
+    std::memcpy(&called, message.body.data() + times_bytes, sizeof called);
+    message.body.resize(times_bytes);
+    take_class(called);
+  }
+  if (clock_ == protocol::TimeClock::kDevice)
+    return take_device_times(times_in(message), slots.size());
+  if (clock_ != protocol::TimeClock::kGraph) return times_of(message, calls);
+  if (message.body.empty()) throw NoSuchTimes{"no_graph"};
+  return times_of(message, 1);
+}
+
+std::vector<double> Evaluation::take_device_times(const std::vector<double>& pairs,
+                                                  std::size_t calls) {
+  if (pairs.size() < 2 * calls) throw NoSuchTimes{"no_cupti"};
+  if (pairs.size() > 2 * calls) throw other_times();
+  std::vector<double> times;
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    traced_.push_back({pairs[i], pairs[i + 1]});
+    times.push_back(problem_.options().score == "busy" ? pairs[i + 1] : pairs[i]);
+  }
+  return times;
+}
+
+void Evaluation::take_held(protocol::Message& message) {
+  protocol::HeldBody held{1};
+  if (message.body.size() >= sizeof held) {
+    const std::size_t before = message.body.size() - sizeof held;
+    std::memcpy(&held, message.body.data() + before, sizeof held);
+    message.body.resize(before);
+  }
+  if (held.failed != 0) throw HoldFailed{};
+}
+
+std::vector<double> Evaluation::times_in(const protocol::Message& message) {
+  std::vector<double> times(message.body.size() / sizeof(double));
+  std::memcpy(times.data(), message.body.data(), times.size() * sizeof(double));
+  if (!std::ranges::all_of(times, [](double ms) { return ms > 0 && ms < kLongestCall_ms; }))
+    throw other_times();
+  return times;
+}
+
+std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
+  auto times = times_in(message);
+  if (times.size() != static_cast<std::size_t>(calls)) throw other_times();
+  return times;
+}
+
+bool Evaluation::prepare_baseline(const std::string& baseline) {
+  try {
+    for (std::size_t slot = 0; slot < problem_.resident(); ++slot)
+      problem_.baseline_model(baseline, slot);
+    for (const std::size_t slot : problem_.timed_slots()) problem_.baseline_model(baseline, slot);
+    return true;
+  } catch (const ProblemFailure& failure) {
+    verdict_.failed_baselines[baseline] = failure.message;
+    return false;
+  }
+}
+
+std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
+  const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
+  if (clock_ == protocol::TimeClock::kGraph) return replay_baseline(baseline, block);
+  auto& device = problem_.device();
+  const auto slots = slots_of(block);
+  std::vector<double> times;
+  auto start = protocol::Clock::now();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (i == static_cast<std::size_t>(block.discarded)) start = protocol::Clock::now();
+    InputSet& set = problem_.slot_set(slots[i]);
+    const auto model = problem_.baseline_model(baseline, slots[i]);
+    set.restore();
+    if (flushes()) {
+      device.flush_cache();
+    } else if (veils_inputs()) {
+      // Lifting a veil leaves a candidate's inputs in the cache, so far as they fit.
+      set.veil(device, {1, 1});
+      set.veil(device, {1, 1});
+    }
+    const auto call = [&] { set.call(problem_.host(), model); };
+    device.time_by(clock_, call, held_, times);
+  }
+  if (clock_ == protocol::TimeClock::kDevice) times = take_device_times(times, slots.size());
+  if (held_ && device.take_hold_failed()) throw HoldFailed{};
+  device.synchronize();
+  const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+  // Its discarded calls are in no bound: nobody works ahead in them.
+  if (tells_its_times() && block.counted > 0 && !is_aside_)
+    walls_[baseline].blocks.push_back({0, block.counted, 0, took.count(),
+                                       median({times.begin() + block.discarded, times.end()})});
+  return times;
+}
+
+}  // namespace kbench::worker
