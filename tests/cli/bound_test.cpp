@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "cli/kbench_process.hpp"
+#include "core/run_log_fixture.hpp"
 
 namespace kbench::test {
 namespace {
