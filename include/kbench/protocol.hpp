@@ -19,6 +19,10 @@
 /// there is nothing to parse, unpickle or evaluate.
 namespace kbench::protocol {
 
+/// Where the zygote finds a file with the folders, each with a zero behind it, that no candidate is
+/// shown.
+inline constexpr int kHiddenFoldersFd = 4;
+
 enum class MessageType : std::uint16_t {
   // driver → zygote
   kFork = 1,  ///< JSON {id, role, nonce, device}; descriptors: channel, log[, job]
@@ -116,10 +120,12 @@ struct BuiltBody {
 /// Flags of a record that a candidate's process raises; by KernelBench's rules some are no
 /// failures, and "kbench:…" names the outcome that kbench's own rules would have given.
 inline constexpr std::string_view kNotedFlags[] = {"kbench:illegal_write", "kbench:wrong_shape",
-                                                   "kbench:wrong_dtype", "replaces_constants",
-                                                   "undefined_unchecked"};
+                                                   "kbench:wrong_dtype",   "replaces_constants",
+                                                   "undefined_unchecked",  "inputs_read_back"};
 /// Of these the one for a build that shows reads of undefined registers and could not be loaded.
 inline constexpr unsigned kUndefinedUnchecked = 4;
+/// Of these the one for calls on a GPU that copy inputs to the host, which may compute with them.
+inline constexpr unsigned kInputsReadBack = 5;
 
 /// What a call showed beside its results.
 struct CalledBody {
@@ -127,7 +133,7 @@ struct CalledBody {
   std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
   std::uint32_t launches;         ///< of kernels of its own, in this call
   std::uint32_t noted = 0;        ///< bit i: kNotedFlags[i]
-  std::uint32_t computed;    ///< 1: an operator of torch or another's kernel computed something
+  std::uint32_t computed;    ///< 1: an operator of torch, another's kernel or the host computed
   std::uint32_t unseen = 0;  ///< 1: not all that ran has been seen: the two before tell little
 };
 

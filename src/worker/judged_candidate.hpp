@@ -17,7 +17,7 @@ namespace kbench::worker {
 /// What a call showed beside the launches that kbench made or saw.
 struct CallNotes {
   bool weights_by_seed = false;  ///< parameters kept what their constructor drew
-  bool computed = false;         ///< an operator of torch, or a library, computed something
+  bool computed = false;         ///< an operator of torch, a library or the host computed something
   bool unseen = false;           ///< not all that ran has been seen
   std::optional<std::uint32_t> launches;  ///< of its own kernels, where a GPU's were counted
   std::uint32_t uncounted_launches = 0;   ///< of its own kernels, by other ways

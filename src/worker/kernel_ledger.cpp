@@ -55,6 +55,7 @@ struct State {
   std::vector<std::string_view> objects;
   std::map<std::string, bool, std::less<>> is_own;  ///< by the mangled name, of what was launched
   std::map<std::string, std::uint32_t> ran;         ///< since start()
+  std::uint64_t read_back_bytes = 0;                ///< since start()
   std::size_t dropped = 0;
   CUpti_SubscriberHandle subscriber = nullptr;
 };
@@ -119,6 +120,9 @@ void take(const ActivityRecords& records) {
   for_records(records, [&](const CUpti_Activity& record) {
     if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
       ++all.ran[name_of(reinterpret_cast<const KernelRecord&>(record))];
+    if (record.kind != CUPTI_ACTIVITY_KIND_MEMCPY) return;
+    const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
+    if (copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH) all.read_back_bytes += copy.bytes;
   });
   all.dropped += records.dropped;
 }
@@ -157,7 +161,8 @@ bool KernelLedger::look(bool at_kernels) {
   for (const LaunchRow& row : kLaunches)
     functions.cuptiEnableCallback(at_kernels ? 1 : 0, state().subscriber, row.domain, row.id);
   looks_ = at_kernels;
-  return enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, at_kernels);
+  const bool kernels = enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, at_kernels);
+  return enable_activity(CUPTI_ACTIVITY_KIND_MEMCPY, at_kernels) && kernels;
 }
 
 void KernelLedger::pause() { look(false); }
@@ -167,6 +172,7 @@ void KernelLedger::start() {
   cupti()->cuptiActivityFlushAll(0);
   const std::lock_guard lock(state().mutex);
   state().ran.clear();
+  state().read_back_bytes = 0;
 }
 
 LedgerEntry KernelLedger::stop() {
@@ -175,6 +181,7 @@ LedgerEntry KernelLedger::stop() {
   const std::lock_guard lock(all.mutex);
   LedgerEntry entry;
   entry.complete = flushed && all.dropped == 0;
+  entry.read_back_bytes = all.read_back_bytes;
   for (const auto& [name, count] : all.ran) {
     const auto launched = all.is_own.find(name);
     const bool own = launched != all.is_own.end() ? launched->second : !is_library_kernel(name);

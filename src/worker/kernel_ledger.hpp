@@ -11,9 +11,10 @@ namespace kbench::worker {
 
 /// The kernels that a GPU ran for this process in some calls, by whose they are.
 struct LedgerEntry {
-  std::uint32_t own = 0;      ///< the candidate's
-  std::uint32_t library = 0;  ///< others', that compute: neither fill nor copy
-  bool complete = false;      ///< none has been lost on the way
+  std::uint32_t own = 0;              ///< the candidate's
+  std::uint32_t library = 0;          ///< others', that compute: neither fill nor copy
+  std::uint64_t read_back_bytes = 0;  ///< copied from the GPU to the host
+  bool complete = false;              ///< none has been lost on the way
 };
 
 /// Writes down which kernels really run (CUPTI's activity records), and whose they are by who

@@ -29,6 +29,10 @@ using protocol::BufferRole;
 constexpr int kScoutNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
+/// Whoever copies more than one part in this of its inputs to the host may compute with them there;
+/// sizes, offsets and single results are less.
+constexpr std::size_t kReadBackShare = 8;
+constexpr std::size_t kLeastReadBack = 256;
 
 }  // namespace
 
@@ -124,13 +128,26 @@ void ModuleCandidate::watched(const std::function<void()>& call) {
     device_->synchronize();
     const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
     notes_.unseen = !entry.complete;
-    notes_.computed = entry.library > 0;
+    const bool reads_back = are_read_back(entry.read_back_bytes);
+    reads_back_ = reads_back_ || reads_back;
+    notes_.computed = entry.library > 0 || reads_back;
     if (entry.complete) notes_.launches = entry.own;
     return;
   }
   const OperatorWatch watch;
   call();
   notes_.computed = watch.computed();
+}
+
+bool ModuleCandidate::are_read_back(std::uint64_t bytes) const {
+  std::size_t input_bytes = 0;
+  for (const BoundTensor& tensor : job_.plan.tensors)
+    if (tensor.role == BoundTensor::Role::kInput) input_bytes += tensor.info.bytes();
+  return bytes >= std::max(input_bytes / kReadBackShare, kLeastReadBack);
+}
+
+std::uint32_t ModuleCandidate::noted() const {
+  return reads_back_ ? 1u << protocol::kInputsReadBack : 0;
 }
 
 void ModuleCandidate::set_early_apart() {

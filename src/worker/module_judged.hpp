@@ -36,6 +36,7 @@ class ModuleCandidate : public JudgedCandidate {
                            const protocol::TimeBody& body) override;
   std::vector<LaunchReport> take_reports() override;
   CallNotes take_notes() override;
+  std::uint32_t noted() const override;
 
  protected:
   at::Tensor view(const SharedBuffer& buffer, const BoundTensor& tensor) const;
@@ -73,6 +74,8 @@ class ModuleCandidate : public JudgedCandidate {
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
+  /// Whether that many bytes, which calls copied to the host, are a telling share of their inputs.
+  bool are_read_back(std::uint64_t bytes) const;
   /// Adds what the request's clock says of a call to `times`.
   void time_call(ModuleSet& set, const protocol::TimeBody& body, std::vector<double>& times);
   /// Milliseconds that what a call began on the host worked on after its return; throws where a
@@ -83,6 +86,7 @@ class ModuleCandidate : public JudgedCandidate {
   std::map<std::uint32_t, ModuleSet> sets_;
   CallNotes notes_;  ///< of the last call
   bool weights_by_seed_ = false;
+  bool reads_back_ = false;  ///< calls copy inputs to the host
   bool called_ = false;
 };
 
