@@ -80,6 +80,9 @@ struct EvalOptions {
   std::string estimate_for = "H200";   ///< a row of gpu_models()
   bool cage = true;                    ///< candidates run in a cage; off for one's own kernels
   bool reuse = true;                   ///< equal code for a problem gets the verdict it had
+  /// Absolute folders of candidates, problems and results: nothing in them is shown to a candidate,
+  /// even where Python or the loader is told to look there.
+  std::vector<std::filesystem::path> hidden = {};
 };
 
 /// A device that a run uses.

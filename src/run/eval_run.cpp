@@ -42,7 +42,8 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
       observer(who),
       cancel_fd(cancel),
       verdicts(kKeptVerdicts) {
-  host.emplace(installation, cancel_fd);  // imports torch while the rest is looked at
+  // It imports torch while the rest is looked at.
+  host.emplace(installation, cancel_fd, run::WorkerLimits{}, options.hidden);
   host->cage_candidates(options.cage);
   devices = choose_devices(options.device,
                            options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/memory_file.hpp"
 
 namespace kbench::run {
 namespace {
@@ -57,7 +58,8 @@ std::string ChildLog::text() const {
 
 bool ChildLog::is_full() const { return lseek(fd_.value(), 0, SEEK_CUR) > off_t{kLogBytes}; }
 
-WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits)
+WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits,
+                       const std::vector<std::filesystem::path>& hidden)
     : cancel_fd_(cancel_fd), limits_(limits) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
@@ -70,7 +72,14 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   std::error_code ignored;
   if (!installation.cache.empty()) std::filesystem::create_directories(readable.front(), ignored);
   for (const auto& path : readable) spawn.command.push_back(path.string());
-  spawn.fds = {{theirs.value(), 3}, {log_.fd(), STDOUT_FILENO}, {log_.fd(), STDERR_FILENO}};
+  // There may be more of them than a command line takes.
+  std::string names;
+  for (const auto& folder : hidden) names += folder.string() + '\0';
+  const Fd names_file = sealed_memory_file(names);
+  spawn.fds = {{theirs.value(), 3},
+               {names_file.value(), protocol::kHiddenFoldersFd},
+               {log_.fd(), STDOUT_FILENO},
+               {log_.fd(), STDERR_FILENO}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
   std::tie(stop_read_, stop_write_) = socket_pair();

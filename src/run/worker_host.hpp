@@ -56,7 +56,9 @@ class WorkerHost {
  public:
   /// Starts kbench-worker and returns at once. A readable `cancel_fd` ends the waits for torch and
   /// for forks, which throw Cancelled; those for a child's end are short and go on.
-  WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits = {});
+  /// Folders of `hidden` are not shown to candidates by their cage.
+  WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits = {},
+             const std::vector<std::filesystem::path>& hidden = {});
   ~WorkerHost();
 
   const WorkerLimits& limits() const { return limits_; }

@@ -55,22 +55,26 @@ fs::path resolved(const fs::path& path) {
   return fs::weakly_canonical(path, ignored);
 }
 
-std::vector<fs::path> split_path(const char* text) {
+std::vector<fs::path> split_path(std::string_view left, char between = ':') {
   std::vector<fs::path> folders;
-  std::string_view left = text != nullptr ? text : "";
   while (!left.empty()) {
-    const auto end = std::min(left.find(':'), left.size());
+    const auto end = std::min(left.find(between), left.size());
     folders.emplace_back(left.substr(0, end));
     left.remove_prefix(std::min(end + 1, left.size()));
   }
   return folders;
 }
 
+std::vector<fs::path> folders_in_variable(const char* name) {
+  const char* text = std::getenv(name);
+  return split_path(text != nullptr ? text : "");
+}
+
 /// Where a program of this name lies on PATH, or nothing.
 fs::path find_program(const fs::path& name) {
   std::error_code ignored;
   if (name.is_absolute()) return name;
-  for (const auto& folder : split_path(std::getenv("PATH")))
+  for (const auto& folder : folders_in_variable("PATH"))
     if (fs::is_regular_file(folder / name, ignored)) return folder / name;
   return {};
 }
@@ -93,8 +97,9 @@ std::vector<fs::path> compiler_prefixes() {
 }
 
 /// What a candidate has no business in, in whichever folders of Python's it may lie.
-std::vector<fs::path> hidden_folders(const fs::path& cache) {
+std::vector<fs::path> hidden_folders(const fs::path& cache, std::string_view of_run) {
   std::vector<fs::path> hidden{resolved(cache)};
+  for (const auto& folder : split_path(of_run, '\0')) hidden.push_back(resolved(folder));
   std::error_code ignored;
   hidden.push_back(fs::current_path(ignored));
   if (const char* home = std::getenv("HOME"); home != nullptr) hidden.push_back(resolved(home));
@@ -131,15 +136,16 @@ std::vector<fs::path> tool_folders(const std::vector<fs::path>& hidden) {
   }
   for (const auto& entry : sys.attr("path")) add(entry.cast<std::string>());
   for (const char* name : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"})
-    for (const auto& folder : split_path(std::getenv(name))) add(folder);
+    for (const auto& folder : folders_in_variable(name)) add(folder);
   return folders;
 }
 
-CandidateCage::CandidateCage(std::vector<fs::path> readable, std::vector<char*> first_words)
+CandidateCage::CandidateCage(std::vector<fs::path> readable, std::string_view hidden,
+                             std::vector<char*> first_words)
     : readable_(std::move(readable)),
       first_words_(std::move(first_words)),
       expected_(probe_cage()) {
-  const auto folders = tool_folders(hidden_folders(readable_.front().parent_path()));
+  const auto folders = tool_folders(hidden_folders(readable_.front().parent_path(), hidden));
   readable_.insert(readable_.end(), folders.begin(), folders.end());
 }
 

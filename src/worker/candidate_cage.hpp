@@ -20,10 +20,11 @@ std::vector<std::filesystem::path> tool_folders(const std::vector<std::filesyste
 /// What all candidates of this process are caged with.
 class CandidateCage {
  public:
-  /// `readable`: what they read of kbench's, the first of it in the cache. `first_words` are
-  /// main()'s arguments and environment, which anybody finds in /proc: none of it stays in a
-  /// candidate.
-  CandidateCage(std::vector<std::filesystem::path> readable, std::vector<char*> first_words);
+  /// `readable`: what they read of kbench's, the first of it in the cache. `hidden`: folders that
+  /// they are not shown, each with a zero behind it. `first_words` are main()'s arguments and
+  /// environment, which anybody finds in /proc: none of it stays in a candidate.
+  CandidateCage(std::vector<std::filesystem::path> readable, std::string_view hidden,
+                std::vector<char*> first_words);
 
   /// In a process that `forker` has forked: gives it an environment of its own, with `folder` as
   /// its home, and puts the cage on.

@@ -6,15 +6,18 @@
 #include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
+#include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/candidate_cage.hpp"
 #include "worker/problem_host.hpp"
 #include "worker/zygote.hpp"
 
 /// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]: started by kbench alone.
-/// READABLE is what candidates may read of kbench's.
+/// READABLE is what candidates may read of kbench's; descriptor 4 (kHiddenFoldersFd) names folders
+/// that they are not shown.
 int main(int argc, char** argv, char** environment) {
   using namespace kbench;
   int code = 1;
@@ -31,7 +34,8 @@ int main(int argc, char** argv, char** environment) {
     protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
                               protocol::kMaxBody);
     worker::start_python(argv[3], argv[4]);
-    const worker::CandidateCage cage({argv + 4, argv + argc}, std::move(first_words));
+    const std::string hidden = read_whole(Fd(protocol::kHiddenFoldersFd).value());
+    const worker::CandidateCage cage({argv + 4, argv + argc}, hidden, std::move(first_words));
     const nlohmann::json ready{{"torch", worker::torch_version()}};
     channel.send(protocol::MessageType::kReady, ready.dump());
     code = worker::zygote_main(std::move(channel), cage);

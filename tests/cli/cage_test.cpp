@@ -248,6 +248,31 @@ assert not os.access("{}", os.R_OK) or subprocess.run(["cat", "{}"]).returncode 
   expect_outcome(records.at("builds"), Outcome::kCorrect, "", "");
 }
 
+TEST_F(CagedModules, ImportFromPythonsPathButSeeNoneOfTheRunsFoldersThere) {
+  if (!has(CagePart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  folder_.write("packages/beside.py", "TWO = 2");
+  write("imports",
+        module_with("from beside import TWO",
+                    "        return torch.relu(x) * self.scale + self.bias * (TWO - 1)\n"));
+  for (const auto& [name, reach] : attempts())
+    if (name == std::string("problem") || name == std::string("result"))
+      write(name, attempt_module(reach));
+  const auto mine = folder_.path() / "mine" / "1_ReluScale";
+  write("others",
+        attempt_module(fmt::format("Path('{}').read_text()", (mine / "imports.py").string())));
+  const std::string path =
+      fmt::format("{}:{}:{}:{}", (folder_.path() / "packages").string(), mine.string(),
+                  (folder_.path() / "set/level1").string(), folder_.path().string());
+  ::setenv("PYTHONPATH", path.c_str(), 1);
+  const auto records = judge();
+  ::unsetenv("PYTHONPATH");
+  EXPECT_EQ(records.size(), 4U);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name);
+    expect_outcome(record, Outcome::kCorrect, "", "");
+  }
+}
+
 TEST_F(CagedModules, WhoForksWithoutEndFailsAlone) {
   if (!has(CagePart::kProcessLimit)) GTEST_SKIP() << "this machine bounds no processes";
   write("0_bomb", module_with(R"(
