@@ -36,6 +36,44 @@ std::vector<std::string> device_flags(const std::vector<std::string>& flags) {
   return kept;
 }
 
+/// The name under which compilers see a candidate's file, so that equal texts give equal keys and
+/// images wherever they lie; people see the candidate's own name in its place.
+constexpr std::string_view kOwnName = "kbench-own-source.cu";
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// A sentence of diagnose() has a file's last name, all others the whole.
+std::string named_message(std::string message, const std::string& name) {
+  const std::string last = name.substr(name.rfind('/') + 1);
+  message = replaced(std::move(message), fmt::format("{}, line", kOwnName), last + ", line");
+  return replaced(std::move(message), kOwnName, name);
+}
+
+/// What was built of a file under kOwnName, with its name.
+ExtensionResult named(ExtensionResult result, const std::string& name) {
+  if (auto* error = std::get_if<ExtensionError>(&result)) {
+    error->message = named_message(std::move(error->message), name);
+    error->log = replaced(std::move(error->log), kOwnName, name);
+    error->fallback = named_message(std::move(error->fallback), name);
+    return result;
+  }
+  auto& extension = std::get<Extension>(result);
+  extension.fallback = named_message(std::move(extension.fallback), name);
+  if (extension.image.starts_with("\x7f"
+                                  "ELF"))
+    return result;
+  std::string quoted = name;
+  std::ranges::replace_if(
+      quoted, [](char c) { return c == '"' || c == '\\' || (c >= 0 && c < ' '); }, '_');
+  extension.image = replaced(std::move(extension.image), fmt::format("\"{}\"", kOwnName),
+                             fmt::format("\"{}\"", quoted));
+  return result;
+}
+
 /// A CUDA source as a compiler is to see it: where it stands as it is in the candidate's file, its
 /// lines are counted there.
 struct PlacedSource {
@@ -234,7 +272,7 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
     auto build = [this, texts = request, whose = owner]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
-      return build_now(asked, by);
+      return named(build_now(asked, {std::string(kOwnName), by.source}), by.file_name);
     };
     future = std::async(std::launch::async, std::move(build)).share();
   }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "run/extension_builder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "compile/nvcc_fixture.hpp"
+#include "kbench/protocol.hpp"
 
 namespace kbench::run {
 namespace {
@@ -97,6 +99,32 @@ TEST_F(Extensions, AKernelMayHaveTheNameOfAFunctionOfCuda) {
   ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(result).message;
   ASSERT_EQ(extension->kernels.size(), 1u);
   EXPECT_EQ(extension->kernels[0].symbol, "_Z4normPK6float4Pf");
+}
+
+TEST_F(Extensions, EqualSourcesOfOtherFilesAreBuiltOnceAndKeepTheirNames) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  const Installation installation = find_installation();
+  CompilePool pool(setup());
+  ExtensionBuilder builder(pool, host_setup(installation), nvcc_setup(installation), "compute_90a");
+  const auto build = [&](const std::string& name, const std::string& text) {
+    const json request{{"kind", "inline"}, {"cuda_sources", {text}}};
+    return builder.build(request, {name, text}).get();
+  };
+  // No earlier run of this test has built this one.
+  const std::string text = fmt::format(
+      "// {}\n__global__ void k(float* x) {{ x[0] = 1; }}\n"
+      "void forward(torch::Tensor x) {{ k<<<1, 1>>>(x.data_ptr<float>()); }}\n",
+      protocol::random_hex(16));
+  const auto first = build("a/one.cu", text), second = build("b/two.cu", text);
+  ASSERT_TRUE(std::holds_alternative<Extension>(first)) << std::get<ExtensionError>(first).message;
+  EXPECT_FALSE(std::get<Extension>(first).cached);
+  EXPECT_TRUE(std::get<Extension>(second).cached);
+  EXPECT_THAT(std::get<Extension>(first).image, HasSubstr("\"a/one.cu\""));
+  EXPECT_THAT(std::get<Extension>(second).image, HasSubstr("\"b/two.cu\""));
+  const auto broken = build("b/two.cu", text + "__global__ void m() { none(); }\n");
+  ASSERT_TRUE(std::holds_alternative<ExtensionError>(broken));
+  EXPECT_THAT(std::get<ExtensionError>(broken).message, HasSubstr("two.cu, line 4: "));
+  EXPECT_THAT(std::get<ExtensionError>(broken).log, HasSubstr("b/two.cu(4)"));
 }
 
 /// What a candidate's process may send in the form of a request, and no compiler takes.
