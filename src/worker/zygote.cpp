@@ -150,6 +150,9 @@ class Zygote {
     const auto request = json::parse(message.body);
     if (request.at("role") == "spare" || message.fds.size() > kKernelFds) import_for_modules();
     const bool caged = request.at("cage").get<bool>();
+    // What torch made is there for good: each collection in a child would walk through all of it,
+    // for 0.1 s, and copy its pages.
+    py::module_::import("gc").attr("freeze")();
     PyOS_BeforeFork();
     // Both return when the child leads a group: the driver may want to kill it at once.
     const pid_t pid = caged ? forker_.fork() : forker_.fork_plainly();
