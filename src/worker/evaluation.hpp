@@ -252,7 +252,6 @@ class Evaluation {
   std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
-  bool timed_inputs_seen_ = true;            ///< by the candidate
   std::map<std::string, WalledSide> walls_;  ///< by side
   bool frozen_ = false;
   std::optional<double> stopped_at_s_;  ///< its processor's time when it was frozen

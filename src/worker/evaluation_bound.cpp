@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -28,6 +29,10 @@ constexpr int kMostWallCalls = 10;
 constexpr double kLeastIdle_ms = 0.1;
 /// So much longer than the wall a time has to be before one of the two clocks is doubted.
 constexpr double kWallSlack = 1.05;
+/// So far a time may be from the span of the device's own records, which take some time themselves
+/// of each kernel and were taken of other calls.
+constexpr double kSpanSlack = 0.1;
+constexpr double kSpanSlack_ms = 0.005, kSpanSlackOfLaunch_ms = 0.002;
 
 }  // namespace
 
@@ -186,6 +191,12 @@ void Evaluation::check_against_floor_and_wall(const Timing& timing) {
   // The device cannot have worked for longer than the caller waited.
   const double wall_ms = candidate.wall_ms.value_or(std::numeric_limits<double>::infinity());
   if (candidate.median_ms > kWallSlack * wall_ms) flag("time_above_wall");
+  // Events and the device's records are two clocks, of which neither has launching in it.
+  if (timing.method.str().starts_with("events_held") && candidate.span_ms) {
+    const double slack_ms = kSpanSlack * *candidate.span_ms + kSpanSlack_ms +
+                            kSpanSlackOfLaunch_ms * static_cast<double>(verdict_.record.launches);
+    if (std::abs(candidate.median_ms - *candidate.span_ms) > slack_ms) flag("span_differs");
+  }
   // Of a process that tells its times, what it told holds what its host code takes, too.
   const auto bound = timing.bounds.find("candidate");
   const double waits_ms =

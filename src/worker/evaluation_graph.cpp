@@ -20,7 +20,7 @@ std::vector<double> Evaluation::replay_candidate(Block block) {
   for (int i = 0; i < block.discarded + block.counted; ++i) {
     const bool counts = i >= block.discarded;
     const auto slots = replayed_slots(counts);
-    if (counts && std::exchange(timed_inputs_seen_, true)) problem_.refresh_timed(slots.size());
+    if (counts) problem_.refresh_timed(slots.size());
     times.push_back(time_walled(slots, {0, static_cast<int>(slots.size())}).front());
     if (!counts) continue;
     counted_slots_ = slots;

@@ -56,9 +56,9 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 
 std::vector<double> Evaluation::time_candidate(Block block) {
   if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
-  // What it has seen it could answer from memory.
-  if (block.counted > 0 && std::exchange(timed_inputs_seen_, true))
-    problem_.refresh_timed(static_cast<std::size_t>(block.counted));
+  // What it has seen, in a block before or when it was handed the buffers, it could answer from
+  // memory.
+  if (block.counted > 0) problem_.refresh_timed(static_cast<std::size_t>(block.counted));
   const auto slots = slots_of(block);
   if (!is_aside_) veil_inputs(slots, block);
   auto times = time_walled(slots, block);

@@ -75,8 +75,10 @@ void Evaluation::run_timing() {
   take_overhead_off(run, timing);
   held_ = false;
   note_states(run);
-  // Bounds have blocks of their own.
-  if (!tells_its_times()) set_throttled_aside(run);
+  // What the judge's clock saw of a block goes with it.
+  for (const auto& [side, aside] : set_throttled_aside(run))
+    if (const auto walled = walls_.find(side); walled != walls_.end())
+      set_aside(walled->second, aside);
   const auto times = bound_times(run.measurements, timing);
   for (auto& [side, bound] : timing.bounds) {
     const auto told = summarize({run.measurements.at(side.str()), run.block_sizes.at(side.str())});

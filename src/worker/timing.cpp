@@ -146,7 +146,11 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
     run.states[side.name].push_back(state());
   };
   const auto start = std::chrono::steady_clock::now();
+  const auto since = [](std::chrono::steady_clock::time_point then) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+  };
   while (true) {
+    const auto round_start = std::chrono::steady_clock::now();
     for (const auto& side : sides) measure_block(side);
     for (auto side = sides.rbegin(); side != sides.rend(); ++side) measure_block(*side);
     if (limits.rough) return run;
@@ -154,34 +158,34 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
         run.measurements.begin(), run.measurements.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     const auto count = static_cast<int>(smallest->second.size());
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (!std::ranges::all_of(run.measurements, [&](const auto& side) {
           const auto& [name, times] = side;
           return often_enough(blocks.at(name), times.size(), limits) &&
                  (!all_short || times.size() >= kFewestBlocks * run.block_sizes.at(name));
         }))
       continue;
-    if (elapsed.count() > limits.budget_s || count >= limits.max_measurements) return run;
+    // Another round, of which more than half would be beyond the budget, is none.
+    const bool is_spent = since(start) + since(round_start) / 2 > limits.budget_s;
+    if (is_spent || count >= limits.max_measurements) return run;
     const bool has_blocks = std::ranges::all_of(
         run.states, [&](const auto& side) { return side.second.size() >= limits.min_blocks; });
     if (has_blocks && precise_enough(run, sides, limits.target_rel_ci)) return run;
   }
 }
 
-std::size_t set_throttled_aside(TimedRun& run) {
-  std::size_t gone = 0;
-  for (const auto& [side, states] : run.states)
-    if (std::ranges::count(states, false, &DeviceState::throttled) < kFewestUnthrottled) return 0;
+SetAside set_throttled_aside(TimedRun& run) {
+  SetAside gone;
+  for (const auto& [side, states] : run.states) {
+    if (std::ranges::count(states, false, &DeviceState::throttled) < kFewestUnthrottled) return {};
+    for (const DeviceState& state : states) gone[side].push_back(state.throttled());
+  }
   for (auto& [side, states] : run.states) {
     std::vector<double>& measurements = run.measurements.at(side);
     const std::size_t size = run.block_sizes.at(side);
     std::vector<double> kept_measurements;
     std::vector<DeviceState> kept_states;
     for (std::size_t block = 0; block < states.size(); ++block) {
-      if (states[block].throttled()) {
-        ++gone;
-        continue;
-      }
+      if (states[block].throttled()) continue;
       const auto start = measurements.begin() + static_cast<std::ptrdiff_t>(block * size);
       kept_measurements.insert(kept_measurements.end(), start,
                                start + static_cast<std::ptrdiff_t>(size));

@@ -52,9 +52,12 @@ struct TimedRun {
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<DeviceState()>& state);
 
+/// Of each side, whether each of its blocks was set aside; empty where all stay.
+using SetAside = std::map<std::string, std::vector<bool>, std::less<>>;
+
 /// Sets aside the blocks in which the device was throttled, with their states; where a side has
-/// fewer than two others, all stay. Returns how many went.
-std::size_t set_throttled_aside(TimedRun& run);
+/// fewer than two others, all stay.
+SetAside set_throttled_aside(TimedRun& run);
 
 /// Measurements of one side in the order in which they were made.
 struct Series {

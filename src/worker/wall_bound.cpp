@@ -37,6 +37,13 @@ double bound_ms(const BlockWall& block, const WalledSide& side) {
   return std::max(wall - side.overhead_ms, least);
 }
 
+void set_aside(WalledSide& side, const std::vector<bool>& aside) {
+  std::vector<BlockWall> kept;
+  for (std::size_t i = 0; i < side.blocks.size(); ++i)
+    if (i >= aside.size() || !aside[i]) kept.push_back(side.blocks[i]);
+  side.blocks = std::move(kept);
+}
+
 std::vector<double> bounds_ms(const WalledSide& side) {
   std::vector<double> bounds;
   bounds.reserve(side.blocks.size());

@@ -30,6 +30,8 @@ inline constexpr double kConfirming = 0.8, kConfirmingLong = 0.9, kHostWork_ms =
 
 /// Milliseconds of a call by what the judge saw of a block.
 double bound_ms(const BlockWall& block, const WalledSide& side);
+/// Leaves out the blocks for which `aside` is true, one for each.
+void set_aside(WalledSide& side, const std::vector<bool>& aside);
 /// Of each block, in order.
 std::vector<double> bounds_ms(const WalledSide& side);
 /// Whether what a process told of its calls is as long as what was seen of them lets expect.

@@ -211,6 +211,7 @@ TEST_F(KnownTimes, LaunchesAddUp) {
   ASSERT_TRUE(record.timing.has_value());
   EXPECT_NEAR(candidate_of(record).median_ms, 0.6, 0.02);
   EXPECT_NEAR(*candidate_of(record).busy_ms, 0.6, 0.015);
+  EXPECT_THAT(record.flags, Not(Contains("span_differs")));
 }
 
 TEST_F(KnownTimes, WorkOnASideStreamIsInTheTime) {

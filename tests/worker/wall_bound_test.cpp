@@ -136,6 +136,13 @@ TEST(WallBound, ClaimsAreConfirmedFromFourFifthsOn) {
   EXPECT_FALSE(confirms({1, 1}, {1, 1, 1e-3})) << "their mean is told, too";
 }
 
+TEST(WallBound, BlocksThatAreSetAsideAreInNoBound) {
+  WalledSide side{{}, 0, 0};
+  for (const double wall : {8.0, 80.0, 16.0}) side.blocks.push_back({0, 8, 0, wall});
+  set_aside(side, {false, true, false});
+  EXPECT_THAT(bounds_ms(side), ElementsAre(1, 2));
+}
+
 TEST(WallBound, WhatTheJudgeMeasuredOfItsOwnSideIsTheLeast) {
   // An overhead that is larger than the wall, by noise.
   const WalledSide baseline{{{0, 8, 0, 16, 0.7}}, 5, 0};
