@@ -47,7 +47,8 @@ const ComparisonRule& comparison_rule(std::string_view precision);
 struct Comparison {
   double max_abs_error = 0;
   /// max |got − expected| / (|expected| + rms(expected)); infinite where a NaN or Inf does not
-  /// agree.
+  /// agree. It bounds the norm as well: (|e| + rms)² ≤ 2 (e² + rms²), so that norm_error() is at
+  /// most twice as large, and an answer whose elements are right is right in the norm.
   double max_rel_error = 0;
   /// max |got − expected| / (1 + |expected|): the least t with which allclose(rtol = t, atol = t)
   /// holds; infinite where none does, as for a NaN.

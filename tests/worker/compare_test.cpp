@@ -375,6 +375,21 @@ TEST(NormError, IsOfTheWholeTensorInDoublePrecision) {
   EXPECT_TRUE(std::isinf(norm_error(at::zeros({4}), at::zeros({4}))));
 }
 
+TEST(NormError, IsAtMostTwiceTheLargestErrorOfAnElement) {
+  at::manual_seed(1);
+  for (const double spread : {0.0, 3.0, 8.0}) {
+    // From all of one size to a few that are most of the norm.
+    const auto expected = at::randn({4096}) * (at::randn({4096}) * spread).exp();
+    const auto got = expected + at::randn({4096}) * 1e-3 * expected.abs().max();
+    const double largest = compare(expected, got, 1e-4).max_rel_error;
+    EXPECT_LE(norm_error(expected, got), 2 * largest) << spread;
+  }
+  // Each element as far off as the bound allows: it is no larger than that, and no smaller.
+  const auto ones = at::ones({64});
+  EXPECT_NEAR(norm_error(ones, ones + 2e-4), 2 * compare(ones, ones + 2e-4, 1e-4).max_rel_error,
+              1e-6);
+}
+
 TEST(SameBits, SeesWhatEqualityDoesNot) {
   const auto zero = at::zeros({3}), minus = -at::zeros({3});
   EXPECT_TRUE(at::equal(zero, minus));
