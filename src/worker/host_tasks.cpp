@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,11 @@ constexpr std::size_t kPage = 4096;
 /// Pages that are looked at by one call of the system, which takes no more.
 constexpr std::size_t kPages = 1024;
 constexpr auto kPause = std::chrono::microseconds(100);
+/// After a SIGSTOP the threads of a process come to stop within that, however many wait for a
+/// processor.
+constexpr auto kStopping = std::chrono::milliseconds(500);
+constexpr auto kBetweenLooks = std::chrono::microseconds(50);
+constexpr int kEqualLooks = 3;
 /// Who waits for a lock that is just being passed on seems to sleep.
 constexpr int kIdleLooks = 3;
 /// The first process of a pid namespace.
@@ -121,6 +127,31 @@ bool has_stopped(pid_t process) {
     const char state = state_of(fmt::format("{}/{}", tasks, task));
     return state == 'T' || state == 't' || has_ended(state);
   });
+}
+
+std::optional<double> processor_s(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0)
+    return std::nullopt;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+Stopped wait_until_stopped(pid_t process) {
+  const auto deadline = std::chrono::steady_clock::now() + kStopping;
+  const auto first = processor_s(process);
+  int equal = 0;
+  for (auto last = first;;) {
+    const bool stopped = has_stopped(process);
+    std::this_thread::sleep_for(kBetweenLooks);
+    const auto now = processor_s(process);
+    // A thread that is said to have stopped may still be on its way out of a processor, and what it
+    // has used since the kernel's last tick, milliseconds perhaps, is counted when it leaves.
+    equal = stopped && now == last ? equal + 1 : 0;
+    if (equal == kEqualLooks) return {now, 0};
+    last = now;
+    if (std::chrono::steady_clock::now() > deadline) return {now, first && now ? *now - *first : 0};
+  }
 }
 
 bool is_readable(const std::byte* data, std::size_t size_bytes) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <set>
 
 /// What goes on beside a call on the host, in a candidate's process: the work of a call belongs to
@@ -30,6 +31,18 @@ bool wait_until_idle(const HostTasks& tasks, std::chrono::milliseconds limit);
 /// Whether each thread of a process is stopped or has ended. One that was told to stop and waits
 /// for a processor uses none, but has not seen the signal yet.
 bool has_stopped(pid_t process);
+
+/// Seconds that all threads of a process have run; none where the kernel does not tell.
+std::optional<double> processor_s(pid_t process);
+
+/// A process that was told to stop.
+struct Stopped {
+  std::optional<double> processor_s;  ///< that it has used when nothing of it ran any more
+  double went_on_s = 0;  ///< that it used since it was told, where it did not come to stop
+};
+
+/// Waits until no thread of a process runs any more, for half a second at most.
+Stopped wait_until_stopped(pid_t process);
 
 /// Whether each page of this memory can be read as it is, without anybody handling a fault.
 bool is_readable(const std::byte* data, std::size_t size_bytes);

@@ -23,7 +23,8 @@ constexpr double kCoarse = 100;
 /// up instead of rounding it, and a product in three steps of TF32 is as good as fp32 but for that.
 constexpr std::string_view kCancellingFamily = "heavy_tails";
 constexpr double kCancelling = 2;
-/// Answers of a family that are kept for the next candidate; larger ones are made again.
+/// Answers of a family that are kept for the next candidate in any case; larger ones where all of
+/// those together leave candidates their room, else they are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
 std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
@@ -113,7 +114,15 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name,
 
 void JudgedProblem::give(InputSet& set, Family& family) {
   Answers answers = *family.answers;
-  if (bytes_of(answers.outputs) > kKeptBytes) family.answers.reset();
+  if (!family.is_kept) {
+    const std::size_t bytes = bytes_of(answers.outputs);
+    const bool is_large = bytes > kKeptBytes;
+    family.is_kept = !is_large || kept_bytes_ + bytes <= most_kept_bytes_;
+    if (!family.is_kept)
+      family.answers.reset();
+    else if (is_large)
+      kept_bytes_ += bytes;
+  }
   set.exchange_answers(answers);
 }
 

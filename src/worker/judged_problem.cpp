@@ -29,6 +29,9 @@ constexpr double kLargeSetBytes = 1e9;
 constexpr std::size_t kRoughTimedSets = 2;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
+/// Share of a GPU's for the large answers of a problem's families: a reference that runs for long
+/// is not to run again for each candidate.
+constexpr double kKeptShare = 1.0 / 16;
 
 /// What an answer in double precision may take where it is asked for with each set.
 constexpr double kExactLimitGpu_ms = 20;
@@ -88,6 +91,8 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   const auto free_before = static_cast<double>(device_->free_bytes());
   auto first = first_set();
   make_room(free_before, *first);
+  if (options_.device != "cpu")
+    most_kept_bytes_ = static_cast<std::size_t>(kKeptShare * options_.memory_share * free_before);
   generations_.resize(sets_.size());
   sets_[0] = std::move(first);
   generations_[0] = 1;
@@ -152,6 +157,10 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
   // All or one, so that a reference with state sees the trials in their order.
   resident_ = by_kernelbench_ ? (fits > trials ? trials + 1 : 1)
                               : std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
+  // Two that take turns serve no later candidate, each holds another trial's inputs by then. And
+  // while one is drawn anew, the candidate still maps the old one: with what drawing takes, four
+  // such sets would be most of a GPU.
+  if (resident_ == 2 && resident_ < trials) resident_ = 1;
   std::size_t timed = 0;
   if (!by_kernelbench_ && fits > resident_) {
     const auto useful = std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes),

@@ -178,12 +178,13 @@ class JudgedProblem {
   struct Family {
     std::string why_not;             ///< empty where it applies
     std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again
+    bool is_kept = false;            ///< they stay for the next candidate
     bool confirmed = false;          ///< who answers otherwise is wrong
   };
   void check_families_off() const;
   std::uint64_t family_seed(const std::string& name) const;
   Family ask(InputSet& set, const std::string& name, bool confirmed);
-  static void give(InputSet& set, Family& family);
+  void give(InputSet& set, Family& family);
   bool look_closer(InputSet& set, std::string& why_not);
   std::string why_not_steady(InputSet& set, bool exact);
 
@@ -218,6 +219,8 @@ class JudgedProblem {
   bool writable_ = false;                      ///< see redraw()
   std::uint32_t timed_draws_ = 0;              ///< so far
   std::map<std::string, Family> families_;
+  std::size_t kept_bytes_ = 0;       ///< of their large answers
+  std::size_t most_kept_bytes_ = 0;  ///< that those may take
   /// Of a trial's set as drawn, while it holds other inputs.
   struct Entered {
     Answers answers;

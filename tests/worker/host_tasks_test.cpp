@@ -69,6 +69,41 @@ TEST(HostTasks, HaveStoppedWhenEachThreadHas) {
   EXPECT_TRUE(has_stopped(child)) << "nobody is there any more";
 }
 
+TEST(HostTasks, UseNothingOnceTheyAreSeenToHaveStopped) {
+  constexpr int kThreads = 16, kTimes = 20;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 1; i < kThreads; ++i)
+      std::thread([] {
+        while (true) {
+        }
+      }).detach();
+    while (true) {
+    }
+  }
+  double used_s = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    std::this_thread::sleep_for(milliseconds(3));
+    kill(child, SIGSTOP);
+    const Stopped stopped = wait_until_stopped(child);
+    EXPECT_EQ(stopped.went_on_s, 0);
+    std::this_thread::sleep_for(milliseconds(3));
+    used_s += processor_s(child).value() - stopped.processor_s.value();
+    kill(child, SIGCONT);
+  }
+  EXPECT_LT(used_s, 1e-4);
+  // One that is continued at once does not come to stop.
+  const pid_t other = fork();
+  if (other == 0)
+    while (true) kill(child, SIGCONT);
+  kill(child, SIGSTOP);
+  EXPECT_GT(wait_until_stopped(child).went_on_s, 0.1);
+  for (const pid_t process : {child, other}) {
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+  }
+}
+
 TEST(HostTasks, AreIdleOnceTheySleepOrHaveEnded) {
   const HostTasks before = host_tasks();
   HostTasks begun;

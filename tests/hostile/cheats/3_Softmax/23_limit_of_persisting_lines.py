@@ -14,7 +14,7 @@ PERSISTING_L2 = 6  # cudaLimitPersistingL2CacheSize
 def keep_all():
     for folder in {os.path.dirname(os.path.dirname(torch.__file__))}:
         for path in glob.glob(os.path.join(folder, "nvidia", "*", "lib", "libcudart.so.*")):
-            return ctypes.CDLL(path).cudaDeviceSetLimit(PERSISTING_L2, ctypes.c_size_t(32 << 20))
+            return ctypes.CDLL(path).cudaDeviceSetLimit(PERSISTING_L2, ctypes.c_size_t(16 << 20))
 
 
 kept = keep_all()
