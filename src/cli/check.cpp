@@ -12,6 +12,7 @@
 #include "cli/cancel.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/hidden_folders.hpp"
 #include "cli/list_table.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/progress.hpp"
@@ -128,14 +129,14 @@ std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
   for (const std::string& path : arguments.files) files.push_back(read_file_to_check(path, known));
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, problems);
+  std::vector<Candidate> candidates;
+  for (const CheckedFile& file : files)
+    if (!file.problem) candidates.push_back(file.candidate);
+  hide_folders(options, problems, candidates, {}, {});
   Progress progress(false);
   EvalRun run(installation, options, progress, install_cancel());
-  std::vector<Candidate> candidates;
   for (CheckedFile& file : files) {
-    if (file.problem)
-      describe(*file.problem, problems, run);
-    else
-      candidates.push_back(file.candidate);
+    if (file.problem) describe(*file.problem, problems, run);
   }
   auto checked = run.check(problems, candidates);
   std::size_t next = 0;

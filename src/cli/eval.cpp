@@ -4,19 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
-#include <vector>
 
 #include "cli/baseline_files.hpp"
 #include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
+#include "cli/hidden_folders.hpp"
 #include "cli/judging_options.hpp"
 #include "cli/kb_compat.hpp"
 #include "cli/option_checks.hpp"
@@ -122,20 +120,6 @@ void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   }
 }
 
-/// Where candidates, problems and results of a run lie.
-std::vector<std::filesystem::path> folders_of(std::span<const Candidate> candidates,
-                                              std::span<const Problem> problems,
-                                              const std::filesystem::path& out) {
-  std::set<std::filesystem::path> folders;
-  const auto add = [&](const std::filesystem::path& file) {
-    if (!file.empty()) folders.insert(std::filesystem::absolute(file).parent_path());
-  };
-  for (const Candidate& candidate : candidates) add(candidate.path);
-  for (const Problem& problem : problems) add(problem.path);
-  add(out);
-  return {folders.begin(), folders.end()};
-}
-
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   const EvalInput input = find_eval_input(arguments.input, installation);
   for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
@@ -147,7 +131,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   for (const Rival& rival : rivals)
     options.times_hash = sha256_hex(options.times_hash + rival.baseline + rival.candidate.source);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
-  options.hidden = folders_of(input.candidates, input.problems, out);
+  hide_folders(options, input.problems, input.candidates, rivals, out);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
@@ -192,7 +176,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, problems);
   run::check_size_names(options.other_sizes, problems);
-  options.hidden = folders_of({}, problems, arguments.out);
+  hide_folders(options, problems, {}, {}, arguments.out);
   Progress progress(true);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);

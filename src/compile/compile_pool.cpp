@@ -14,6 +14,7 @@
 #include "compile/content_cache.hpp"
 #include "compile/exit_codes.hpp"
 #include "compile/languages.hpp"
+#include "compile/ptx_names.hpp"
 #include "compile/shims.hpp"
 #include "compile/wire.hpp"
 #include "kbench/compile.hpp"
@@ -78,22 +79,6 @@ std::optional<CompileError> malformed(const CompileRequest& request) {
   return std::nullopt;
 }
 
-/// Gives the source its name in the .file directives of PTX, by which lines are told.
-void name_in_ptx(std::string& ptx, std::string file_name) {
-  std::ranges::replace_if(
-      file_name, [](char c) { return c == '"' || c == '\\' || (c >= 0 && c < ' '); }, '_');
-  const std::string known = fmt::format("{}\"", kSourceName);
-  for (std::size_t at = ptx.find(".file"); at != std::string::npos;
-       at = ptx.find(".file", at + 1)) {
-    const std::size_t line_end = std::min(ptx.find('\n', at), ptx.size());
-    const std::size_t begin = ptx.find('"', at) + 1;
-    if (begin == 0 || begin > line_end) continue;
-    const std::size_t end = ptx.find('"', begin);
-    if (end > line_end || !ptx.substr(begin, end + 1 - begin).ends_with(known)) continue;
-    ptx.replace(begin, end - begin, file_name);
-  }
-}
-
 /// The log speaks of the one name that all sources have: here it gets the candidate's own.
 CompileResult with_file_name(CompileResult result, const std::string& file_name) {
   if (file_name.empty()) return result;
@@ -107,7 +92,7 @@ CompileResult with_file_name(CompileResult result, const std::string& file_name)
   }
   log = named.append(log, at);
   auto* artifact = std::get_if<Artifact>(&result);
-  if (artifact != nullptr && artifact->is_ptx) name_in_ptx(artifact->image, file_name);
+  if (artifact != nullptr && artifact->is_ptx) name_in_ptx(artifact->image, kSourceName, file_name);
   return result;
 }
 

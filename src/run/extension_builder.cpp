@@ -10,6 +10,7 @@
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
+#include "run/own_name.hpp"
 
 namespace kbench::run {
 namespace {
@@ -34,52 +35,6 @@ std::vector<std::string> device_flags(const std::vector<std::string>& flags) {
     if (is_known_flag(flag)) kept.push_back(flag);
   }
   return kept;
-}
-
-/// The name under which compilers see a candidate's file, so that equal texts give equal keys and
-/// images wherever they lie; people see the candidate's own name in its place.
-constexpr std::string_view kOwnName = "kbench-own-source.cu";
-/// What a cubin begins with, in which nothing names a file.
-constexpr std::string_view kElf = "\177ELF";
-
-std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-/// A sentence of diagnose() has a file's last name, all others the whole.
-std::string named_message(std::string message, const std::string& name) {
-  const std::string last = name.substr(name.rfind('/') + 1);
-  message = replaced(std::move(message), fmt::format("{}, line", kOwnName), last + ", line");
-  return replaced(std::move(message), kOwnName, name);
-}
-
-/// PTX in which the compiler names the file, in a folder of its own choice.
-std::string named_ptx(std::string ptx, std::string name) {
-  std::ranges::replace_if(
-      name, [](char c) { return c == '"' || c == '\\' || (c >= 0 && c < ' '); }, '_');
-  for (std::size_t at = 0; (at = ptx.find(kOwnName, at)) != std::string::npos;) {
-    const std::size_t begin = ptx.rfind('"', at) + 1;
-    ptx.replace(begin, at + kOwnName.size() - begin, name);
-    at = begin + name.size();
-  }
-  return ptx;
-}
-
-/// What was built of a file under kOwnName, with its name.
-ExtensionResult named(ExtensionResult result, const std::string& name) {
-  if (auto* error = std::get_if<ExtensionError>(&result)) {
-    error->message = named_message(std::move(error->message), name);
-    error->log = replaced(std::move(error->log), kOwnName, name);
-    error->fallback = named_message(std::move(error->fallback), name);
-    return result;
-  }
-  auto& extension = std::get<Extension>(result);
-  extension.fallback = named_message(std::move(extension.fallback), name);
-  if (!extension.image.starts_with(kElf))
-    extension.image = named_ptx(std::move(extension.image), name);
-  return result;
 }
 
 /// A CUDA source as a compiler is to see it: where it stands as it is in the candidate's file, its

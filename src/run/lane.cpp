@@ -13,6 +13,7 @@
 #include "run/eval_options.hpp"
 #include "run/judge_answer.hpp"
 #include "run/ncu.hpp"
+#include "run/own_name.hpp"
 
 namespace kbench::run {
 namespace {
@@ -423,6 +424,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                       setup_.device.measured, setup_.options->cold_cache);
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
+  give_name(prepared.candidate->id, record, details);
 }
 
 }  // namespace kbench::run

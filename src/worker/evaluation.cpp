@@ -263,13 +263,17 @@ void Evaluation::call(std::size_t slot) {
   if (!called) return;
   if (called->read_clock != 0) flag("read_clock");
   if (called->weights_by_seed != 0) flag("weights_by_seed");
-  for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
-    if ((called->noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
+  take_noted(*called);
   if (request_.kind != CandidateKind::kKernel) {
     verdict_.record.launches = called->launches;
     take_class(*called);
   }
   take_findings(std::string_view(message.body).substr(sizeof *called));
+}
+
+void Evaluation::take_noted(const protocol::CalledBody& called) {
+  for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
+    if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
 }
 
 protocol::Message Evaluation::send_call(std::size_t slot, protocol::CallMode mode) {

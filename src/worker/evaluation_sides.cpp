@@ -141,6 +141,7 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
     const std::size_t times_bytes = message.body.size() - sizeof called;
     std::memcpy(&called, message.body.data() + times_bytes, sizeof called);
     message.body.resize(times_bytes);
+    take_noted(called);
     take_class(called);
   }
   if (clock_ == protocol::TimeClock::kDevice)

@@ -16,6 +16,8 @@ constexpr int kMostTracedCalls = 5;
 /// Where the judge's clock bounds times, and the budget lasts: told times that agree among
 /// themselves must not end the measuring before the bounds do.
 constexpr std::size_t kFewestBounds = 10;
+/// Of these, those that have to be left when others are set aside.
+constexpr std::ptrdiff_t kFewestBoundsLeft = 5;
 
 }  // namespace
 
@@ -75,8 +77,10 @@ void Evaluation::run_timing() {
   take_overhead_off(run, timing);
   held_ = false;
   note_states(run);
-  // What the judge's clock saw of a block goes with it.
-  for (const auto& [side, aside] : set_throttled_aside(run))
+  // What the judge's clock saw of a block goes with it. A median of fewer bounds would be no risk
+  // for who does nothing in some blocks and has the GPU throttled in others.
+  const auto fewest = tells_its_times() ? kFewestBoundsLeft : kFewestUnthrottled;
+  for (const auto& [side, aside] : set_throttled_aside(run, fewest))
     if (const auto walled = walls_.find(side); walled != walls_.end())
       set_aside(walled->second, aside);
   const auto times = bound_times(run.measurements, timing);

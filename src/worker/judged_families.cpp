@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kbench/hash.hpp"
 #include "worker/compare.hpp"
@@ -115,13 +116,12 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name,
 void JudgedProblem::give(InputSet& set, Family& family) {
   Answers answers = *family.answers;
   if (!family.is_kept) {
-    const std::size_t bytes = bytes_of(answers.outputs);
+    const std::size_t bytes = bytes_of(answers.outputs) + bytes_of(answers.written);
     const bool is_large = bytes > kKeptBytes;
     family.is_kept = !is_large || kept_bytes_ + bytes <= most_kept_bytes_;
-    if (!family.is_kept)
-      family.answers.reset();
-    else if (is_large)
-      kept_bytes_ += bytes;
+    family.large_bytes = family.is_kept && is_large ? bytes : 0;
+    kept_bytes_ += family.large_bytes;
+    if (!family.is_kept) family.answers.reset();
   }
   set.exchange_answers(answers);
 }
@@ -137,6 +137,10 @@ bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
   }
   set.restore();
   family.confirmed = family.why_not.empty();
+  if (!family.confirmed) {  // it is asked no more
+    kept_bytes_ -= std::exchange(family.large_bytes, 0);
+    family.answers.reset();
+  }
   return family.confirmed;
 }
 

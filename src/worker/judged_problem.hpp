@@ -179,6 +179,7 @@ class JudgedProblem {
     std::string why_not;             ///< empty where it applies
     std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again
     bool is_kept = false;            ///< they stay for the next candidate
+    std::size_t large_bytes = 0;     ///< of them, where they count among kept_bytes_
     bool confirmed = false;          ///< who answers otherwise is wrong
   };
   void check_families_off() const;

@@ -122,7 +122,9 @@ void take(const ActivityRecords& records) {
       ++all.ran[name_of(reinterpret_cast<const KernelRecord&>(record))];
     if (record.kind != CUPTI_ACTIVITY_KIND_MEMCPY) return;
     const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
-    if (copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH) all.read_back_bytes += copy.bytes;
+    if (copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH ||
+        copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_ATOH)
+      all.read_back_bytes += copy.bytes;
   });
   all.dropped += records.dropped;
 }

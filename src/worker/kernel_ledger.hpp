@@ -19,8 +19,10 @@ struct LedgerEntry {
 
 /// Writes down which kernels really run (CUPTI's activity records), and whose they are by who
 /// launches them: code that kbench has loaded for the candidate, code that lies in its own shared
-/// objects, or neither. One for each process, opened before any code of the candidate's runs. It is
-/// no fortress: native code of the candidate's can reach it as everything in its process.
+/// objects, or neither; and what is copied to the host. What a kernel itself writes to the host's
+/// memory, or the host reads of managed memory, is no copy. One for each process, opened before any
+/// code of the candidate's runs. It is no fortress: native code of the candidate's can reach it as
+/// everything in its process.
 class KernelLedger {
  public:
   /// Null where CUPTI is not to be had, or is somebody else's.

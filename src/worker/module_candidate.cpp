@@ -29,8 +29,8 @@ using protocol::BufferRole;
 constexpr int kScoutNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
-/// Whoever copies more than one part in this of its inputs to the host may compute with them there;
-/// sizes, offsets and single results are less.
+/// Whoever copies one part in this or more of what a call has to read to the host may compute with
+/// it there; sizes, offsets and single results are less.
 constexpr std::size_t kReadBackShare = 8;
 constexpr std::size_t kLeastReadBack = 256;
 
@@ -66,10 +66,12 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     const ModuleSet& lender = sets_.at(body.lender);
     set.model = lender.model;
     set.buffers = lender.buffers;
+    set.called = true;
     return;
   }
   set.buffers.clear();
   set.state.clear();
+  set.called = false;
   const bool is_module = job_.kind == CandidateKind::kModule;
   if (is_module) set.model = python_.build_model(body.init_seed);
   py::list names, tensors;
@@ -110,17 +112,17 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     check_outputs(outputs);
   } else {
     python_.skip_launches(body.mode == protocol::CallMode::kGhost);
-    watched([&] { outputs = forward(set); });
+    watched([&] { outputs = forward(set); }, set.called ? 1 : 0);
     python_.skip_launches(false);
   }
   settle();
   wait_for_begun(before);
-  called_ = true;
+  called_ = set.called = true;
   check_torch_memory();
   keep(set, outputs);
 }
 
-void ModuleCandidate::watched(const std::function<void()>& call) {
+void ModuleCandidate::watched(const std::function<void()>& call, std::size_t looked_at) {
   // On a GPU kernels tell, whoever launches them.
   if (device_->name() != "cpu") {
     if (ledger_) ledger_->start();
@@ -128,7 +130,7 @@ void ModuleCandidate::watched(const std::function<void()>& call) {
     device_->synchronize();
     const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
     notes_.unseen = !entry.complete;
-    const bool reads_back = are_read_back(entry.read_back_bytes);
+    const bool reads_back = looked_at > 0 && are_read_back(entry.read_back_bytes / looked_at);
     reads_back_ = reads_back_ || reads_back;
     notes_.computed = entry.library > 0 || reads_back;
     if (entry.complete) notes_.launches = entry.own;
@@ -140,10 +142,11 @@ void ModuleCandidate::watched(const std::function<void()>& call) {
 }
 
 bool ModuleCandidate::are_read_back(std::uint64_t bytes) const {
-  std::size_t input_bytes = 0;
+  std::size_t read_bytes = 0;
   for (const BoundTensor& tensor : job_.plan.tensors)
-    if (tensor.role == BoundTensor::Role::kInput) input_bytes += tensor.info.bytes();
-  return bytes >= std::max(input_bytes / kReadBackShare, kLeastReadBack);
+    if (tensor.role == BoundTensor::Role::kInput || tensor.role == BoundTensor::Role::kState)
+      read_bytes += tensor.info.bytes();
+  return bytes >= std::max(read_bytes / kReadBackShare, kLeastReadBack);
 }
 
 std::uint32_t ModuleCandidate::noted() const {
@@ -181,7 +184,7 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
   };
   if (body.looks != 0) {
     set_early_apart();
-    watched(time_all);
+    watched(time_all, sets.size());
     return times;
   }
   if (ledger_) ledger_->pause();

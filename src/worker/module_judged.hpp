@@ -22,6 +22,7 @@ struct ModuleSet {
   std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
   /// The model's tensors that took the reference's state, by index into the plan's tensors.
   std::map<std::size_t, at::Tensor> state;
+  bool called = false;  ///< so that what its first call packs is packed
 };
 
 /// A module candidate by kbench's rules: a model per set, with the judge's weights.
@@ -57,8 +58,9 @@ class ModuleCandidate : public JudgedCandidate {
   void set_early_apart();
   void settle();
   void check_torch_memory() const;
-  /// Makes calls of the model, and notes whose kernels compute in them.
-  void watched(const std::function<void()>& call);
+  /// Makes calls of the model, and notes whose kernels compute in them. Of so many it is looked at
+  /// what they copy to the host; of none where a model may only read its weights once.
+  void watched(const std::function<void()>& call, std::size_t looked_at);
   /// Has the executor, where there is one, look at the coming calls until the limit is over.
   void watch(double limit_s, bool sanitize, bool count = false);
 
@@ -74,7 +76,8 @@ class ModuleCandidate : public JudgedCandidate {
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
-  /// Whether that many bytes, which calls copied to the host, are a telling share of their inputs.
+  /// Whether that many bytes, copied to the host by a call, are a telling share of its inputs and
+  /// the model's state.
   bool are_read_back(std::uint64_t bytes) const;
   /// Adds what the request's clock says of a call to `times`.
   void time_call(ModuleSet& set, const protocol::TimeBody& body, std::vector<double>& times);

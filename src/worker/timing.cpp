@@ -28,10 +28,6 @@ constexpr int kFewestOfLongCalls = 6;
 /// cost seconds, and a block differs less from others.
 constexpr std::size_t kFewestBlocks = 4;
 
-/// Blocks of each side that have to be left when others are set aside: one tells nothing of the
-/// next.
-constexpr std::ptrdiff_t kFewestUnthrottled = 2;
-
 /// Of times that are no measure of anything, the fewest that are worth telling.
 constexpr Block kRough{.discarded = 0, .counted = 2};
 
@@ -173,10 +169,10 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
   }
 }
 
-SetAside set_throttled_aside(TimedRun& run) {
+SetAside set_throttled_aside(TimedRun& run, std::ptrdiff_t fewest) {
   SetAside gone;
   for (const auto& [side, states] : run.states) {
-    if (std::ranges::count(states, false, &DeviceState::throttled) < kFewestUnthrottled) return {};
+    if (std::ranges::count(states, false, &DeviceState::throttled) < fewest) return {};
     for (const DeviceState& state : states) gone[side].push_back(state.throttled());
   }
   for (auto& [side, states] : run.states) {

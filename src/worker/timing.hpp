@@ -30,7 +30,7 @@ struct TimedSide {
 
 /// When to stop, and how much one block holds.
 struct TimingLimits {
-  double budget_s = 0.5;      ///< measuring stops after this, once there are enough
+  double budget_s = 0.5;      ///< measuring stops nearest to this, once there are enough
   int min_measurements = 10;  ///< of each side
   int max_measurements = 400;
   /// Blocks of each side before it is precise enough, where bounds count, of which a block has one.
@@ -55,9 +55,12 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
 /// Of each side, whether each of its blocks was set aside; empty where all stay.
 using SetAside = std::map<std::string, std::vector<bool>, std::less<>>;
 
+/// Of one block nothing can be told of the next.
+inline constexpr std::ptrdiff_t kFewestUnthrottled = 2;
+
 /// Sets aside the blocks in which the device was throttled, with their states; where a side has
-/// fewer than two others, all stay.
-SetAside set_throttled_aside(TimedRun& run);
+/// fewer others than `fewest`, all stay.
+SetAside set_throttled_aside(TimedRun& run, std::ptrdiff_t fewest = kFewestUnthrottled);
 
 /// Measurements of one side in the order in which they were made.
 struct Series {

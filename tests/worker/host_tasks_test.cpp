@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -93,9 +94,16 @@ TEST(HostTasks, UseNothingOnceTheyAreSeenToHaveStopped) {
   }
   EXPECT_LT(used_s, 1e-4);
   // One that is continued at once does not come to stop.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
   const pid_t other = fork();
-  if (other == 0)
+  if (other == 0) {
+    [[maybe_unused]] const auto written = write(ends[1], "x", 1);
     while (true) kill(child, SIGCONT);
+  }
+  char begun = 0;
+  EXPECT_EQ(read(ends[0], &begun, 1), 1);
+  for (const int end : ends) close(end);
   kill(child, SIGSTOP);
   EXPECT_GT(wait_until_stopped(child).went_on_s, 0.1);
   for (const pid_t process : {child, other}) {
