@@ -5,7 +5,7 @@
 
 namespace kbench::run {
 
-/// What runs before a timed call, by src/worker/device_cuda.cpp.
+/// What runs before a timed call, by src/worker/device_cuda_timing.cpp.
 ///
 /// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
 /// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
