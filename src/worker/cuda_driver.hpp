@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <string>
 
 /// The functions of the CUDA driver that kbench calls: member, and the symbol it is loaded from.
@@ -78,5 +79,41 @@ const CudaDriver& cuda_driver();
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
 std::string describe(CUresult result);
+
+/// What the driver wants to know of a launch with grid, block, cluster, shared_bytes and
+/// cooperative.
+class LaunchConfig {
+ public:
+  template <typename Launch>
+  LaunchConfig(const Launch& launch, CUstream stream) {
+    config_.gridDimX = launch.grid[0];
+    config_.gridDimY = launch.grid[1];
+    config_.gridDimZ = launch.grid[2];
+    config_.blockDimX = launch.block[0];
+    config_.blockDimY = launch.block[1];
+    config_.blockDimZ = launch.block[2];
+    config_.sharedMemBytes = static_cast<unsigned>(launch.shared_bytes);
+    config_.hStream = stream;
+    config_.attrs = attributes_.data();
+    if (launch.cooperative) {
+      auto& attribute = attributes_[config_.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+      attribute.value.cooperative = 1;
+    }
+    if (launch.cluster[0] > 0) {
+      auto& attribute = attributes_[config_.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
+    }
+  }
+  LaunchConfig(const LaunchConfig&) = delete;
+  LaunchConfig& operator=(const LaunchConfig&) = delete;
+
+  const CUlaunchConfig* get() const { return &config_; }
+
+ private:
+  std::array<CUlaunchAttribute, 2> attributes_{};
+  CUlaunchConfig config_{};
+};
 
 }  // namespace kbench::worker

@@ -220,28 +220,9 @@ void CudaDevice::launch(const LaunchPlan::Launch& launch) {
       std::memcpy(values[i].data(), &addresses_.at(*argument.tensor), sizeof(CUdeviceptr));
     pointers[i] = values[i].data();
   }
-  std::array<CUlaunchAttribute, 2> attributes{};
-  CUlaunchConfig config{};
-  config.gridDimX = launch.grid[0];
-  config.gridDimY = launch.grid[1];
-  config.gridDimZ = launch.grid[2];
-  config.blockDimX = launch.block[0];
-  config.blockDimY = launch.block[1];
-  config.blockDimZ = launch.block[2];
-  config.sharedMemBytes = launch.shared_bytes;
-  config.hStream = stream_;
-  config.attrs = attributes.data();
-  if (launch.cooperative) {
-    auto& attribute = attributes[config.numAttrs++];
-    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    attribute.value.cooperative = 1;
-  }
-  if (launch.cluster[0] > 0) {
-    auto& attribute = attributes[config.numAttrs++];
-    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
-  }
-  check(cuda_.cuLaunchKernelEx(&config, (uses_other_ ? other_ : code_).functions.at(launch.symbol),
+  const LaunchConfig config(launch, stream_);
+  check(cuda_.cuLaunchKernelEx(config.get(),
+                               (uses_other_ ? other_ : code_).functions.at(launch.symbol),
                                pointers.data(), nullptr),
         fmt::format("launching {} in line {}", launch.kernel, launch.line));
 }

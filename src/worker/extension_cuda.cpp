@@ -48,30 +48,10 @@ class CudaRuntime final : public ExtensionRuntime {
       for (std::size_t i = 0; i < launch.count; ++i)
         pointers.push_back(const_cast<void*>(launch.arguments[i].data));
     }
-    std::array<CUlaunchAttribute, 2> attributes{};
-    CUlaunchConfig config{};
-    config.gridDimX = launch.grid[0];
-    config.gridDimY = launch.grid[1];
-    config.gridDimZ = launch.grid[2];
-    config.blockDimX = launch.block[0];
-    config.blockDimY = launch.block[1];
-    config.blockDimZ = launch.block[2];
-    config.sharedMemBytes = static_cast<unsigned>(launch.shared_bytes);
-    config.hStream = static_cast<CUstream>(launch.stream);
-    config.attrs = attributes.data();
-    if (launch.cooperative) {
-      auto& attribute = attributes[config.numAttrs++];
-      attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-      attribute.value.cooperative = 1;
-    }
-    if (launch.cluster[0] > 0) {
-      auto& attribute = attributes[config.numAttrs++];
-      attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-      attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
-    }
+    const LaunchConfig config(launch, static_cast<CUstream>(launch.stream));
     report({});
     return cuda_.cuLaunchKernelEx(
-        &config, static_cast<CudaKernel&>(kernel).function,
+        config.get(), static_cast<CudaKernel&>(kernel).function,
         launch.arguments != nullptr ? pointers.data() : const_cast<void**>(launch.pointers),
         nullptr);
   }

@@ -129,7 +129,16 @@ void take(const ActivityRecords& records) {
   all.dropped += records.dropped;
 }
 
+/// Sizes, offsets and single results are less than one part in this of what a call has to read.
+constexpr std::size_t kReadBackShare = 8;
+constexpr std::size_t kLeastReadBack = 256;
+
 }  // namespace
+
+bool LedgerEntry::is_read_back(std::size_t read_bytes, std::size_t calls) const {
+  return calls > 0 &&
+         read_back_bytes / calls >= std::max(read_bytes / kReadBackShare, kLeastReadBack);
+}
 
 void note_own_function(CUfunction function) {
   const std::lock_guard lock(state().mutex);

@@ -15,6 +15,10 @@ struct LedgerEntry {
   std::uint32_t library = 0;          ///< others', that compute: neither fill nor copy
   std::uint64_t read_back_bytes = 0;  ///< copied from the GPU to the host
   bool complete = false;              ///< none has been lost on the way
+
+  /// Whether that many calls, which have so many bytes to read, copied a telling share of those to
+  /// the host, which may compute with them there.
+  bool is_read_back(std::size_t read_bytes, std::size_t calls) const;
 };
 
 /// Writes down which kernels really run (CUPTI's activity records), and whose they are by who

@@ -29,10 +29,6 @@ using protocol::BufferRole;
 constexpr int kScoutNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
-/// Whoever copies one part in this or more of what a call has to read to the host may compute with
-/// it there; sizes, offsets and single results are less.
-constexpr std::size_t kReadBackShare = 8;
-constexpr std::size_t kLeastReadBack = 256;
 
 }  // namespace
 
@@ -130,7 +126,7 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
     device_->synchronize();
     const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
     notes_.unseen = !entry.complete;
-    const bool reads_back = looked_at > 0 && are_read_back(entry.read_back_bytes / looked_at);
+    const bool reads_back = entry.is_read_back(read_bytes(), looked_at);
     reads_back_ = reads_back_ || reads_back;
     notes_.computed = entry.library > 0 || reads_back;
     if (entry.complete) notes_.launches = entry.own;
@@ -141,12 +137,12 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
   notes_.computed = watch.computed();
 }
 
-bool ModuleCandidate::are_read_back(std::uint64_t bytes) const {
-  std::size_t read_bytes = 0;
+std::size_t ModuleCandidate::read_bytes() const {
+  std::size_t bytes = 0;
   for (const BoundTensor& tensor : job_.plan.tensors)
     if (tensor.role == BoundTensor::Role::kInput || tensor.role == BoundTensor::Role::kState)
-      read_bytes += tensor.info.bytes();
-  return bytes >= std::max(read_bytes / kReadBackShare, kLeastReadBack);
+      bytes += tensor.info.bytes();
+  return bytes;
 }
 
 std::uint32_t ModuleCandidate::noted() const {

@@ -76,9 +76,8 @@ class ModuleCandidate : public JudgedCandidate {
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
-  /// Whether that many bytes, copied to the host by a call, are a telling share of its inputs and
-  /// the model's state.
-  bool are_read_back(std::uint64_t bytes) const;
+  /// Of inputs and the model's state, which a call has to read.
+  std::size_t read_bytes() const;
   /// Adds what the request's clock says of a call to `times`.
   void time_call(ModuleSet& set, const protocol::TimeBody& body, std::vector<double>& times);
   /// Milliseconds that what a call began on the host worked on after its return; throws where a

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "kbench/error.hpp"
+#include "kbench/kernelbench.hpp"
+#include "kbench/speed_of_light.hpp"
+#include "run/device_limits.hpp"
+#include "run/eval_options.hpp"
+#include "run/judge_answer.hpp"
+#include "run/lane.hpp"
+#include "run/own_name.hpp"
+
+// The part of a lane that has a candidate judged, and makes a record of what the judge says.
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+using protocol::MessageType;
+
+constexpr auto kExitGrace = std::chrono::milliseconds(500);
+
+/// Whether a module may have something built in its first call, for which it is to have time: a
+/// compiler may have to make its precompiled header first.
+bool builds_late(const Prepared& prepared, const ReadyCode& code) {
+  const bool ordered = prepared.scouted.valid() && prepared.scouted.get().builds.builds > 0;
+  return code.kind == CandidateKind::kModule && !ordered &&
+         code.module.source.find("cpp_extension") != std::string::npos;
+}
+
+/// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
+void reject_flood(Record& record) {
+  const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
+  if (!of_candidate || record.judge == kCompatJudge) return;
+  record.outcome = Outcome::kRejected;
+  record.cause = "too_much_output";
+  record.message = "the candidate's process wrote more than 1 MB to stdout and stderr";
+  record.timing.reset();
+  record.speedup.clear();
+}
+
+}  // namespace
+
+/// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
+/// can go on.
+bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+                       json& details) {
+  // Host code that writes to an input dies of it.
+  const bool on_host = prepared.record.cause == "signal" && code.kind != CandidateKind::kKernel;
+  const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
+                    prepared.record.outcome == Outcome::kCrash &&
+                    ((prepared.record.cause == "illegal_address" && setup_.device.gpu) || on_host);
+  turn_.work();
+  try {
+    // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
+    if (wild) {
+      auto again = start_candidate(setup_, code, true, ahead_.take_spare());
+      run_evaluation(prepared, code, judge, *again, true, details);
+    }
+    return judge.healthy();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+                          StartedCandidate& candidate, bool find_written_source, json& details) {
+  const json request{{"kind", to_string(code.kind)},
+                     {"plan", to_json(code.plan)},
+                     {"pid", candidate.pid()},
+                     {"nonce", candidate.nonce()},
+                     {"load_limit_s", setup_.options->load_limit_s},
+                     {"builds_late", builds_late(prepared, code)},
+                     {"asked_limit_s", setup_.options->call_limit_s},
+                     {"call_limit_s", prepared.call_limit_s},
+                     {"require_clean", setup_.options->require_clean},
+                     {"require_own", setup_.options->require_own},
+                     {"all_trials", setup_.options->all_trials},
+                     {"profile", setup_.options->profile && prepared.timed},
+                     {"has_undefined", !code.undefined_ptx.empty()},
+                     {"lifts_veils", has_timing_kernels(setup_)},
+                     {"timed", prepared.timed && method_of(*setup_.options).timed},
+                     {"find_written_source", find_written_source}};
+  judge.start_evaluation(request, candidate.judge_fd());
+  const WorkerLimits& limits = setup_.host->limits();
+  auto deadline = protocol::Clock::now() + limits.verdict;
+  bool killed = false;
+  while (true) {
+    protocol::Message message;
+    if (!judge.next_event(message, deadline)) {
+      if (killed) throw Error("the judge does not answer");
+      // Without its candidate the judge has nothing left to wait for.
+      candidate.finish(std::chrono::milliseconds(0));
+      killed = true;
+      deadline = protocol::Clock::now() + limits.answer;
+      continue;
+    }
+    if (message.type == MessageType::kPhase) {
+      ahead_.wait_until_quiet();
+      turn_.time();
+      // What it waited for others is no fault of its own.
+      deadline = protocol::Clock::now() + limits.verdict;
+      judge.go();
+      continue;
+    }
+    if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
+      if (read_answer(message).record.outcome != Outcome::kIllegalWrite) return;
+    }
+    take_verdict(prepared, message, candidate, details);
+    if (killed && prepared.record.outcome == Outcome::kCrash) {
+      // It died because it was killed.
+      prepared.record.outcome = Outcome::kTimeout;
+      prepared.record.cause = "verdict_limit";
+      prepared.record.message = "judging took too long, and the candidate was killed";
+    }
+    return;
+  }
+}
+
+void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
+                        StartedCandidate& candidate, json& details) {
+  JudgeAnswer answer = read_answer(message);
+  verdict_phases_ = std::move(answer.phases_s);
+  free_bytes_ = answer.free_bytes;
+  Record& record = prepared.record;
+  take_answer(std::move(answer), setup_.options->estimate_for, record, details);
+  const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
+  if (died) {
+    const ExitStatus status = candidate.finish(kExitGrace);
+    if (candidate.over_memory()) {
+      record.outcome = Outcome::kOutOfMemory;
+      record.cause = "resident_limit";
+      record.message = "the candidate's process used more memory than it may";
+    } else if (status.signaled) {
+      record.cause = "signal";
+      record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
+    }
+  }
+  candidate.end();
+  if (candidate.floods()) reject_flood(record);
+  if (const EvalOptions& options = *setup_.options; options.stored) {
+    options.stored->put_into(record, options.baselines);
+    for (const auto& [name, why] : options.stored->failures(record, options.baselines))
+      if (record.outcome == Outcome::kCorrect) details["failed_baselines"][name] = why;
+  }
+  hold_against_limits(record, prepared.work,
+                      setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
+                      setup_.device.measured, setup_.options->cold_cache);
+  const std::string log = candidate.log();
+  if (!log.empty()) details["log"] = log;
+  give_name(prepared.candidate->id, record, details);
+}
+
+}  // namespace kbench::run
