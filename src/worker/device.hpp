@@ -35,6 +35,7 @@ struct BufferLayout {
   std::size_t data_offset = 0;
   std::size_t data_bytes = 0;
   std::size_t red_before = 0, red_after = 0;  ///< canary bytes directly around the data
+  bool operator==(const BufferLayout&) const = default;
 };
 
 /// Red zone on either side of what candidates may write.

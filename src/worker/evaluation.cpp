@@ -201,7 +201,10 @@ void Evaluation::share(std::size_t slot) {
   CandidateSet& known = sets_[slot];
   if (known.generation == problem_.generation(slot)) return;
   known.generation = problem_.generation(slot);
-  known.work.clear();
+  // The same memory needs no mapping: that of inputs is drawn into, state comes with each model.
+  const bool is_mapped = known.memory_generation == problem_.memory_generation(slot);
+  known.memory_generation = problem_.memory_generation(slot);
+  if (!is_mapped) known.work.clear();
   const bool is_kernel = request_.kind == CandidateKind::kKernel;
   const std::size_t lender = problem_.lender(slot);
   std::vector<protocol::BufferEntry> entries;
@@ -220,12 +223,13 @@ void Evaluation::share(std::size_t slot) {
     // A model that is lent has its state already.
     if (tensor.role == BoundTensor::Role::kState && lender != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
-    if (source) add(i, slot_of(set, tensor).source, BufferRole::kSource);
+    const bool is_new = !is_mapped || tensor.role == BoundTensor::Role::kState;
+    if (source && is_new) add(i, slot_of(set, tensor).source, BufferRole::kSource);
     // What a model's own state becomes is told there; inputs that the reference writes are copied
     // to it before each call.
     const bool is_followed =
         source && !is_kernel && !by_kernelbench_ && slot_of(set, tensor).mutated;
-    if (source && !tensor.writable && !is_followed) continue;
+    if (is_mapped || (source && !tensor.writable && !is_followed)) continue;
     add_work_buffer(known, i, scalar_type(tensor.info.dtype));
     add(i, known.work.back().buffer, BufferRole::kWork);
   }

@@ -78,7 +78,7 @@ class Evaluation {
     std::size_t tensor = 0;  ///< index into the plan's tensors
   };
   struct CandidateSet {
-    std::uint64_t generation = 0;
+    std::uint64_t generation = 0, memory_generation = 0;
     std::vector<WorkBuffer> work;
   };
 

@@ -64,11 +64,14 @@ SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable) {
   return device.create(layout, writable);
 }
 
-Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable) {
+Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable,
+                         SharedBuffer memory) {
   Slot slot;
   slot.name = std::move(name);
   const auto bytes = static_cast<std::size_t>(drawn.numel()) * drawn.element_size();
-  slot.source = create_shared(device, buffer_layout(bytes, device.granularity(), false), writable);
+  const BufferLayout layout = buffer_layout(bytes, device.granularity(), false);
+  const bool fits = memory.base() != nullptr && memory.layout() == layout;
+  slot.source = fits ? std::move(memory) : create_shared(device, layout, writable);
   slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
   slot.source_view.copy_(drawn);
   slot.live = drawn;
@@ -76,26 +79,48 @@ Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& dra
   return slot;
 }
 
-void InputSet::draw(ProblemHost& host, Device& device, const DrawOptions& options) {
+void InputSet::draw(ProblemHost& host, Device& device, const DrawOptions& options,
+                    InputMemory& memory) {
+  const std::size_t kept = memory.inputs.size();
+  has_kept_memory_ = kept > 0;
   arguments_ = host.draw_inputs(std::string(device.name()), options.precision, options.input_seed);
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].is_tensor) {
       argument_slots_.push_back(-1);
       continue;
     }
-    argument_slots_.push_back(static_cast<int>(inputs_.size()));
-    inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor, options.writable));
+    const std::size_t index = inputs_.size();
+    argument_slots_.push_back(static_cast<int>(index));
+    SharedBuffer old = index < kept ? std::move(memory.inputs[index]) : SharedBuffer();
+    const std::byte* before = old.base();
+    inputs_.push_back(make_slot(device, std::to_string(i), arguments_[i].tensor, options.writable,
+                                std::move(old)));
+    has_kept_memory_ =
+        has_kept_memory_ && before != nullptr && inputs_.back().source.base() == before;
   }
+  has_kept_memory_ = has_kept_memory_ && inputs_.size() == kept;
+}
+
+InputMemory InputSet::take_memory() {
+  InputMemory memory{{}, std::move(written_)};
+  for (Slot& slot : inputs_) memory.inputs.push_back(std::move(slot.source));
+  return memory;
+}
+
+void InputSet::note_written(const InputMemory& before) {
+  for (const Slot& slot : inputs_) written_.push_back(slot.mutated);
+  for (const Slot& slot : state()) written_.push_back(slot.mutated);
+  has_kept_memory_ = has_kept_memory_ && written_ == before.written;
 }
 
 InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options,
-                   std::uint32_t trial)
+                   std::uint32_t trial, InputMemory memory)
     : trial_(trial) {
   const std::string device_name(device.name());
   const bool shared = static_cast<bool>(options.shared_model);
   model_ = shared ? options.shared_model
                   : host.build_model(device_name, options.precision, options.init_seed);
-  draw(host, device, options);
+  draw(host, device, options, memory);
   if (!shared)
     for (const auto& entry : host.state_of(model_))
       state_.push_back(make_slot(device, entry.name, entry.tensor.detach(), options.writable));
@@ -109,14 +134,17 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   const auto outputs = host.forward(model_, objects);
   if (shared) random_state_ = host.random_state(device_name);
   keep_what_changed(shared);
+  note_written(memory);
   answers_ = answers_of(outputs, exact, options.errors);
   use_shared_memory();
 }
 
-InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender)
+InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
+                   InputMemory memory)
     : lender_(&lender), trial_(lender.trial_), model_(lender.model_) {
-  draw(host, device, options);
+  draw(host, device, options, memory);
   for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].mutated = lender.inputs_[i].mutated;
+  note_written(memory);
   use_shared_memory();
 }
 

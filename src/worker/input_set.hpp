@@ -33,6 +33,14 @@ struct Slot {
   std::int64_t digest = 0;  ///< of `source`
 };
 
+/// What a set leaves to the next one in its place: the inputs' memory, so that candidates need not
+/// map it again. A model's weights get memory of their own each time: who packs them once may know
+/// them by their address.
+struct InputMemory {
+  std::vector<SharedBuffer> inputs;
+  std::vector<bool> written;  ///< which inputs, and then which state, the reference writes
+};
+
 /// How one trial is drawn.
 struct DrawOptions {
   std::string precision;
@@ -58,9 +66,16 @@ struct Answers {
 class InputSet {
  public:
   /// Draws the set of one trial and runs the reference once. Throws ProblemFailure.
-  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial);
+  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial,
+           InputMemory memory = {});
   /// Other inputs for the model and the state of `lender`, which has to outlive this set.
-  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender);
+  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
+           InputMemory memory = {});
+
+  /// What can be kept of a set that is to be drawn anew; of no further use itself.
+  InputMemory take_memory();
+  /// Whether it was drawn into the memory that it was given, and is written as the one before.
+  bool has_kept_memory() const { return has_kept_memory_; }
 
   std::uint32_t trial() const { return trial_; }
   const std::vector<Slot>& inputs() const { return inputs_; }  ///< one per tensor input
@@ -101,14 +116,18 @@ class InputSet {
   std::size_t size_bytes() const;
 
  private:
-  void draw(ProblemHost& host, Device& device, const DrawOptions& options);
+  void draw(ProblemHost& host, Device& device, const DrawOptions& options, InputMemory& memory);
   void use_shared_memory();
-  static Slot make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable);
+  static Slot make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable,
+                        SharedBuffer memory = {});
+  void note_written(const InputMemory& before);
   void keep_what_changed(bool shared);
   std::vector<Slot*> written_slots();
 
   InputSet* lender_ = nullptr;
   std::uint32_t trial_;
+  bool has_kept_memory_ = false;
+  std::vector<bool> written_;  ///< a lender may be gone when it is asked for
   pybind11::object model_;
   std::string random_state_;
   std::vector<Argument> arguments_;

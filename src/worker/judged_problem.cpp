@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
@@ -94,8 +95,9 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   if (options_.device != "cpu")
     most_kept_bytes_ = static_cast<std::size_t>(kKeptShare * options_.memory_share * free_before);
   generations_.resize(sets_.size());
+  memory_generations_.resize(sets_.size());
   sets_[0] = std::move(first);
-  generations_[0] = 1;
+  generations_[0] = memory_generations_[0] = 1;
   signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
                                sets_[0]->arguments(), sets_[0]->expected());
   prepare_baselines();
@@ -224,14 +226,27 @@ void JudgedProblem::measure_reference(InputSet& set) {
 InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
   const std::size_t slot = trial % resident_;
   if (!sets_[slot] || sets_[slot]->trial() != trial) {
-    sets_[slot].reset();
-    sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial);
-    ++generations_[slot];
+    InputMemory memory = take_memory(slot);
+    put(slot,
+        std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial, std::move(memory)));
     release_idle(*sets_[slot]);
     // Candidates hold copies of the inputs: what drawing leaves in torch's cache is theirs to use.
     if (by_kernelbench_) release_memory(options_.device);
   }
   return *sets_[slot];
+}
+
+/// What the set in a slot leaves to the next one there; all else of it goes first.
+InputMemory JudgedProblem::take_memory(std::size_t slot) {
+  const auto old = std::exchange(sets_[slot], nullptr);
+  // By KernelBench's rules candidates get inputs as the reference leaves them, and all of the rest.
+  return old && !by_kernelbench_ ? old->take_memory() : InputMemory{};
+}
+
+void JudgedProblem::put(std::size_t slot, std::unique_ptr<InputSet> set) {
+  sets_[slot] = std::move(set);
+  ++generations_[slot];
+  if (!sets_[slot]->has_kept_memory()) ++memory_generations_[slot];
 }
 
 void JudgedProblem::release_idle(const InputSet& drawn) {

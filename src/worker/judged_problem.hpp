@@ -111,6 +111,8 @@ class JudgedProblem {
   InputSet& slot_set(std::size_t slot);
   /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
   std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
+  /// Counts how often the memory of its inputs became another one: mostly it is drawn into anew.
+  std::uint64_t memory_generation(std::size_t slot) const { return memory_generations_[slot]; }
   /// The families of inputs that it is asked with besides those that it draws.
   std::vector<std::string> families() const;
   /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
@@ -162,6 +164,8 @@ class JudgedProblem {
   void prepare_baselines();
   /// How many sets stay in memory, by the size of the first.
   void make_room(double free_before, const InputSet& first);
+  InputMemory take_memory(std::size_t slot);
+  void put(std::size_t slot, std::unique_ptr<InputSet> set);
   /// What drawing a set leaves in torch's cache, where that is much.
   void release_idle(const InputSet& drawn);
   DrawOptions draw_options(std::uint32_t trial);
@@ -202,7 +206,7 @@ class JudgedProblem {
   bool has_oracle_ = true;
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
-  std::vector<std::uint64_t> generations_;
+  std::vector<std::uint64_t> generations_, memory_generations_;
   /// A model that was compiled or captured, for the set of that generation.
   struct ReadyModel {
     pybind11::object model;

@@ -28,10 +28,10 @@ InputSet& JudgedProblem::timed_set(std::size_t slot) {
   const std::size_t lending = lender(slot);
   InputSet& model = slot_set(lending);
   if (!sets_[slot] || lent_[slot] != generations_[lending]) {
-    sets_[slot].reset();
-    sets_[slot] = std::make_unique<InputSet>(host_, *device_, draw_timed_options(), model);
+    InputMemory memory = take_memory(slot);
+    put(slot, std::make_unique<InputSet>(host_, *device_, draw_timed_options(), model,
+                                         std::move(memory)));
     lent_[slot] = generations_[lending];
-    ++generations_[slot];
   }
   return *sets_[slot];
 }

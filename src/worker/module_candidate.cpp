@@ -65,6 +65,7 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     set.called = true;
     return;
   }
+  set.model = py::none();  // before there are two
   set.buffers.clear();
   set.state.clear();
   set.called = false;

@@ -113,5 +113,68 @@ TEST(Inputs, MayBeWrittenWhereTheReferenceWritesThem) {
   }
 }
 
+/// More trials than sets of inputs stay in memory: later ones are drawn where the first ones were.
+TEST(Trials, ThatFollowInTheSameMemoryAreAskedAnew) {
+  const std::string model = std::string(kImports) + R"(
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(16))
+
+    def forward(self, x, y):
+        y.add_(1)
+        return x * self.scale + y
+)";
+  const auto module_that = [&](const std::string& does) {
+    return "KEPT = {}\n" + model + "\n\nclass ModelNew(Model):\n    def forward(self, x, y):\n" +
+           does;
+  };
+  const std::string kernel =
+      "__global__ void scaled(const float* x, const float* s, float* y, float* z, int n) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) z[i] = x[i] * s[i % 16] + (y[i] += 1.0f);\n"
+      "}\n";
+  const TempFolder folder;
+  folder.write("set/level1/1_Scaled.py",
+               model +
+                   "\n\ndef get_inputs():\n"
+                   "    return [torch.randn(64, 16), torch.randn(64, 16)]\n"
+                   "\n\ndef get_init_inputs():\n    return []\n");
+  const std::map<std::string, std::pair<std::string, std::string>> candidates{
+      {"plain.py", {"correct", module_that("        return super().forward(x, y)\n")}},
+      // Inputs come back to an address with other content; what was kept is the answer to the old.
+      {"kept.py",
+       {"cheat", module_that("        z = super().forward(x, y)\n"
+                             "        return KEPT.setdefault(x.data_ptr(), z.clone())\n")}},
+      {"kernel.cu",
+       {"correct",
+        "//@ dims x[M, N]\n//@ inout y\n//@ out z like x\n"
+        "//@ scaled<<<cdiv(M * N, 256), 256>>>(x, scale, y, z, M * N)\n" +
+            kernel}},
+      // Weights are packed when they have another address.
+      {"packed.cu",
+       {"correct", "#include <torch/extension.h>\n" + kernel +
+                       "static torch::Tensor packed;\n"
+                       "static void* packed_of = nullptr;\n"
+                       "torch::Tensor forward(torch::Tensor x, torch::Tensor y,"
+                       " torch::Tensor scale) {\n"
+                       "  if (scale.data_ptr() != packed_of) packed = scale.clone();\n"
+                       "  packed_of = scale.data_ptr();\n"
+                       "  auto z = torch::empty_like(x);\n"
+                       "  scaled<<<4, 256>>>(x.data_ptr<float>(), packed.data_ptr<float>(),\n"
+                       "                     y.data_ptr<float>(), z.data_ptr<float>(), 1024);\n"
+                       "  return z;\n"
+                       "}\n"}}};
+  for (const auto& [name, candidate] : candidates)
+    folder.write("candidates/me/1_Scaled/" + name, candidate.second);
+  const auto records = judge_folder(folder, {"--trials", "20"});
+  EXPECT_EQ(records.size(), candidates.size());
+  for (const auto& [id, record] : records)
+    EXPECT_EQ(to_string(record.outcome),
+              candidates.at(std::filesystem::path(id).filename().string()).first)
+        << id << ": " << record.message;
+}
+
 }  // namespace
 }  // namespace kbench::test

@@ -2,6 +2,7 @@
 #include "worker/judge_kernels.hpp"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,9 +44,33 @@ class Kernels : public testing::Test {
     return work();
   }
 
+  struct Pair {
+    std::string what;
+    at::Tensor expected, got;
+    double tolerance = 1e-4;
+  };
+
+  /// All by kernels that are loaded once.
+  void expect_same_comparisons(const std::vector<Pair>& pairs) {
+    const auto compared = [&] {
+      std::vector<Comparison> comparisons;
+      for (const auto& [what, expected, got, tolerance] : pairs)
+        comparisons.push_back(compare(expected, got, tolerance));
+      return comparisons;
+    };
+    const auto torch = compared();
+    const auto ours = with_kernels(compared);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      SCOPED_TRACE(pairs[i].what);
+      expect_same(torch[i], ours[i]);
+    }
+  }
+
   void expect_same_comparison(const at::Tensor& expected, const at::Tensor& got, double tolerance) {
-    const auto torch = compare(expected, got, tolerance);
-    const auto ours = with_kernels([&] { return compare(expected, got, tolerance); });
+    expect_same_comparisons({{"", expected, got, tolerance}});
+  }
+
+  static void expect_same(const Comparison& torch, const Comparison& ours) {
     EXPECT_EQ(ours.wrong_elements, torch.wrong_elements);
     EXPECT_EQ(ours.max_abs_error, torch.max_abs_error);
     if (std::isinf(torch.max_rel_error))
@@ -71,54 +96,60 @@ at::Tensor draw(std::int64_t count, at::ScalarType type) {
 }
 
 TEST_F(Kernels, CompareAsTorchDoesForEveryTypeAndSize) {
+  std::vector<Pair> pairs;
   for (const auto type : kTypes)
     for (const std::int64_t count : {1, 3, 16, 4095, 70'001}) {
-      SCOPED_TRACE(testing::Message() << type << " × " << count);
+      const auto what = fmt::format("{} × {}", at::toString(type), count);
       const auto expected = draw(count, type);
-      expect_same_comparison(expected, expected.clone(), 1e-4);
+      pairs.push_back({what, expected, expected.clone()});
       auto got = expected.clone();
       got[count / 2] = at::isFloatingType(type) ? expected[count / 2] * 1.5 + 1
                                                 : expected[count / 2].logical_not().to(type);
       got[count - 1] = got[count / 2];
-      expect_same_comparison(expected, got, 1e-4);
+      pairs.push_back({what + ", two wrong", expected, got});
     }
+  expect_same_comparisons(pairs);
 }
 
 TEST_F(Kernels, CompareNarrowOutputsWithAWiderTruth) {
+  std::vector<Pair> pairs;
   for (const auto type : {at::kHalf, at::kBFloat16})
     for (const std::int64_t count : {1, 7, 8, 4095, 70'001}) {
-      SCOPED_TRACE(testing::Message() << type << " × " << count);
+      const auto what = fmt::format("{} × {}", at::toString(type), count);
       const auto expected = draw(count, at::kFloat);
       auto got = expected.to(type);
-      expect_same_comparison(expected, got, 1e-3);
+      pairs.push_back({what, expected, got.clone(), 1e-3});
       got[count / 2] = kNan;
       got[count - 1] = 300;
-      expect_same_comparison(expected, got, 1e-2);
-      expect_same_comparison(expected.slice(0, 1), got.slice(0, 1), 1e-2);
+      pairs.push_back({what + ", two wrong", expected, got, 1e-2});
+      pairs.push_back({what + ", without the first", expected.slice(0, 1), got.slice(0, 1), 1e-2});
     }
+  expect_same_comparisons(pairs);
 }
 
 TEST_F(Kernels, CountErrorsOnBothSidesOfTheTolerance) {
   const auto expected = draw(50'000, at::kFloat);
-  for (const double noise : {1e-6, 1e-5, 1e-4, 1e-3}) {
-    SCOPED_TRACE(noise);
-    const auto got = expected * (1 + noise * at::randn({50'000}));
-    expect_same_comparison(expected, got, 1e-5);
-  }
+  std::vector<Pair> pairs;
+  for (const double noise : {1e-6, 1e-5, 1e-4, 1e-3})
+    pairs.push_back({fmt::format("noise of {}", noise), expected,
+                     expected * (1 + noise * at::randn({50'000})), 1e-5});
+  expect_same_comparisons(pairs);
 }
 
 TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
   const std::vector<double> values{0, -0.0, 1, -2.5, kInf, -kInf, kNan, 1e30, 1e-40};
+  std::vector<Pair> pairs;
   for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16})
     for (const double e : values)
       for (const double g : values) {
-        SCOPED_TRACE(testing::Message() << type << ": " << e << " against " << g);
         auto expected = at::ones({40}).to(type);
         auto got = expected.clone();
         expected[17] = e;
         got[17] = g;
-        expect_same_comparison(expected, got, 1e-4);
+        pairs.push_back(
+            {fmt::format("{}: {} against {}", at::toString(type), e, g), expected, got});
       }
+  expect_same_comparisons(pairs);
 }
 
 TEST_F(Kernels, ScaleHugeDoublesWithoutOverflow) {
@@ -136,17 +167,19 @@ TEST_F(Kernels, TakeTensorsThatAreNotAligned) {
 }
 
 TEST_F(Kernels, SeeEveryChangedBit) {
-  for (const std::int64_t count : {1, 7, 8, 9, 4099}) {
-    const auto bytes = at::randint(256, {count}, at::kByte);
-    const auto before = with_kernels([&] { return content_digest(bytes); });
-    EXPECT_TRUE(with_kernels([&] { return same_bits(bytes, bytes.clone()); }));
-    for (const std::int64_t at : {std::int64_t{0}, count / 2, count - 1}) {
-      auto changed = bytes.clone();
-      changed[at] = changed[at].bitwise_xor(16);
-      EXPECT_FALSE(with_kernels([&] { return same_bits(bytes, changed); }));
-      EXPECT_NE(with_kernels([&] { return content_digest(changed); }), before);
+  with_kernels([] {
+    for (const std::int64_t count : {1, 7, 8, 9, 4099}) {
+      const auto bytes = at::randint(256, {count}, at::kByte);
+      const auto before = content_digest(bytes);
+      EXPECT_TRUE(same_bits(bytes, bytes.clone()));
+      for (const std::int64_t at : {std::int64_t{0}, count / 2, count - 1}) {
+        auto changed = bytes.clone();
+        changed[at] = changed[at].bitwise_xor(16);
+        EXPECT_FALSE(same_bits(bytes, changed));
+        EXPECT_NE(content_digest(changed), before);
+      }
     }
-  }
+  });
 }
 
 TEST_F(Kernels, DigestSeesSwappedWords) {
@@ -154,8 +187,7 @@ TEST_F(Kernels, DigestSeesSwappedWords) {
   auto swapped = words.clone();
   swapped[3] = 90;
   swapped[90] = 3;
-  EXPECT_NE(with_kernels([&] { return content_digest(words); }),
-            with_kernels([&] { return content_digest(swapped); }));
+  with_kernels([&] { EXPECT_NE(content_digest(words), content_digest(swapped)); });
 }
 
 TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
