@@ -39,9 +39,14 @@ class StoredBaselines {
   void add_rival(const Record& rival, const std::string& baseline);
 
   /// Which of the baselines have no times for that record's problem, and are to be measured beside
-  /// its candidate; rivals never are.
-  std::vector<std::string> missing(const Record& blank,
-                                   const std::vector<std::string>& baselines) const;
+  /// its candidate; rivals never are. With a `method` ("events", "cupti", "cupti_busy", "graph",
+  /// "wall") no times by that one, held or not.
+  std::vector<std::string> missing(const Record& blank, const std::vector<std::string>& baselines,
+                                   std::string_view method = {}) const;
+
+  /// False where one of the baselines could not be held when it was timed as beside kernels: a
+  /// candidate of that problem that is held has no speedup over it.
+  bool allow_held(const Record& blank, const std::vector<std::string>& baselines) const;
 
   /// That baseline's time, in milliseconds, for the problem of a record; none where none is stored.
   std::optional<Measured> time_of(const Record& record, const std::string& baseline) const;
@@ -63,6 +68,7 @@ class StoredBaselines {
     bool stored = true;  ///< else of this run
   };
   static std::string key_of(const Record& record);
+  const std::vector<Side>* sides_of(const Record& record, const std::string& baseline) const;
   /// Of the times of that baseline those by the record's method, else any.
   const Side* find(const Record& record, const std::string& baseline) const;
   /// In the place of an earlier one by the same method.

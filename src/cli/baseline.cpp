@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,6 +24,7 @@
 #include "kbench/kernelbench.hpp"
 #include "kbench/run.hpp"
 #include "kbench/stored_baselines.hpp"
+#include "kbench/timing_method.hpp"
 #include "run/judge_client.hpp"
 
 namespace kbench::cli {
@@ -60,6 +62,11 @@ std::string time_text(const std::optional<Measured>& time) {
   if (!time->hi) return text;
   return fmt::format("{} ±{:.1f}%", text,
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
+}
+
+/// Of an option that a header leaves out.
+std::string usual(const std::string& option) {
+  return option == "score" ? EvalOptions().score : EvalOptions().timing;
 }
 
 std::optional<Measured> time_beside_kernels(const Record& record, const std::string& baseline) {
@@ -119,11 +126,15 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
   if (arguments.resume && std::filesystem::exists(out)) {
     const RunFile before = read_run(out);
     for (const RunHeader& header : before.headers)
-      if (const std::string l2 = header.options.value("l2", arguments.l2); l2 != arguments.l2)
-        throw UsageError(
-            fmt::format("{} holds times taken with --l2 {}, and this run is {}: name another file "
-                        "with --out",
-                        out.string(), l2, arguments.l2));
+      for (const auto& [option, now] : std::map<std::string, std::string>{
+               {"l2", arguments.l2}, {"timing", options.timing}, {"score", options.score}})
+        if (const std::string then =
+                header.options.value(option, option == "l2" ? now : usual(option));
+            then != now)
+          throw UsageError(
+              fmt::format("{} holds times taken with --{} {}, and this run is {}: name another "
+                          "file with --out",
+                          out.string(), option, then, now));
     known = resumable_keys(before);
   }
   for (std::size_t i = 0; i < problems.size(); ++i)
@@ -161,6 +172,7 @@ Subcommand add_baseline(CLI::App& app) {
                       "a file, a folder, a glob, or a name in a set; none: all shipped problems");
   add_judging_options(*command, arguments->judging, arguments->options);
   add_baseline_option(*command, arguments->options, Rivals::kNone);
+  add_timing_options(*command, arguments->options);
   command->add_option("--l2", arguments->l2, "cache before each timed call: cold or warm")
       ->check(one_of({"cold", "warm"}))
       ->capture_default_str();
@@ -177,6 +189,9 @@ Subcommand add_baseline(CLI::App& app) {
     arguments->options.cold_cache = arguments->l2 == "cold";
     arguments->options.beside_kernels = true;
     take_judging_options(*command, arguments->judging, arguments->options);
+    check_score(arguments->options);
+    if (!find_timing_method(arguments->options.timing)->timed)
+      throw UsageError("kbench baseline measures times: --timing none leaves nothing to measure");
     if (kernelbench_row(arguments->options.precision) != nullptr)
       throw UsageError("kbench baseline does not go with --kb-compat: import KernelBench's times");
     try {

@@ -225,23 +225,6 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   return faulty ? kFault : malformed ? kUsage : 0;
 }
 
-/// A score of other times than the method's would be two methods in one.
-void check_score(const EvalOptions& options) {
-  const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
-  const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
-                       (options.score == kWallScore && clock != protocol::TimeClock::kHost);
-  if (differs && clock != protocol::TimeClock::kEvents)
-    throw UsageError(fmt::format("--timing {} and --score {} ask for two clocks: leave one out",
-                                 options.timing, options.score));
-}
-
-std::string timing_help() {
-  std::vector<std::string> rows;
-  for (const TimingMethod& method : timing_methods())
-    rows.push_back(fmt::format("{}: {}", method.name, method.meaning));
-  return fmt::format("{}", fmt::join(rows, "; "));
-}
-
 /// What `--profile` asks for, before anything runs.
 void take_profile(const std::string& asked, EvalOptions& options) {
   options.profile = !asked.empty();
@@ -263,14 +246,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
                  "run file, of kbench baseline or any other, whose times of baselines are used "
                  "instead of measuring them; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--timing", a.options.timing, timing_help())
-      ->check(one_of(names_of(timing_methods())))
-      ->capture_default_str();
-  app.add_option("--score", a.options.score,
-                 "what a call's time is on a GPU: span, from the first start of its work to the "
-                 "last end; busy, while any of it ran; wall, what a caller waits")
-      ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
-      ->capture_default_str();
+  add_timing_options(app, a.options);
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(one_of({"cold", "warm"}))
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/stored_baselines.hpp"
+#include "kbench/timing_method.hpp"
 
 namespace kbench::cli {
 
@@ -37,6 +38,38 @@ void take_judging_options(const CLI::App& app, const JudgingArguments& arguments
                           EvalOptions& options) {
   options.shrink = parse_shrink(arguments.shrink);
   if (arguments.kb_compat) choose_kernelbench_rules(app, options);
+}
+
+namespace {
+
+std::string timing_help() {
+  std::vector<std::string> rows;
+  for (const TimingMethod& method : timing_methods())
+    rows.push_back(fmt::format("{}: {}", method.name, method.meaning));
+  return fmt::format("{}", fmt::join(rows, "; "));
+}
+
+}  // namespace
+
+void add_timing_options(CLI::App& app, EvalOptions& options) {
+  app.add_option("--timing", options.timing, timing_help())
+      ->check(one_of(names_of(timing_methods())))
+      ->capture_default_str();
+  app.add_option("--score", options.score,
+                 "what a call's time is on a GPU: span, from the first start of its work to the "
+                 "last end; busy, while any of it ran; wall, what a caller waits")
+      ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
+      ->capture_default_str();
+}
+
+/// A score of other times than the method's would be two methods in one.
+void check_score(const EvalOptions& options) {
+  const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
+  const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
+                       (options.score == kWallScore && clock != protocol::TimeClock::kHost);
+  if (differs && clock != protocol::TimeClock::kEvents)
+    throw UsageError(fmt::format("--timing {} and --score {} ask for two clocks: leave one out",
+                                 options.timing, options.score));
 }
 
 void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals) {

@@ -32,6 +32,11 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
+/// Adds `--timing` and `--score`.
+void add_timing_options(CLI::App& app, EvalOptions& options);
+/// Throws UsageError where they ask for two clocks.
+void check_score(const EvalOptions& options);
+
 /// Whether a command takes candidates as baselines.
 enum class Rivals : std::uint8_t { kTaken, kNone };
 /// Adds `--baseline`.

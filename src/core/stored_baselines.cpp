@@ -12,24 +12,41 @@
 
 namespace kbench {
 
+namespace {
+
+/// Whether a record's method is that one, held or not; any, where that is empty.
+bool is_by(std::string_view method, std::string_view wanted) {
+  if (wanted.empty() || method == wanted) return true;
+  if (!method.starts_with(wanted) || method[wanted.size()] != '_') return false;
+  const bool is_busy = method.substr(wanted.size()).starts_with("_busy");
+  return !is_busy;
+}
+
+}  // namespace
+
 std::string StoredBaselines::key_of(const Record& record) {
   // The hash is of the problem's text and its sizes.
   return fmt::format("{}\n{}\n{}\n{}\n{}", record.problem.str(), record.problem_hash.str(),
                      record.precision.str(), record.device.str(), record.torch.str());
 }
 
-const StoredBaselines::Side* StoredBaselines::find(const Record& record,
-                                                   const std::string& baseline) const {
+const std::vector<StoredBaselines::Side>* StoredBaselines::sides_of(
+    const Record& record, const std::string& baseline) const {
   const auto problem = sides_.find(key_of(record));
   if (problem == sides_.end()) return nullptr;
   const auto found = problem->second.find(baseline);
-  if (found == problem->second.end()) return nullptr;
-  const std::vector<Side>& sides = found->second;
+  return found == problem->second.end() ? nullptr : &found->second;
+}
+
+const StoredBaselines::Side* StoredBaselines::find(const Record& record,
+                                                   const std::string& baseline) const {
+  const std::vector<Side>* sides = sides_of(record, baseline);
+  if (sides == nullptr) return nullptr;
   const auto alike = [&](const Side& side) {
     return record.timing && side.method == record.timing->method;
   };
-  const auto side = std::ranges::find_if(sides, alike);
-  return side == sides.end() ? &sides.front() : &*side;
+  const auto side = std::ranges::find_if(*sides, alike);
+  return side == sides->end() ? &sides->front() : &*side;
 }
 
 void StoredBaselines::keep(const Record& record, const std::string& baseline, const Side& side) {
@@ -119,12 +136,30 @@ std::map<std::string, std::string> StoredBaselines::failures(
 }
 
 std::vector<std::string> StoredBaselines::missing(const Record& blank,
-                                                  const std::vector<std::string>& baselines) const {
+                                                  const std::vector<std::string>& baselines,
+                                                  std::string_view method) const {
   std::vector<std::string> names;
   std::ranges::copy_if(baselines, std::back_inserter(names), [&](const std::string& name) {
-    return !is_rival(name) && find(blank, name) == nullptr;
+    if (is_rival(name)) return false;
+    const std::vector<Side>* sides = sides_of(blank, name);
+    return sides == nullptr || std::ranges::none_of(*sides, [&](const Side& side) {
+             return is_by(side.method.str(), method);
+           });
   });
   return names;
+}
+
+bool StoredBaselines::allow_held(const Record& blank,
+                                 const std::vector<std::string>& baselines) const {
+  return std::ranges::all_of(baselines, [&](const std::string& name) {
+    const std::vector<Side>* sides = is_rival(name) ? nullptr : sides_of(blank, name);
+    if (sides == nullptr) return true;
+    const auto has = [&](std::string_view method) {
+      return std::ranges::any_of(*sides,
+                                 [&](const Side& side) { return side.method.str() == method; });
+    };
+    return has("events_held_net") || !has("events_net");
+  });
 }
 
 std::optional<Measured> StoredBaselines::time_of(const Record& record,

@@ -32,6 +32,19 @@ protocol::TimeClock clock_of(const EvalOptions& options) {
   return method_of(options).clock;
 }
 
+std::string method_prefix(const EvalOptions& options) {
+  switch (clock_of(options)) {
+    case protocol::TimeClock::kDevice:
+      return options.score == kBusyScore ? "cupti_busy" : "cupti";
+    case protocol::TimeClock::kGraph:
+      return "graph";
+    case protocol::TimeClock::kHost:
+      return "wall";
+    default:
+      return "events";
+  }
+}
+
 json options_json(const EvalOptions& options) {
   json object{{"precision", precision_of(options)},
               {"judge", judge_of(options)},

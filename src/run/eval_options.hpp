@@ -19,6 +19,8 @@ std::string precision_of(const EvalOptions& options);
 const TimingMethod& method_of(const EvalOptions& options);
 /// By what calls on a GPU are timed: `--score` may want another clock than the method's.
 protocol::TimeClock clock_of(const EvalOptions& options);
+/// What the methods of its records on a GPU begin with: "events", "cupti_busy".
+std::string method_prefix(const EvalOptions& options);
 /// Record::judge of its verdicts.
 const char* judge_of(const EvalOptions& options);
 /// The options that change a verdict.

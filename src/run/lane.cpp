@@ -60,11 +60,14 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["device"] = setup.device.name;
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
-  request["baselines"] = stored_times(options).missing(prepared.record, options.baselines);
+  const bool by_gpu = setup.device.gpu && method_of(options).timed;
+  request["baselines"] = stored_times(options).missing(prepared.record, options.baselines,
+                                                       by_gpu ? method_prefix(options) : "");
   request["baseline_cache"] = setup.baseline_cache;
   request["beside_kernels"] = options.beside_kernels;
   request["cold_cache"] = options.cold_cache;
-  request["held"] = method_of(options).held;
+  request["held"] = method_of(options).held &&
+                    stored_times(options).allow_held(prepared.record, options.baselines);
   request["clock"] = static_cast<std::uint32_t>(clock_of(options));
   request["score"] = options.score;
   request["families"] = options.families;

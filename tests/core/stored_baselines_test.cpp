@@ -93,6 +93,37 @@ TEST(StoredBaselines, AreThoseByTheMethodOfTheCandidate) {
   EXPECT_THAT(graph.flags, ElementsAre("stored_baseline_unlike"));
 }
 
+TEST(StoredBaselines, ByAnotherMethodAreMeasured) {
+  Record both = reference();
+  OtherTimes held{.method = "events_held_net", .sides = {{"eager", both.timing->sides["eager"]}}};
+  both.timing->beside_kernels = std::make_shared<const OtherTimes>(held);
+  const auto missing = [](const Record& record, std::string_view method) {
+    return stored({record}).missing(candidate(), {"eager"}, method).size();
+  };
+  for (const char* method : {"", "events"}) EXPECT_EQ(missing(both, method), 0u) << method;
+  for (const char* method : {"cupti", "cupti_busy", "graph", "wall"})
+    EXPECT_EQ(missing(both, method), 1u) << method;
+  Record by_records = reference();
+  by_records.timing->method = "cupti_held";
+  EXPECT_EQ(missing(by_records, "cupti"), 0u);
+  EXPECT_EQ(missing(by_records, "cupti_busy"), 1u);
+  by_records.timing->method = "cupti_busy_held";
+  EXPECT_EQ(missing(by_records, "cupti"), 1u);
+  EXPECT_EQ(missing(by_records, "cupti_busy"), 0u);
+}
+
+TEST(StoredBaselines, OfWhatCannotBeHeldHoldNobody) {
+  Record both = reference();
+  const auto allow = [&](const char* beside) {
+    OtherTimes other{.method = beside, .sides = {{"eager", both.timing->sides["eager"]}}};
+    both.timing->beside_kernels = std::make_shared<const OtherTimes>(other);
+    return stored({both}).allow_held(candidate(), {"eager", "compile"});
+  };
+  EXPECT_TRUE(allow("events_held_net"));
+  EXPECT_FALSE(allow("events_net"));
+  EXPECT_TRUE(stored({}).allow_held(candidate(), {"eager"}));
+}
+
 TEST(StoredBaselines, OfAnotherDriverAreNotTaken) {
   RunFile run = run_of({reference()});
   run.headers[0].environment["driver"] = "580.159.03";
