@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <random>
 
@@ -28,17 +29,28 @@ constexpr int kFewestOfLongCalls = 6;
 /// cost seconds, and a block differs less from others.
 constexpr std::size_t kFewestBlocks = 4;
 
+/// Bounds of each side that are made whatever the budget says: of two, resampled, a kernel against
+/// itself is told apart at 95 % in 23 of 100 comparisons.
+constexpr std::size_t kFewestBounds = 4;
+
 /// Of times that are no measure of anything, the fewest that are worth telling.
 constexpr Block kRough{.discarded = 0, .counted = 2};
 
 /// At least 8 calls that count and 2 that do not, unless single calls are long: what a switch
-/// between processes costs is then little beside them.
-Block block_of(double call_ms) {
+/// between processes costs is then little beside them. Where a block is one bound, more blocks tell
+/// more than more calls in each.
+Block block_of(double call_ms, bool is_bound) {
   if (call_ms <= kLong_ms) return {.discarded = 2, .counted = 8};
   if (call_ms <= kLonger_ms) return {.discarded = 1, .counted = 5};
-  constexpr int kCounted = kFewestOfLongCalls / 2;
-  return {.discarded = call_ms <= kVeryLong_ms ? 1 : 0, .counted = kCounted};
+  if (call_ms <= kVeryLong_ms) return {.discarded = 1, .counted = is_bound ? 2 : 3};
+  return {.discarded = 0, .counted = is_bound ? 1 : 3};
 }
+
+/// How one side is measured.
+struct Course {
+  Block block;
+  int least = 0;  ///< measurements
+};
 
 double call_length_ms(const TimedSide& side) {
   if (side.about_ms > kVeryLong_ms) return side.about_ms;
@@ -47,14 +59,6 @@ double call_length_ms(const TimedSide& side) {
   // A very long one may have been the first of its kind, compiled in it: another one tells.
   return call_ms > kSuspicious_ms ? std::min(call_ms, side.measure({.discarded = 1}).at(0))
                                   : call_ms;
-}
-
-/// Whether a side has been measured often enough to ask how well it is known.
-bool often_enough(const Block& block, std::size_t count, const TimingLimits& limits) {
-  const int least = block.counted <= kFewestOfLongCalls / 2
-                        ? std::min(kFewestOfLongCalls, limits.min_measurements)
-                        : limits.min_measurements;
-  return count >= static_cast<std::size_t>(least);
 }
 
 struct Interval {
@@ -80,6 +84,21 @@ std::vector<double> resampled(const Series& series, Random& random) {
   return sample;
 }
 
+/// By what an interval that is drawn from so many blocks is too narrow: few that are drawn from
+/// themselves spread less than those that were not seen, and tell little of how far those spread
+/// (Student's t, of two sides alike). Of an H200's kernels against themselves 11 of 196 comparisons
+/// told them apart without the latter, 3 with it.
+double widening(std::size_t blocks) {
+  if (blocks < 2) return 1;
+  constexpr double kNormal = 1.960;
+  constexpr double kStudent[] = {4.303, 2.776, 2.447, 2.306, 2.228, 2.179, 2.145, 2.120,
+                                 2.101, 2.086, 2.074, 2.064, 2.056, 2.048, 2.042};
+  const std::size_t row = blocks - 2;  // of twice the blocks, less two, degrees of freedom
+  const double student = row < std::size(kStudent) ? kStudent[row] : kNormal;
+  const auto count = static_cast<double>(blocks);
+  return std::sqrt(count / (count - 1)) * student / kNormal;
+}
+
 /// The 95 % interval of `value`, of which `draw` gives one after another from resampled data;
 /// `blocks` is how many those are drawn from.
 Interval bootstrap(double value, std::size_t blocks,
@@ -88,9 +107,7 @@ Interval bootstrap(double value, std::size_t blocks,
   std::vector<double> values(kResamples);
   for (auto& drawn : values) drawn = draw(random);
   std::sort(values.begin(), values.end());
-  // Few blocks that are drawn from themselves spread less than those that were not seen.
-  const auto count = static_cast<double>(blocks);
-  const double wider = count > 1 ? std::sqrt(count / (count - 1)) : 1;
+  const double wider = widening(blocks);
   const auto end = [&](double drawn) { return value * std::pow(drawn / value, wider); };
   return {value, end(values[kResamples / 40]), end(values[kResamples - 1 - kResamples / 40])};
 }
@@ -123,19 +140,23 @@ bool precise_enough(const TimedRun& run, const std::vector<TimedSide>& sides, do
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<DeviceState()>& state) {
   TimedRun run;
-  std::map<std::string, Block> blocks;
+  std::map<std::string, Course> courses;
+  const bool is_bound = limits.min_blocks > 0;
   bool all_short = true;
   const auto measure_block = [&](const TimedSide& side) {
-    if (!blocks.contains(side.name)) {
+    if (!courses.contains(side.name)) {
       const double call_ms = limits.rough ? 0 : call_length_ms(side);
       all_short = all_short && call_ms <= kLong_ms;
-      Block block = limits.rough ? kRough : block_of(call_ms);
+      Block block = limits.rough ? kRough : block_of(call_ms, is_bound);
       block.counted = std::min(block.counted, side.max_counted);
       if (!limits.discard) block.discarded = 0;
-      blocks[side.name] = block;
+      const int least = call_ms <= kLonger_ms
+                            ? limits.min_measurements
+                            : std::min(kFewestOfLongCalls, limits.min_measurements);
+      courses[side.name] = {block, least};
       run.block_sizes[side.name] = static_cast<std::size_t>(block.counted);
     }
-    const Block block = blocks[side.name];
+    const Block block = courses[side.name].block;
     const auto times = side.measure(block);
     auto& kept = run.measurements[side.name];
     kept.insert(kept.end(), times.begin() + block.discarded, times.end());
@@ -154,12 +175,14 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
         run.measurements.begin(), run.measurements.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     const auto count = static_cast<int>(smallest->second.size());
-    if (!std::ranges::all_of(run.measurements, [&](const auto& side) {
-          const auto& [name, times] = side;
-          return often_enough(blocks.at(name), times.size(), limits) &&
-                 (!all_short || times.size() >= kFewestBlocks * run.block_sizes.at(name));
-        }))
-      continue;
+    const std::size_t fewest = std::max(all_short ? kFewestBlocks : 0,
+                                        std::min(is_bound ? kFewestBounds : 0, limits.min_blocks));
+    const bool is_enough = std::ranges::all_of(run.measurements, [&](const auto& side) {
+      const auto& [name, times] = side;
+      return times.size() >= static_cast<std::size_t>(courses.at(name).least) &&
+             times.size() >= fewest * run.block_sizes.at(name);
+    });
+    if (!is_enough) continue;
     // Another round, of which more than half would be beyond the budget, is none.
     const bool is_spent = since(start) + since(round_start) / 2 > limits.budget_s;
     if (is_spent || count >= limits.max_measurements) return run;

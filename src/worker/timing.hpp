@@ -31,9 +31,10 @@ struct TimedSide {
 /// When to stop, and how much one block holds.
 struct TimingLimits {
   double budget_s = 0.5;      ///< measuring stops nearest to this, once there are enough
-  int min_measurements = 10;  ///< of each side
+  int min_measurements = 10;  ///< of each side; of calls above 12 ms six, within the same limits
   int max_measurements = 400;
-  /// Blocks of each side before it is precise enough, where bounds count, of which a block has one.
+  /// Blocks of each side before it is precise enough, where bounds count, of which a block has one;
+  /// four of them whatever the budget says.
   std::size_t min_blocks = 0;
   bool discard = true;          ///< the first calls of a block
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval

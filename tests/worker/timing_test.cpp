@@ -135,6 +135,23 @@ TEST(MeasureSides, GoesOnToSoManyBlocksWhereEachIsOneBound) {
             10u);
 }
 
+TEST(MeasureSides, NoBudgetIsTooSmallForFourBounds) {
+  struct Case {
+    double ms;
+    std::vector<int> calls;
+  };
+  for (const auto& [ms, calls] : {Case{1, {1, 10, 10, 10, 10}}, Case{8, {1, 6, 6, 6, 6}},
+                                  Case{30, {1, 3, 3, 3, 3}}, Case{200, {1, 1, 1, 1, 1, 1, 1}}}) {
+    FakeSide eager{.true_ms = 1}, candidate{.true_ms = ms};
+    TimingLimits limits;
+    limits.min_blocks = 10;
+    limits.budget_s = 0;
+    const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
+    EXPECT_EQ(candidate.blocks, calls) << ms;
+    EXPECT_EQ(run.states.at("eager").size(), calls.size() - 1) << ms;
+  }
+}
+
 TEST(MeasureSides, AlternatesABBA) {
   std::vector<std::string> order;
   FakeSide a{.order = &order}, b{.order = &order}, c{.order = &order};
@@ -175,9 +192,10 @@ TEST(MeasureSides, NoMoreCallsOfABlockCountThanThereAreInputsFor) {
   TimedSide bounded = side("candidate", candidate);
   bounded.max_counted = 2;
   const auto run = measure({side("eager", eager), bounded}, limits);
-  EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4));
-  EXPECT_EQ(run.measurements.at("candidate").size(), 8u);
-  EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10, 10, 10));
+  // Ten measurements of each all the same.
+  EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4, 4, 4));
+  EXPECT_EQ(run.measurements.at("candidate").size(), 12u);
+  EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10, 10, 10, 10, 10));
   FakeSide few;
   TimedSide alone = side("candidate", few);
   alone.max_counted = 1;
@@ -426,30 +444,38 @@ std::vector<std::vector<double>> recorded_sides() {
 }
 
 TEST(SpeedupOf, WhatAGpuDidIsNoFasterThanItself) {
-  constexpr std::size_t kBlock = 8, kHalf = 4;
-  int comparisons = 0, by_blocks = 0, by_calls = 0;
-  for (const auto& times : recorded_sides()) {
-    ASSERT_EQ(times.size() % (2 * kHalf * kBlock), 0u);
-    for (std::size_t start = 0; start < times.size(); start += 2 * kHalf * kBlock) {
-      // A B B A, as if the side had been timed against itself.
-      std::vector<double> a, b;
-      for (std::size_t i = 0; i < 2 * kHalf * kBlock; ++i) {
-        const std::size_t turn = i / kBlock % 4;
-        (turn == 0 || turn == 3 ? a : b).push_back(times[start + i]);
+  constexpr std::size_t kBlock = 8;
+  int comparisons = 0, by_blocks = 0, by_calls = 0, of_many = 0, found = 0;
+  const auto is_faster = [](const Speedup& speedup) {
+    const auto relation = relation_of(speedup);
+    return relation == "faster" || relation == "slower" ? 1 : 0;
+  };
+  // Of few blocks as well as of many.
+  for (const std::size_t half : {2, 4, 8})
+    for (const auto& times : recorded_sides()) {
+      const std::size_t length = 2 * half * kBlock;
+      ASSERT_EQ(times.size() % length, 0u);
+      for (std::size_t start = 0; start < times.size(); start += length) {
+        // A B B A, as if the side had been timed against itself.
+        std::vector<double> a, b, slower;
+        for (std::size_t i = 0; i < length; ++i) {
+          const std::size_t turn = i / kBlock % 4;
+          (turn == 0 || turn == 3 ? a : b).push_back(times[start + i]);
+        }
+        ++comparisons;
+        by_blocks += is_faster(speedup_of("itself", {a, kBlock}, {b, kBlock}));
+        by_calls += is_faster(speedup_of("itself", {a, 1}, {b, 1}));
+        if (half < 8) continue;
+        ++of_many;
+        for (const double ms : b) slower.push_back(1.1 * ms);
+        found += is_faster(speedup_of("itself", {slower, kBlock}, {a, kBlock}));
       }
-      const auto tells = [&](std::size_t block) {
-        const auto found = speedup_of("itself", {a, block}, {b, block});
-        return found.lo > 1 || found.hi < 1 ? 1 : 0;
-      };
-      ++comparisons;
-      by_blocks += tells(kBlock);
-      by_calls += tells(1);
     }
-  }
-  ASSERT_GE(comparisons, 50);
-  EXPECT_LE(by_blocks, comparisons / 10);
+  ASSERT_EQ(comparisons, 196);
+  EXPECT_LE(by_blocks, comparisons * 5 / 100);
+  EXPECT_GE(found, of_many * 80 / 100);
   // Why blocks are what is resampled.
-  EXPECT_GE(by_calls, 2 * by_blocks);
+  EXPECT_GE(by_calls, 4 * by_blocks);
 }
 
 TEST(SpeedupOf, EqualMeasurementsGiveAnEqualInterval) {
