@@ -234,6 +234,7 @@ void Evaluation::share(std::size_t slot) {
     add(i, known.work.back().buffer, BufferRole::kWork);
   }
   problem_.device().synchronize();
+  watch_->lap("buffers");
   for (std::size_t begin = 0; begin < entries.size(); begin += protocol::kMaxFds) {
     const std::size_t end = std::min(begin + protocol::kMaxFds, entries.size());
     const std::string_view body(reinterpret_cast<const char*>(entries.data() + begin),
@@ -244,6 +245,7 @@ void Evaluation::share(std::size_t slot) {
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }
+  watch_->lap("map");
   if (is_kernel || by_kernelbench_) return;
   const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
                                   static_cast<std::uint32_t>(lender),
@@ -251,6 +253,7 @@ void Evaluation::share(std::size_t slot) {
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  watch_->lap("build");
 }
 
 void Evaluation::call(std::size_t slot) {

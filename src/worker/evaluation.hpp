@@ -101,8 +101,10 @@ class Evaluation {
   void take_profile(std::string_view body);
   void flag(std::string_view name);
   void check_clean() const;
-  /// Times some calls once more, to see whose kernels run in those.
-  void look_at_timed_calls();
+  /// Of each block by chance, and of one of the first for certain: one more like it comes before,
+  /// in which it is looked at what runs and what comes out. Nothing tells it from those that count.
+  bool is_looked_before();
+  void look_at_block(Block block);
   void check_own() const;
   bool may_be_ghost() const;
   /// One more call, in which launches of its own kernels do nothing, with inputs that it has not
@@ -119,7 +121,9 @@ class Evaluation {
   void run_families();
   /// Asks with inputs of one family; true where nothing is left to be found out.
   bool run_family(std::size_t slot, const std::string& family, bool& mismatched);
+  /// Throws where it wrote to what is not its own: to anything, or to those sets.
   void refuse_written();
+  void refuse_written(std::span<const std::size_t> slots);
   TrialResult judge_outputs(std::size_t slot, InputSet& set);
   /// Flags who leaves what the reference changes of its state as it was, or makes another thing of
   /// it.
@@ -167,7 +171,8 @@ class Evaluation {
   /// For what it leaves as its output.
   void time_once(std::size_t slot);
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
-  std::vector<double> time_walled(std::span<const std::size_t> slots, Block block);
+  std::vector<double> time_walled(std::span<const std::size_t> slots, Block block,
+                                  bool looks = false);
   void note_states(const TimedRun& run);
   /// What an empty kernel takes by the method of the calls; none where there is none to launch.
   std::optional<double> floor_ms();
@@ -248,6 +253,9 @@ class Evaluation {
   bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel
   bool is_aside_ = false;            ///< calls are not those that count
   std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
+  std::vector<DeviceTimes> looked_;  ///< the same of blocks that were looked at
+  std::uint64_t blocks_ = 0;         ///< of the candidate, so far
+  std::uint64_t first_look_ = 0;     ///< before which of them
   Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next

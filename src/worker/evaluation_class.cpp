@@ -15,9 +15,11 @@ using protocol::MessageType;
 
 namespace {
 
-/// Timed calls that are looked at: by others than those that are checked a candidate could earn its
-/// time.
-constexpr std::size_t kLookedCalls = 2;
+/// Blocks of timed calls that are looked at: by others than those that are checked a candidate
+/// could earn its time. One of the first, of which there are so many in any case, and of so many
+/// others one.
+constexpr std::uint64_t kFirstBlocks = 4, kFirstRoughBlocks = 2;
+constexpr std::uint64_t kUnlookedBlocks = 6;
 
 }  // namespace
 
@@ -35,17 +37,39 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
   record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
 }
 
-void Evaluation::look_at_timed_calls() {
-  if (!tells_its_times()) return;
-  const auto slots =
-      std::span(std::as_const(counted_slots_)).first(std::min(counted_slots_.size(), kLookedCalls));
-  // Of inputs that it has seen it may know the answer.
-  problem_.refresh_timed(slots.size());
-  poison_outputs(slots);
-  problem_.device().synchronize();
-  freeze(false);
-  time_slots(slots, true);
-  freeze(true);
+bool Evaluation::is_looked_before() {
+  const bool is_rough = problem_.device().timing_method() == "wall";
+  if (blocks_ == 0)
+    first_look_ = protocol::random_nonce() % (is_rough ? kFirstRoughBlocks : kFirstBlocks);
+  const std::uint64_t block = blocks_++;
+  return block == first_look_ ||
+         (block > first_look_ && protocol::random_nonce() % kUnlookedBlocks == 0);
+}
+
+void Evaluation::look_at_block(Block block) {
+  problem_.refresh_timed(static_cast<std::size_t>(block.counted));
+  const auto slots = slots_of(block);
+  const auto counted = std::span(slots).subspan(static_cast<std::size_t>(block.discarded));
+  const bool on_gpu = problem_.device().timing_method() != "wall";
+  const auto clock =
+      std::exchange(clock_, on_gpu ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents);
+  traced_.clear();
+  try {
+    time_walled(slots, block, true);
+  } catch (const NoSuchTimes&) {
+    freeze(true);
+    clock_ = protocol::TimeClock::kEvents;
+    time_walled(slots, block, true);
+  }
+  clock_ = clock;
+  // Of calls that do not count the records say nothing.
+  const auto first = traced_.size() - std::min(traced_.size(), counted.size());
+  looked_.insert(looked_.end(), traced_.begin() + static_cast<std::ptrdiff_t>(first),
+                 traced_.end());
+  refuse_written(counted);
+  counted_slots_.assign(counted.begin(), counted.end());
+  look_at_timed_outputs();
+  check_timed_output(counted[protocol::random_nonce() % counted.size()]);
 }
 
 void Evaluation::check_own() const {

@@ -23,6 +23,7 @@ std::vector<double> Evaluation::replay_candidate(Block block) {
     if (counts) problem_.refresh_timed(slots.size());
     times.push_back(time_walled(slots, {0, static_cast<int>(slots.size())}).front());
     if (!counts) continue;
+    refuse_written(slots);
     counted_slots_ = slots;
     look_at_timed_outputs();
   }

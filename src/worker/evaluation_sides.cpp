@@ -56,12 +56,16 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 
 std::vector<double> Evaluation::time_candidate(Block block) {
   if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
+  if (tells_its_times() && block.counted > 0 && !is_aside_ && is_looked_before())
+    look_at_block(block);
   // What it has seen, in a block before or when it was handed the buffers, it could answer from
   // memory.
   if (block.counted > 0) problem_.refresh_timed(static_cast<std::size_t>(block.counted));
   const auto slots = slots_of(block);
   if (!is_aside_) veil_inputs(slots, block);
   auto times = time_walled(slots, block);
+  // Before the reference works on them: what it makes of other inputs would be no answer.
+  refuse_written(std::span(slots).subspan(static_cast<std::size_t>(block.discarded)));
   // What is timed beside is in no score, and must not stand for what is.
   if (block.counted > 0 && !is_aside_) {
     counted_slots_.assign(slots.begin() + block.discarded, slots.end());
@@ -88,7 +92,8 @@ void Evaluation::veil_inputs(std::span<const std::size_t> slots, Block block) {
 
 void Evaluation::time_once(std::size_t slot) { time_walled({&slot, 1}, {.discarded = 1}); }
 
-std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, Block block) {
+std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, Block block,
+                                            bool looks) {
   const bool walled = tells_its_times();
   // A request of their own, so that the clock can be looked at between them and those that count.
   const auto discarded = slots.first(walled ? static_cast<std::size_t>(block.discarded) : 0);
@@ -102,10 +107,10 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   if (!discarded.empty()) times = time_slots(discarded);
   const auto middle = discarded.empty() ? start : protocol::Clock::now();
   if (!counted.empty()) {
-    const auto counted_times = time_slots(counted);
+    const auto counted_times = time_slots(counted, looks);
     const std::chrono::duration<double, std::milli> before = middle - start;
     const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - middle;
-    if (walled && block.counted > 0)
+    if (walled && block.counted > 0 && !looks)
       walls_["candidate"].blocks.push_back(
           {block.discarded, block.counted, before.count(), took.count()});
     times.insert(times.end(), counted_times.begin(), counted_times.end());

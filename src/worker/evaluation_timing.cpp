@@ -120,8 +120,10 @@ std::shared_ptr<const OtherTimes> Evaluation::time_beside_kernels(std::vector<Ti
   std::erase_if(sides, [](const TimedSide& side) { return side.name == "candidate"; });
   if (sides.empty()) return nullptr;
   freeze(true);
-  const bool held = std::exchange(held_, problem_.options().held);
-  const auto clock = std::exchange(clock_, protocol::TimeClock::kEvents);
+  const auto asked = problem_.options().clock;
+  const bool held =
+      std::exchange(held_, problem_.options().held && asked != protocol::TimeClock::kHost);
+  const auto clock = std::exchange(clock_, asked);
   beside_kernels_ = true;
   TimedRun run = measure(sides, limits);
   Timing timing;
@@ -176,13 +178,12 @@ std::map<std::string, DeviceTimes> Evaluation::trace(const std::vector<TimedSide
   for (const auto& side : sides) {
     const bool is_candidate = side.name == "candidate";
     if (!on_gpu && !is_candidate) continue;
-    traced_.clear();
+    const bool is_traced = is_candidate && tells_its_times();
+    traced_ = is_traced ? looked_ : std::vector<DeviceTimes>();
     try {
       const double calls = kTracedBudget_ms / median(run.measurements.at(side.name));
       const int most = std::min(kMostTracedCalls, side.max_counted);
-      if (is_candidate && tells_its_times())
-        look_at_timed_calls();
-      else if (on_gpu)
+      if (on_gpu && !is_traced)
         side.measure({0, static_cast<int>(std::clamp<double>(calls, 1, most))});
     } catch (const NoSuchTimes&) {
       freeze(true);

@@ -3,6 +3,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "kbench/error.hpp"
 #include "worker/compare.hpp"
 #include "worker/judge_kernels.hpp"
@@ -64,6 +66,11 @@ SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable) {
   return device.create(layout, writable);
 }
 
+/// Of what only this process has: a candidate may have mapped the memory that it goes to.
+std::int64_t digest_of(const at::Tensor& drawn) {
+  return drawn.nbytes() > 0 ? content_digest(drawn.contiguous()) : 0;
+}
+
 Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable,
                          SharedBuffer memory) {
   Slot slot;
@@ -75,7 +82,7 @@ Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& dra
   slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
   slot.source_view.copy_(drawn);
   slot.live = drawn;
-  slot.digest = bytes > 0 ? content_digest(slot.source_view) : 0;
+  slot.digest = digest_of(drawn);
   return slot;
 }
 
@@ -125,8 +132,7 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
     for (const auto& entry : host.state_of(model_))
       state_.push_back(make_slot(device, entry.name, entry.tensor.detach(), options.writable));
 
-  std::vector<pybind11::object> objects;
-  for (const auto& argument : arguments_) objects.push_back(argument.object);
+  const std::vector<pybind11::object> objects = objects_of(arguments_);
   // Before the reference writes to anything.
   const auto exact =
       !shared && options.exact ? host.exact_outputs(model_, objects) : std::vector<at::Tensor>();
@@ -162,7 +168,8 @@ void InputSet::use_shared_memory() {
 void InputSet::keep_what_changed(bool shared) {
   for (auto* slots : {&inputs_, &state_})
     for (auto& slot : *slots) {
-      slot.mutated = !same_bits(slot.live, slot.source_view);
+      // Else it is the shared memory that somebody else wrote to.
+      slot.mutated = !same_bits(slot.live, slot.source_view) && digest_of(slot.live) != slot.digest;
       if (!slot.mutated) continue;
       slot.expected = slot.live.clone();
       if (!shared) continue;
@@ -185,7 +192,7 @@ void InputSet::replace_inputs(const std::vector<Argument>& values) {
     if (argument_slots_[i] < 0) continue;
     Slot& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
     slot.source_view.copy_(values[i].tensor);
-    slot.digest = slot.source.size_bytes() > 0 ? content_digest(slot.source_view) : 0;
+    slot.digest = digest_of(values[i].tensor);
   }
 }
 
@@ -215,21 +222,45 @@ EagerErrors InputSet::eager_errors() const {
   return errors;
 }
 
-Answers InputSet::answer(ProblemHost& host, const EagerErrors& usual) {
-  restore();
-  Answers answers = answers_of(call(host, model_), {}, usual);
-  for (const Slot* slot : written_slots()) answers.written.push_back(slot->live.clone());
+Answers InputSet::answer(ProblemHost& host, const std::vector<Argument>& own,
+                         const EagerErrors& usual) {
+  Answers answers = answers_of(host.forward(model_, objects_of(own)), {}, usual);
+  std::size_t input = 0;
+  for (const Argument& argument : own)
+    if (argument.is_tensor && inputs_[input++].mutated)
+      answers.written.push_back(argument.tensor.clone());
+  for (const Slot* slot : written_slots())
+    if (!is_input(slot)) answers.written.push_back(slot->live.clone());
   return answers;
+}
+
+std::optional<std::vector<Argument>> InputSet::own_arguments() {
+  restore();
+  for (const Slot* slot : written_slots())
+    if (!is_input(slot) && digest_of(slot->live) != slot->digest) return std::nullopt;
+  std::vector<Argument> own = arguments_;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (argument_slots_[i] < 0) continue;
+    const Slot& slot = inputs_[static_cast<std::size_t>(argument_slots_[i])];
+    own[i].tensor = slot.source_view.clone();
+    own[i].object = to_python(own[i].tensor);
+    if (digest_of(own[i].tensor) != slot.digest) return std::nullopt;
+  }
+  return own;
+}
+
+bool InputSet::is_input(const Slot* slot) const {
+  return std::ranges::any_of(inputs_, [&](const Slot& input) { return &input == slot; });
 }
 
 void InputSet::restore() {
   for (Slot* slot : written_slots()) slot->live.copy_(slot->source_view);
 }
 
-std::vector<pybind11::object> InputSet::objects() const {
+std::vector<pybind11::object> objects_of(const std::vector<Argument>& arguments) {
   std::vector<pybind11::object> objects;
-  objects.reserve(arguments_.size());
-  for (const auto& argument : arguments_) objects.push_back(argument.object);
+  objects.reserve(arguments.size());
+  for (const auto& argument : arguments) objects.push_back(argument.object);
   return objects;
 }
 

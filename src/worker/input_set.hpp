@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Slot {
   at::Tensor expected;      ///< its content after one call, where it is written
   std::int64_t digest = 0;  ///< of `source`
 };
+
+/// As forward takes them.
+std::vector<pybind11::object> objects_of(const std::vector<Argument>& arguments);
 
 /// What a set leaves to the next one in its place: the inputs' memory, so that candidates need not
 /// map it again. A model's weights get memory of their own each time: who packs them once may know
@@ -84,8 +88,12 @@ class InputSet {
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
-  /// The same as forward takes them.
-  std::vector<pybind11::object> objects() const;
+  /// The same as forward takes them: memory that candidates have mapped, for calls of which only
+  /// the time counts, and before there is a candidate.
+  std::vector<pybind11::object> objects() const { return objects_of(arguments_); }
+  /// Copies of them that nobody else has, state restored: for calls of which the outputs count.
+  /// None where the shared memory no longer holds what was drawn.
+  std::optional<std::vector<Argument>> own_arguments();
   const std::vector<at::Tensor>& expected() const { return answers_.outputs; }
   /// What candidates' outputs are compared with, one for each of expected().
   const std::vector<Truth>& truths() const { return answers_.truths; }
@@ -106,8 +114,9 @@ class InputSet {
   void replace_truths(std::vector<Truth> truths) { answers_.truths = std::move(truths); }
   /// Of what the inputs' shared memory was given.
   std::vector<std::int64_t> input_digests() const;
-  /// What the reference answers now, state restored; its truths are of the usual errors.
-  Answers answer(ProblemHost& host, const EagerErrors& usual);
+  /// What the reference makes of arguments that nobody else has, state restored; its truths are of
+  /// the usual errors. It may write to the arguments.
+  Answers answer(ProblemHost& host, const std::vector<Argument>& own, const EagerErrors& usual);
   /// Of the reference's answers to the set as drawn.
   EagerErrors eager_errors() const;
   /// The first input or state whose shared memory no longer holds what was drawn, or none.
@@ -123,6 +132,7 @@ class InputSet {
   void note_written(const InputMemory& before);
   void keep_what_changed(bool shared);
   std::vector<Slot*> written_slots();
+  bool is_input(const Slot* slot) const;
 
   InputSet* lender_ = nullptr;
   std::uint32_t trial_;

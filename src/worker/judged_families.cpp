@@ -84,7 +84,7 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
     }
     enter(set);
     set.replace_inputs(inputs);
-    if (!family.answers) family = ask(set, name, family.confirmed);
+    if (!family.answers) family = ask(set, inputs, name, family.confirmed);
     release_idle(set);
   } catch (const ProblemFailure& failure) {
     family.why_not = failure.message;
@@ -94,17 +94,20 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
   return true;
 }
 
-/// The reference's answers to inputs of a family, which the set holds by now.
-JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::string& name, bool confirmed) {
+/// The reference's answers to inputs of a family, of which the set has a copy by now.
+JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argument>& inputs,
+                                         const std::string& name, bool confirmed) {
   Family family;
   family.confirmed = confirmed;
-  Answers answers = set.answer(host_, errors_);
-  if (!is_defined(set.arguments(), answers.outputs)) {
+  set.restore();
+  Answers answers = set.answer(host_, inputs, errors_);
+  if (!is_defined(inputs, answers.outputs)) {
     family.why_not = "the reference is not finite";
     return family;
   }
   if (name == kWholeFamily && all_whole(answers.outputs))
-    for (Truth& truth : answers.truths) truth.whole = truth.value.is_floating_point();
+    for (Truth& truth : answers.truths)
+      if (truth.value.is_floating_point()) truth.whole = whole_tolerance(truth.value);
   if (name == kCoarseFamily)
     for (Truth& truth : answers.truths) truth.slack = kCoarse;
   if (name == kCancellingFamily)
@@ -146,8 +149,7 @@ bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
 
 /// Gives a set the answers in double precision, where there are any.
 bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
-  set.restore();
-  const auto exact = host_.exact_outputs(set.model(), set.objects());
+  const auto exact = host_.exact_outputs(set.model(), objects_of(own_arguments(set)));
   if (exact.empty()) return false;
   auto truths = truths_of(set.expected(), exact, {});
   for (std::size_t i = 0; i < truths.size(); ++i) {
@@ -162,8 +164,7 @@ bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
 
 /// Why another answer may be as good as that of the set; empty where it is not.
 std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
-  set.restore();
-  const auto inputs = host_.nudged(set.arguments(), exact);
+  const auto inputs = host_.nudged(own_arguments(set), exact);
   const auto nudged =
       exact ? host_.exact_outputs(set.model(), inputs) : host_.forward(set.model(), inputs);
   for (std::size_t i = 0; i < set.truths().size(); ++i) {

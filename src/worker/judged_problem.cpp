@@ -272,9 +272,8 @@ at::Tensor JudgedProblem::without_ties(std::size_t slot, std::size_t output,
   const at::Tensor& expected = set.expected().at(output);
   if (by_kernelbench_ || got.is_floating_point() || got.is_complex() || same_bits(expected, got))
     return got;
-  set.restore();
-  auto settled = host_.without_ties(set.model(), set.objects(), output, expected, got,
-                                    tolerance_for(options_.precision, at::kFloat));
+  auto settled = host_.without_ties(set.model(), objects_of(own_arguments(set)), output, expected,
+                                    got, tolerance_for(options_.precision, at::kFloat));
   set.restore();
   return settled;
 }
@@ -292,6 +291,19 @@ std::string JudgedProblem::first_changed_source() const {
     }
   }
   return {};
+}
+
+CandidateFailure JudgedProblem::input_written() const {
+  const std::string changed = first_changed_source();
+  return {Outcome::kIllegalWrite, "input_written",
+          fmt::format("the candidate wrote to {}, which is not its own",
+                      changed.empty() ? "an input" : changed)};
+}
+
+std::vector<Argument> JudgedProblem::own_arguments(InputSet& set) const {
+  auto own = set.own_arguments();
+  if (!own) throw input_written();
+  return std::move(*own);
 }
 
 const std::vector<OperatorCost>& JudgedProblem::operators() {

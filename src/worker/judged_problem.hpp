@@ -125,6 +125,8 @@ class JudgedProblem {
   /// precision, and at inputs that are a rounding error away. After that the set's answers may be
   /// others.
   bool confirm_family(std::size_t slot, const std::string& name);
+  /// Gives the set of a slot the answers in double precision, where there are any.
+  void look_closer(std::size_t slot);
   /// Puts back what the set held before.
   void leave_families(std::size_t slot) { leave(slot); }
   /// Why those families that were left out were, by name.
@@ -143,6 +145,8 @@ class JudgedProblem {
   /// Name of the first input, parameter or buffer whose shared memory no longer holds what was
   /// drawn, over all sets in memory; empty where all do.
   std::string first_changed_source() const;
+  /// The failure of a candidate that wrote to one of those.
+  CandidateFailure input_written() const;
 
   /// What each operator of the reference moves and computes in one call; found once.
   const std::vector<OperatorCost>& operators();
@@ -171,6 +175,8 @@ class JudgedProblem {
   DrawOptions draw_options(std::uint32_t trial);
   DrawOptions draw_timed_options();
   InputSet& timed_set(std::size_t slot);
+  /// InputSet::own_arguments(). Throws input_written().
+  std::vector<Argument> own_arguments(InputSet& set) const;
   void enter(InputSet& set);
   void leave(std::size_t slot);
   std::unique_ptr<InputSet> first_set();
@@ -188,7 +194,8 @@ class JudgedProblem {
   };
   void check_families_off() const;
   std::uint64_t family_seed(const std::string& name) const;
-  Family ask(InputSet& set, const std::string& name, bool confirmed);
+  Family ask(InputSet& set, const std::vector<Argument>& inputs, const std::string& name,
+             bool confirmed);
   void give(InputSet& set, Family& family);
   bool look_closer(InputSet& set, std::string& why_not);
   std::string why_not_steady(InputSet& set, bool exact);

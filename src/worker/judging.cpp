@@ -30,7 +30,7 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
       auto wider = compare(truth.wider, got, allowed, comparison_rule(precision));
       if (wider.wrong_elements < comparison.wrong_elements) comparison = std::move(wider);
     }
-    if (truth.eager_error.value_or(0) > kSmallestError)
+    if (truth.is_exact && truth.eager_error.value_or(0) > kSmallestError)
       result.error_ratio =
           std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "worker/compare.hpp"
 
@@ -23,18 +24,20 @@ constexpr double kHalfTolerance = 1e-2;
 /// A reference that is further off than this is not rounded but another one: its own answer counts.
 double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3; }
 
-/// For those who divide by multiplying, and for convolutions by FFT (1.01e-6 measured) or Winograd,
-/// which round between. What is left out of small integers is no less than 1e-3 of them.
-constexpr double kNothingRounded = 1e-5;
+/// Whole numbers are off by a little for those who divide by multiplying, and for convolutions by
+/// FFT (1.01e-6 measured) or Winograd, which round between.
+constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
+/// Who is off by one is wrong.
+constexpr double kHalfOfOne = 0.5;
 
 Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
-  Truth own{output, std::nullopt, false, 1};
+  Truth own{output, std::nullopt, 0, 1};
   if (!output.is_floating_point() || !exact.is_floating_point() || exact.sizes() != output.sizes())
     return own;
   // fp32's own rounding is far below any tolerance.
   const bool is_wide = output.scalar_type() == at::kDouble;
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
-  Truth truth{value, std::nullopt, false, 1};
+  Truth truth{value, std::nullopt, 0, 1};
   if (!all_finite({output})) truth.overflown = output;
   const double error = compare(value, truth.settled(output), 0).max_rel_error;
   if (!(error <= far_off(output.scalar_type()))) {
@@ -42,13 +45,14 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
     return own;
   }
   truth.eager_error = error;
+  truth.is_exact = true;
   return truth;
 }
 
 }  // namespace
 
 double Truth::allowed(double tolerance) const {
-  if (whole) return kNothingRounded;
+  if (whole > 0) return whole;
   const double eager = kEagerFactor * eager_error.value_or(0);
   // Where every step rounds to half a type, four times that is no answer any more; but who rounds
   // as the reference does is right.
@@ -56,6 +60,15 @@ double Truth::allowed(double tolerance) const {
   const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
   return half ? std::min(slack, kMostHalfSlack) * std::max(tolerance, std::min(eager, most))
               : slack * std::max(tolerance, eager);
+}
+
+double whole_tolerance(const at::Tensor& value) {
+  if (value.numel() == 0) return kMostOfWhole;
+  // As compare() has it: an element's own size, and the root of the mean square of all.
+  const auto wide = [](const at::Tensor& one) { return one.item<double>(); };
+  const double largest = wide(value.abs().max());
+  const double usual = wide(value.norm()) / std::sqrt(static_cast<double>(value.numel()));
+  return std::clamp(kHalfOfOne / (largest + usual), kLeastOfWhole, kMostOfWhole);
 }
 
 at::Tensor Truth::settled(const at::Tensor& got) const {
@@ -72,7 +85,7 @@ std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
   for (std::size_t i = 0; i < outputs.size(); ++i)
     truths.push_back(exact.size() == outputs.size()
                          ? truth_of(outputs[i], exact[i])
-                         : Truth{outputs[i], i < usual.size() ? usual[i] : std::nullopt, false, 1});
+                         : Truth{outputs[i], i < usual.size() ? usual[i] : std::nullopt, 0, 1});
   return truths;
 }
 

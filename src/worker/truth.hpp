@@ -15,8 +15,8 @@ struct Truth {
   at::Tensor value;
   /// Of the reference's own answer against it, as Comparison::max_rel_error; none without one.
   std::optional<double> eager_error;
-  bool whole = false;  ///< whole numbers of whole numbers: nothing is rounded
-  double slack = 1;    ///< by which the tolerance is wider
+  double whole = 0;  ///< see whole_tolerance(); 0: something is rounded
+  double slack = 1;  ///< by which the tolerance is wider
   /// The reference's own answer where some of it is not finite although the true one is, as of sums
   /// that overflow in half precision; else undefined.
   at::Tensor overflown = {};
@@ -24,6 +24,7 @@ struct Truth {
   /// of it, as a long sum in a half type or in TF32 is: who computes in a wider one is right as
   /// well.
   at::Tensor wider = {};
+  bool is_exact = false;  ///< `value` is in double precision, and eager_error was found with it
 
   /// The relative error that a candidate may have where a row allows that tolerance: more than
   /// that only as a small multiple of what the reference itself has.
@@ -32,6 +33,10 @@ struct Truth {
   /// What a candidate gave, with the true value where it overflows as the reference does.
   at::Tensor settled(const at::Tensor& got) const;
 };
+
+/// The relative error that is allowed where whole numbers are made of whole numbers and nothing is
+/// rounded: up to half of one in the largest of them.
+double whole_tolerance(const at::Tensor& value);
 
 /// Truth::eager_error of each output.
 using EagerErrors = std::vector<std::optional<double>>;
