@@ -40,6 +40,43 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
                          Pair("level1/4_Integers", ""), Pair("level1/5_Another", "no_oracle")));
 }
 
+/// The record of a module whose forward goes on as `forward`, for a problem that sums squares.
+Record judge_sum_of_squares(const std::string& forward) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Squares.py",
+               "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
+               "    def forward(self, x):\n        return (x * x).sum(1)\n\n\n"
+               "def get_inputs():\n    return [torch.randn(4, 20000)]\n\n\n"
+               "def get_init_inputs():\n    return []\n");
+  folder.write("candidates/me/1_Squares/0.py",
+               "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
+               "    def forward(self, x):\n" +
+                   forward);
+  return judge_folder(folder, {"--no-shrink", "--trials", "1"}).begin()->second;
+}
+
+TEST(Oracle, WhoIsRightAtALowerRowIsToldSo) {
+  const Record half =
+      judge_sum_of_squares("        return (x.half().float() ** 2).sum(1) * 1.002\n");
+  EXPECT_EQ(to_string(half.outcome), "mismatch");
+  EXPECT_EQ(half.cause, "lower_precision");
+  EXPECT_EQ(half.correct_at, Interned("tf32"));
+  EXPECT_THAT(half.message, testing::StartsWith("right at tf32, not at native: "));
+}
+
+TEST(Oracle, WhoIsOffByOneWhereNothingIsRoundedIsWrong) {
+  const std::string sum = "        y = (x * x).sum(1)\n";
+  const std::string whole = "((x == x.round()).all() & (x.abs().max() > 2))\n";
+  // Their sums are about 80,000.
+  const Record off = judge_sum_of_squares(sum + "        return y + 1.0 * " + whole);
+  EXPECT_EQ(to_string(off.outcome), "mismatch");
+  EXPECT_EQ(off.cause, "wrong_values");
+  EXPECT_EQ(off.correct_at, std::nullopt);
+  EXPECT_THAT(off.message, testing::HasSubstr("small_integers"));
+  const Record near = judge_sum_of_squares(sum + "        return y + 0.1 * " + whole);
+  EXPECT_EQ(to_string(near.outcome), "correct") << near.message;
+}
+
 TEST(Oracle, WhereTheReferenceOverflowsTheTrueAnswerIsRightAsWell) {
   const TempFolder folder;
   const std::string head = "        x = x * x + 300\n        return ";
