@@ -159,9 +159,8 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
   // All or one, so that a reference with state sees the trials in their order.
   resident_ = by_kernelbench_ ? (fits > trials ? trials + 1 : 1)
                               : std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
-  // Two that take turns hardly serve a later candidate, for they hold other trials' inputs by then.
-  // And while one is drawn anew, the candidate still maps the old one: with what drawing takes,
-  // four such sets would be most of a GPU.
+  // Two that take turns hardly serve a later candidate, for they hold other trials' inputs by then;
+  // and with what drawing takes they would be most of a GPU.
   if (resident_ == 2 && resident_ < trials) resident_ = 1;
   std::size_t timed = 0;
   if (!by_kernelbench_ && fits > resident_) {

@@ -54,6 +54,7 @@ class Kernels : public testing::Test {
   void expect_same_comparisons(const std::vector<Pair>& pairs) {
     const auto compared = [&] {
       std::vector<Comparison> comparisons;
+      comparisons.reserve(pairs.size());
       for (const auto& [what, expected, got, tolerance] : pairs)
         comparisons.push_back(compare(expected, got, tolerance));
       return comparisons;
@@ -198,7 +199,7 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   launch.grid[0] = 3;
   launch.block[0] = 64;
   // Bytes are counted in sectors of 32: an unaligned buffer would touch one more.
-  alignas(32) std::array<std::uint64_t, 2 * 1000> buffer{};
+  alignas(32) std::array<std::uint64_t, 2000> buffer{};
   const std::uint64_t vectors = buffer.size() / 2;
   launch.arguments.resize(2);
   launch.arguments[0].size = sizeof(void*);
@@ -252,7 +253,7 @@ void veil(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t no
 
 TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
   KBENCH_NEEDS_NVRTC();
-  std::vector<std::uint32_t> words(4 * 500);
+  std::vector<std::uint32_t> words(2000);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i % 7);
   const auto plain = words;
   veil(words, 0x1234567890abcdef, 42);
