@@ -102,7 +102,8 @@ class Evaluation {
   void flag(std::string_view name);
   void check_clean() const;
   /// Of each block by chance, and of one of the first for certain: one more like it comes before,
-  /// in which it is looked at what runs and what comes out. Nothing tells it from those that count.
+  /// in which it is looked at what runs and what comes out. To the candidate's own code its calls
+  /// are like those that count.
   bool is_looked_before();
   void look_at_block(Block block);
   void check_own() const;

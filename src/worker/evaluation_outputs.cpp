@@ -41,10 +41,10 @@ void Evaluation::check_timed_outputs() {
 
 void Evaluation::check_timed_output(std::size_t slot) {
   check_red_zones(slot);
-  JudgedProblem::TimedAnswers answers(problem_, slot);
+  const JudgedProblem::TimedAnswers answers(problem_, slot);
   auto result = judge_outputs(slot, problem_.slot_set(slot));
   if (result.wrong_elements > 0) {
-    answers.look_closer();
+    problem_.look_closer(slot);
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
   if (result.wrong_elements == 0) return;

@@ -86,11 +86,8 @@ class JudgedProblem {
     TimedAnswers(const TimedAnswers&) = delete;
     TimedAnswers& operator=(const TimedAnswers&) = delete;
     ~TimedAnswers() { set_.exchange_answers(answers_); }
-    /// The same in double precision, where there is one.
-    void look_closer();
 
    private:
-    JudgedProblem& problem_;
     InputSet& set_;
     Answers answers_;
   };
@@ -125,7 +122,8 @@ class JudgedProblem {
   /// precision, and at inputs that are a rounding error away. After that the set's answers may be
   /// others.
   bool confirm_family(std::size_t slot, const std::string& name);
-  /// Gives the set of a slot the answers in double precision, where there are any.
+  /// Gives the set of a slot the answers in double precision, where there are any, in place of
+  /// those that it has.
   void look_closer(std::size_t slot);
   /// Puts back what the set held before.
   void leave_families(std::size_t slot) { leave(slot); }

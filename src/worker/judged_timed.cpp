@@ -48,21 +48,14 @@ void JudgedProblem::refresh_timed(std::size_t count) {
 }
 
 JudgedProblem::TimedAnswers::TimedAnswers(JudgedProblem& problem, std::size_t slot)
-    : problem_(problem),
-      set_(problem.slot_set(slot)),
+    : set_(problem.slot_set(slot)),
       answers_(set_.answer(problem.host_, problem.own_arguments(set_), problem.errors_)) {
   set_.restore();
   set_.exchange_answers(answers_);
 }
 
-void JudgedProblem::TimedAnswers::look_closer() {
-  std::string ignored;  // what is said of a family
-  problem_.look_closer(set_, ignored);
-  set_.restore();
-}
-
 void JudgedProblem::look_closer(std::size_t slot) {
-  std::string ignored;  // as above
+  std::string ignored;  // what is said of a family
   InputSet& set = slot_set(slot);
   look_closer(set, ignored);
   set.restore();
