@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Figures of the split: answers with host code, built without nvcc, on the CPU.
 
-The corpus is judged once, with an empty cache but for the compiler's precompiled header.
+The corpus is judged once, with an empty cache but for the compiler's precompiled header. Where
+KBENCH_KERNELBENCH names a KernelBench checkout, its answers to KernelBench's problems are built, too.
 """
 
 import json
+import os
 import pathlib
 import statistics
 
 from bench_ptx import Failed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "tests/corpus"
 
 
 def _judge(bench, name, candidates):
@@ -22,22 +25,63 @@ def _judge(bench, name, candidates):
     return [line for line in lines if line["type"] == "record"]
 
 
-def _built(bench):
-    """Records of the corpus that had something built."""
+def _records(bench):
+    """Records of the answers to the shipped problems."""
     if "split" not in bench.runs:
         # One candidate pays for the header, which is built once on a machine.
-        _judge(bench, "split_first", ROOT / "tests/corpus/shipped/2_RowNorm")
-        records = _judge(bench, "split", ROOT / "tests/corpus/shipped")
-        bench.runs["split"] = [r for r in records if r.get("compile")]
-    if not bench.runs["split"]:
-        raise Failed("nothing was built")
+        _judge(bench, "split_first", CORPUS / "shipped/2_RowNorm")
+        bench.runs["split"] = _judge(bench, "split", CORPUS / "shipped")
     return bench.runs["split"]
 
 
+def _checked(bench, checkout):
+    """What is said of the answers to KernelBench's problems when they are built and not run, in the
+    form of records."""
+    if "split_kernelbench" not in bench.runs:
+        arguments = ["check", "--json", *map(str, sorted((CORPUS / "kernelbench").glob("*.py")))]
+        for level in (1, 2, 3):
+            arguments += ["--problem", str(pathlib.Path(checkout) / f"KernelBench/level{level}")]
+        _, _, said = bench.run(arguments, accepted=(0, 3))
+        bench.runs["split_kernelbench"] = [
+            {"candidate": file["file"], "compile": file.get("compile"),
+             "outcome": "built" if file["would_be_scored"] else file.get("outcome", "refused")}
+            for file in json.loads(said)["files"]]
+    return bench.runs["split_kernelbench"]
+
+
+def _built(bench):
+    """Those that had something built."""
+    built = [r for r in _records(bench) if r.get("compile")]
+    if not built:
+        raise Failed("nothing was built")
+    return built
+
+
+def has_two_halves(path):
+    """Whether a file has device code and host code, so that there is something to split."""
+    source = pathlib.Path(path).read_text(encoding="utf-8")
+    loads = "load_inline" in source or "cpp_extension" in source
+    return "__global__" in source and (str(path).endswith(".cu") or loads)
+
+
+def went_through(record):
+    """Whether NVRTC and a host compiler made both halves of it: what is refused, what has no host
+    half and what nvcc made is none."""
+    way = (record.get("compile") or {}).get("way") or ""
+    return way.startswith("nvrtc + ") and record["outcome"] not in ("compile_failure",
+                                                                    "unsupported", "refused")
+
+
 def share(bench):
-    """Of the candidates that had something built, those that both halves compiled for."""
-    built = _built(bench)
-    return sum(r["outcome"] != "compile_failure" for r in built) / len(built)
+    """Of the answers that have two halves, refused ones included, those that the split took."""
+    records = list(_records(bench))
+    checkout = os.environ.get("KBENCH_KERNELBENCH")
+    if checkout:
+        records += _checked(bench, checkout)
+    split = [r for r in records if has_two_halves(r["candidate"])]
+    if not split:
+        raise Failed("no answer has two halves")
+    return sum(map(went_through, split)) / len(split)
 
 
 def correct(bench):
