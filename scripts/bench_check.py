@@ -15,6 +15,7 @@ import checker_runs
 from bench_ptx import Failed
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent
+NO_DEVICE = 77  # what compare_bench ends with where there is none
 # Phases that are no work of the judge: compilers, other processes, and the candidate's start.
 WAITS = ("turn", "compile", "start", "start_next", "load", "quiet")
 
@@ -59,6 +60,32 @@ def check_cost(bench):
               % (what, seconds(True, left_out), seconds(False, left_out),
                  seconds(True, left_out) / seconds(False, left_out)), flush=True)
     return seconds(True, WAITS) / seconds(False, WAITS)
+
+
+def _compared(bench):
+    """What compare_bench says, on the GPU where there is one, else on the CPU."""
+    if "compare_bench" not in bench.runs:
+        binary = pathlib.Path(bench.binary).parent / "compare_bench"
+        if not binary.exists():
+            raise Failed("compare_bench is not beside kbench: build it, and name its folder by --bin")
+        for device in ("cuda", "cpu"):
+            done = subprocess.run([str(binary), device], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != NO_DEVICE:
+                break
+        if done.returncode != 0:
+            raise Failed((done.stderr.strip().splitlines() or ["compare_bench failed"])[-1])
+        said = json.loads(done.stdout)
+        print("  comparing on %s: %.4g GB/s of both tensors, a copy %.4g GB/s, %.3g MB of temporaries"
+              % (device, said["compared_bytes_s"] / 1e9, said["copied_bytes_s"] / 1e9,
+                 said["temporary_bytes"] / 1e6), flush=True)
+        bench.runs["compare_bench"] = said
+    return bench.runs["compare_bench"]
+
+
+def compare_share(bench):
+    """Goal: a third. Bytes of both tensors a second, of those that a copy reads and writes."""
+    return _compared(bench)["share"]
 
 
 def _expected(part):
@@ -127,6 +154,7 @@ def _of_checker(part, figure, what):
 
 FIGURES = [
     ("eval.check_cost", "", "all checks over --no-families, goal 2", check_cost),
+    ("checker.compare_bandwidth_share", "", "comparing beside copying, goal 0.33 on a GPU", compare_share),
     ("hostile.caught", "", "cheats that are caught on the CPU, or dealt with", caught),
     ("hostile.total", "", "cheats that mean something there", cheats),
     ("hostile.false_verdicts", "", "honest twins that are wronged", twins_wronged),

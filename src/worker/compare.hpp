@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -57,11 +58,15 @@ struct Comparison {
   std::optional<WrongElement> first_wrong;
 };
 
-/// Compares element by element, in chunks, on the tensors' device. By the rule "scaled" integers
-/// and bools are exact, NaN must meet NaN and Inf the same Inf; "allclose" is torch's. Shapes and
-/// types are equal by contract.
+/// What stands for `part` of what was given, which are its elements from `begin` on.
+using Settle = std::function<at::Tensor(const at::Tensor& part, std::int64_t begin)>;
+
+/// Compares element by element, in chunks, on the tensors' device: temporaries stay within 64 MB,
+/// here and below. By the rule "scaled" integers and bools are exact, NaN must meet NaN and Inf the
+/// same Inf; "allclose" is torch's. Shapes are equal by contract.
 Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
-                   const ComparisonRule& rule = comparison_rules().front());
+                   const ComparisonRule& rule = comparison_rules().front(),
+                   const Settle& settle = nullptr);
 
 /// ‖got − expected‖ / ‖expected‖ in double precision, in chunks, on the tensors' device; infinite
 /// where that is not a number. Floating tensors of one shape.
@@ -69,6 +74,9 @@ double norm_error(const at::Tensor& expected, const at::Tensor& got);
 
 /// Elements of which each byte is `value`; in chunks, on the tensor's device.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
+
+/// Whether all elements are equal; of no elements they are.
+bool is_constant(const at::Tensor& tensor);
 
 /// Whether no element of floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);

@@ -19,8 +19,7 @@ constexpr std::int64_t kMix = 0x9e3779b97f4a7c1;
 
 /// One value everywhere comes out of many mistakes.
 bool tells(const at::Tensor& output) {
-  if (output.numel() < kTellingElements) return false;
-  return !output.eq(output.reshape(-1)[0]).all().item<bool>();
+  return output.numel() >= kTellingElements && !is_constant(output);
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ void JudgedProblem::check_random_reference(InputSet& set) {
   for (std::size_t i = 0; equal && i < again.size(); ++i) {
     const Truth& truth = set.truths()[i];
     equal = again[i].sizes() == truth.value.sizes() &&
-            compare(truth.value, truth.settled(again[i]),
-                    truth.allowed(tolerance_for(options_.precision, again[i].scalar_type())))
+            truth.compared(again[i],
+                           truth.allowed(tolerance_for(options_.precision, again[i].scalar_type())))
                     .wrong_elements == 0;
   }
   if (!equal)

@@ -22,10 +22,9 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
   double max_abs = 0;
   double max_rel = 0;
   std::size_t output = 0;
-  for (const auto& [truth, given, is_output] : answer) {
-    const at::Tensor got = truth.settled(given);
+  for (const auto& [truth, got, is_output] : answer) {
     const double allowed = truth.allowed(tolerance_for(precision, got.scalar_type()));
-    auto comparison = compare(truth.value, got, allowed, comparison_rule(precision));
+    auto comparison = truth.compared(got, allowed, comparison_rule(precision));
     if (comparison.wrong_elements > 0 && truth.wider.defined()) {
       auto wider = compare(truth.wider, got, allowed, comparison_rule(precision));
       if (wider.wrong_elements < comparison.wrong_elements) comparison = std::move(wider);

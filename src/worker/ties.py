@@ -15,6 +15,9 @@ from kbench_worker.problem_host import forward
 
 _aten = torch.ops.aten
 
+# Elements that are looked at at a time, by some twelve tensors of eight bytes each.
+_CHUNK = 1 << 19
+
 
 class _Choice:
     """What one operator chose, and from what.
@@ -82,7 +85,7 @@ def _pooled(arguments, result, ranges):
     sizes, outputs = whole.shape[-count:], indices.shape[-count:]
 
     def within(flat):
-        places = flat.reshape(indices.shape)
+        places = flat.reshape(*flat.shape[:-1], *outputs)
         inside = torch.ones_like(places, dtype=torch.bool)
         for dim in range(count - 1, -1, -1):
             place, places = places % sizes[dim], places // sizes[dim]
@@ -163,12 +166,11 @@ class _Watch(TorchDispatchMode):
         return result
 
 
-def _equal(a, b, slack):
-    """Elementwise; NaN is as large as NaN."""
+def _equal(a, b, slack, scale):
+    """Elementwise; NaN is as large as NaN. `scale` is the root mean square of what `b` is of."""
     same = (a == b) | (a.isnan() & b.isnan()) if a.is_floating_point() else a == b
-    if slack == 0 or not a.is_floating_point():
+    if slack == 0:
         return same
-    scale = b.double().square().nanmean().sqrt()
     near = (a.double() - b.double()).abs() <= slack * (b.double().abs() + scale)
     return same | near
 
@@ -178,22 +180,55 @@ def _distinct(indices, dim):
     return not bool((ordered.diff(dim=dim) == 0).any())
 
 
+def _cuts(choice):
+    """Functions that cut tensors into parts of few elements each, where nothing is chosen along."""
+    shape = choice.indices.shape
+    dims = [dim for dim in range(len(shape)) if dim != choice.dim % len(shape)]
+    if not dims or choice.indices.numel() == 0:
+        yield lambda x: x
+        return
+    along = max(dims, key=lambda dim: shape[dim])
+    of_each = max(choice.indices.numel(), choice.values.numel()) // shape[along]
+    step = max(_CHUNK // max(of_each, 1), 1)
+    for begin in range(0, shape[along], step):
+        count = min(step, shape[along] - begin)
+        yield lambda x, begin=begin, count=count: x.narrow(along, begin, count)
+
+
+def _scale(choice):
+    """The root mean square of what was chosen, of all numbers among it."""
+    total = count = 0
+    for cut in _cuts(choice):
+        squares = cut(choice.values).gather(choice.dim, cut(choice.indices)).double().square_()
+        total += squares.nansum()
+        count += squares.isnan().logical_not_().sum()
+    return (total / count).sqrt()
+
+
 def _as_good(choice, got, slack):
     """Which of `got` name elements as good as those chosen; None where it cannot be said."""
-    indices = got.reshape(choice.indices.shape).long()
     length = choice.values.shape[choice.dim]
-    inside = (indices >= 0) & (indices < length)
-    if choice.within is not None:
-        inside &= choice.within(indices)
-    elif indices.shape[choice.dim] > 1 and not (bool(inside.all())
-                                              and _distinct(indices, choice.dim)):
-        return None
-    named = choice.values.gather(choice.dim, indices.clamp(0, length - 1))
-    wanted = choice.values.gather(choice.dim, choice.indices)
-    if choice.ordered:
-        return inside & _equal(named, wanted, slack)
-    same = _equal(named.sort(choice.dim)[0], wanted.sort(choice.dim)[0], slack)
-    return inside & same.all(choice.dim, keepdim=True).expand_as(inside)
+    if not choice.values.is_floating_point():
+        slack = 0
+    scale = _scale(choice) if slack else 0
+    good = torch.empty(choice.indices.shape, dtype=torch.bool, device=got.device)
+    for cut in _cuts(choice):
+        values, indices = cut(choice.values), cut(got.reshape(good.shape)).long()
+        inside = (indices >= 0) & (indices < length)
+        if choice.within is not None:
+            inside &= choice.within(indices)
+        elif indices.shape[choice.dim] > 1 and not (bool(inside.all())
+                                                  and _distinct(indices, choice.dim)):
+            return None
+        named = values.gather(choice.dim, indices.clamp(0, length - 1))
+        wanted = values.gather(choice.dim, cut(choice.indices))
+        if not choice.ordered:
+            named, wanted = named.sort(choice.dim)[0], wanted.sort(choice.dim)[0]
+        same = _equal(named, wanted, slack, scale)
+        if not choice.ordered:
+            same = same.all(choice.dim, keepdim=True)
+        cut(good).copy_(inside & same)
+    return good
 
 
 def settled(model, inputs, number, expected, got, slack):

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "worker/compare.hpp"
-
 namespace kbench::worker {
 namespace {
 
@@ -38,8 +36,8 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   const bool is_wide = output.scalar_type() == at::kDouble;
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
   Truth truth{value, std::nullopt, 0, 1};
-  if (!all_finite({output})) truth.overflown = output;
-  const double error = compare(value, truth.settled(output), 0).max_rel_error;
+  if (!all_finite({output})) truth.overflown = output.contiguous();
+  const double error = truth.compared(output, 0).max_rel_error;
   if (!(error <= far_off(output.scalar_type()))) {
     own.wider = value;
     return own;
@@ -66,17 +64,30 @@ double whole_tolerance(const at::Tensor& value) {
   if (value.numel() == 0) return kMostOfWhole;
   // As compare() has it: an element's own size, and the root of the mean square of all.
   const auto wide = [](const at::Tensor& one) { return one.item<double>(); };
-  const double largest = wide(value.abs().max());
+  const auto [least, most] = at::aminmax(value);
+  const double largest = std::max(-wide(least), wide(most));
   const double usual = wide(value.norm()) / std::sqrt(static_cast<double>(value.numel()));
   return std::clamp(kHalfOfOne / (largest + usual), kLeastOfWhole, kMostOfWhole);
 }
 
-at::Tensor Truth::settled(const at::Tensor& got) const {
-  if (!overflown.defined()) return got;
-  const auto alike = got.eq(overflown).logical_or(got.isnan().logical_and(overflown.isnan()));
-  const auto rounded = value.to(got.scalar_type());
-  const auto overflows = overflown.isfinite().logical_not().logical_and(rounded.isfinite());
-  return at::where(alike.logical_and(overflows), rounded, got);
+at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
+  if (!overflown.defined()) return part;
+  const auto own = [&](const at::Tensor& tensor) {
+    return tensor.view(-1).slice(0, begin, begin + part.numel()).view(part.sizes());
+  };
+  const auto eager = own(overflown);
+  const auto alike = part.eq(eager).logical_or(part.isnan().logical_and(eager.isnan()));
+  const auto rounded = own(value).to(part.scalar_type());
+  const auto overflows = eager.isfinite().logical_not().logical_and(rounded.isfinite());
+  return at::where(alike.logical_and(overflows), rounded, part);
+}
+
+Comparison Truth::compared(const at::Tensor& got, double tolerance,
+                           const ComparisonRule& rule) const {
+  if (!overflown.defined()) return compare(value, got, tolerance, rule);
+  return compare(value, got, tolerance, rule, [this](const at::Tensor& part, std::int64_t begin) {
+    return settled(part, begin);
+  });
 }
 
 std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,

@@ -3,8 +3,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "worker/compare.hpp"
 
 namespace kbench::worker {
 
@@ -30,8 +33,12 @@ struct Truth {
   /// that only as a small multiple of what the reference itself has.
   double allowed(double tolerance) const;
 
-  /// What a candidate gave, with the true value where it overflows as the reference does.
-  at::Tensor settled(const at::Tensor& got) const;
+  /// What a candidate gave, with the true value where it overflows as the reference does: of its
+  /// elements from `begin` on, in order.
+  at::Tensor settled(const at::Tensor& part, std::int64_t begin = 0) const;
+  /// compare() of that with the value.
+  Comparison compared(const at::Tensor& got, double tolerance,
+                      const ComparisonRule& rule = comparison_rules().front()) const;
 };
 
 /// The relative error that is allowed where whole numbers are made of whole numbers and nothing is

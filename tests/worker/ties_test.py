@@ -143,5 +143,22 @@ class Ties(unittest.TestCase):
         self.assertTrue(self.settled(lambda x: x.argmax(1), [2], nan))
 
 
+class TiesInParts(Ties):
+    """All of these again, of tensors that are looked at one element or row at a time."""
+
+    def setUp(self):
+        whole = ties._CHUNK
+        ties._CHUNK = 1
+        self.addCleanup(setattr, ties, "_CHUNK", whole)
+
+    def test_parts_are_small(self):
+        ties._CHUNK = 100
+        x = torch.zeros(1000, 7)
+        choice = ties._Choice(x, 1, x.argmax(1, keepdim=True))
+        parts = [cut(x) for cut in ties._cuts(choice)]
+        self.assertTrue(all(part.numel() <= 100 for part in parts))
+        self.assertEqual(sum(len(part) for part in parts), 1000)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// What comparing takes beside what is compared, by an allocator that counts.
+#include <ATen/ATen.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "worker/compare.hpp"
+#include "worker/truth.hpp"
+
+namespace kbench::worker {
+namespace {
+
+constexpr std::size_t kMostBytes = 64'000'000;
+/// Elements of the largest chunk that there is, twice, and some; nine times a whole number.
+constexpr std::int64_t kCount = (std::int64_t{10} << 20) + 5;
+
+std::atomic<std::size_t> live{0}, peak{0};
+
+/// malloc, with the size in front.
+class CountingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    auto* whole =
+        static_cast<std::byte*>(std::aligned_alloc(kAlign, (bytes / kAlign + 2) * kAlign));
+    *reinterpret_cast<std::size_t*>(whole) = bytes;
+    const std::size_t now = live += bytes;
+    peak = std::max(peak.load(), now);
+    return {whole + kAlign, whole, &release, at::Device(at::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+
+ private:
+  static constexpr std::size_t kAlign = 64;
+  static void release(void* whole) {
+    live -= *static_cast<std::size_t*>(whole);
+    std::free(whole);
+  }
+};
+
+class CompareMemory : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    static CountingAllocator allocator;
+    constexpr std::uint8_t kPriority = 100;  // above torch's own
+    c10::SetCPUAllocator(&allocator, kPriority);
+  }
+
+  /// Bytes that the work takes at most beside those that there are.
+  template <typename Work>
+  static std::size_t taken(Work&& work) {
+    const std::size_t before = live;
+    peak = before;
+    work();
+    return peak - before;
+  }
+};
+
+TEST_F(CompareMemory, IsCounted) {
+  EXPECT_EQ(taken([] { at::empty({1000}, at::kDouble); }), 8000u);
+  EXPECT_GE(taken([] { at::zeros({kCount}).eq(1).sum(); }), 4u * kCount);
+}
+
+TEST_F(CompareMemory, StaysBelowItsLimitWhateverIsCompared) {
+  at::manual_seed(5);
+  for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kLong, at::kByte, at::kBool}) {
+    const auto expected = (at::randn({kCount}) * 4).to(type);
+    auto got = expected.clone();
+    got[kCount - 1] = got[kCount - 1].logical_not();
+    for (const auto& rule : comparison_rules())
+      EXPECT_LT(taken([&] { compare(expected, got, 1e-4, rule); }), kMostBytes)
+          << at::toString(type) << " " << rule.name;
+    EXPECT_LT(taken([&] {
+                compare(expected.view({-1, 9}).t(), got.view({-1, 9}).t(), 1e-4);
+              }),
+              kMostBytes)
+        << at::toString(type) << ", strided";
+    EXPECT_LT(taken([&] { norm_error(expected, got); }), kMostBytes);
+    EXPECT_LT(taken([&] { count_filled(got, 0xff); }), kMostBytes);
+    EXPECT_LT(taken([&] { is_constant(at::zeros({1}).to(type).expand({kCount})); }), kMostBytes);
+    EXPECT_LT(taken([&] { all_finite({got}); }), kMostBytes);
+    EXPECT_LT(taken([&] {
+                same_bits(expected.view({-1, 9}).t(), got.view({-1, 9}).t());
+              }),
+              kMostBytes);
+  }
+}
+
+TEST_F(CompareMemory, OfATruthStaysBelowItToo) {
+  const auto exact = at::ones({kCount}, at::kDouble);
+  auto output = exact.to(at::kHalf);
+  output[3] = std::numeric_limits<double>::infinity();
+  const Truth truth = truths_of({output}, {exact}, {}).at(0);
+  ASSERT_TRUE(truth.overflown.defined());
+  EXPECT_LT(taken([&] { EXPECT_EQ(truth.compared(output, 1e-2).wrong_elements, 0); }), kMostBytes);
+  EXPECT_LT(taken([ones = at::ones({2 * kCount})] { whole_tolerance(ones); }), kMostBytes);
+}
+
+/// The same said of the whole at once.
+TEST_F(CompareMemory, ChunksChangeNothing) {
+  at::manual_seed(6);
+  const auto expected = at::randn({kCount}, at::kDouble);
+  auto got = expected * (1 + 3e-5 * at::randn({kCount}, at::kDouble));
+  got[77] = std::numeric_limits<double>::quiet_NaN();
+  const auto distance = (got - expected).abs();
+  const auto relative =
+      (distance / (expected.abs() + expected.square().mean().sqrt())).nan_to_num(1e9);
+  const auto wrong = relative.gt(1e-5);
+  const auto norm = [&] {
+    const auto own = at::where(got.isnan(), expected, got);
+    return ((own - expected).norm() / expected.norm()).item<double>();
+  }();
+  const auto found = compare(expected, got, 1e-5);
+  EXPECT_EQ(found.wrong_elements, wrong.sum().item<std::int64_t>());
+  EXPECT_EQ(found.first_wrong->index.at(0), wrong.to(at::kByte).argmax().item<std::int64_t>());
+  EXPECT_TRUE(std::isinf(found.max_rel_error));
+  EXPECT_TRUE(std::isinf(norm_error(expected, got)));
+  got[77] = expected[77];
+  EXPECT_NEAR(compare(expected, got, 1e-5).max_rel_error,
+              at::where(relative.lt(1e8), relative, 0.0).max().item<double>(), 1e-12);
+  EXPECT_NEAR(norm_error(expected, got), norm, 1e-12);
+
+  const auto strided = expected.view({-1, 9}).t();
+  const auto other = got.view({-1, 9}).t();
+  const auto dense = compare(strided.contiguous(), other.contiguous(), 1e-5);
+  const auto same = compare(strided, other, 1e-5);
+  EXPECT_EQ(same.wrong_elements, dense.wrong_elements);
+  EXPECT_EQ(same.first_wrong->index, dense.first_wrong->index);
+  EXPECT_EQ(same.first_wrong->got, dense.first_wrong->got);
+  EXPECT_EQ(same.max_rel_error, dense.max_rel_error);
+}
+
+TEST_F(CompareMemory, EveryFilledElementCounts) {
+  for (const auto type : {at::kByte, at::kBool, at::kHalf, at::kFloat, at::kDouble,
+                          at::kComplexFloat, at::kComplexDouble}) {
+    auto tensor = at::zeros({kCount}, type);
+    const auto width = static_cast<std::int64_t>(tensor.element_size());
+    auto bytes = tensor.view(at::kByte);
+    bytes.slice(0, 0, 3 * width).fill_(0x7f);
+    bytes.slice(0, (kCount - 1) * width).fill_(0x7f);
+    bytes[5 * width] = 0x7f;  // a part of an element, but for those of one byte
+    EXPECT_EQ(count_filled(tensor, 0x7f), width == 1 ? 5 : 4) << at::toString(type);
+    EXPECT_FALSE(is_constant(tensor)) << at::toString(type);
+    bytes.fill_(0xff);
+    EXPECT_EQ(count_filled(tensor, 0xff), kCount) << at::toString(type);
+    EXPECT_EQ(count_filled(tensor, 0), 0) << at::toString(type);
+  }
+}
+
+}  // namespace
+}  // namespace kbench::worker
