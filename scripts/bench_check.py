@@ -18,6 +18,8 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent
 NO_DEVICE = 77  # what compare_bench ends with where there is none
 # Phases that are no work of the judge: compilers, other processes, and the candidate's start.
 WAITS = ("turn", "compile", "start", "start_next", "load", "quiet")
+# What the whole check adds to trials, each one call that is compared, and to timing.
+CHECKS = ("repeat", "families", "family_call", "correctness", "timed_outputs", "ghost")
 
 
 def _phases(bench, name, *options):
@@ -45,7 +47,7 @@ def check_cost(bench):
     also hold what a candidate waits for."""
     if "cold" not in bench.runs:
         _phases(bench, "check_first", "--no-families")  # Fills the cache: no compilers beside it.
-    runs = {True: [], False: []}
+    runs = bench.runs["check phases"] = {True: [], False: []}
     # A B B A: a machine that gets slower, or faster, costs both alike.
     for number, families in enumerate((True, False, False, True)):
         runs[families].append(_phases(bench, "check_%d" % number,
@@ -60,6 +62,24 @@ def check_cost(bench):
               % (what, seconds(True, left_out), seconds(False, left_out),
                  seconds(True, left_out) / seconds(False, left_out)), flush=True)
     return seconds(True, WAITS) / seconds(False, WAITS)
+
+
+def cost_ratio(bench):
+    """Goal: at most 2. The lane's seconds of a candidate by the whole check, over those that the same
+    runs spent on what any harness does: drawing, the trials' own calls and comparisons, timing."""
+    if "check phases" not in bench.runs:
+        check_cost(bench)
+    ratios = []
+    for phases in bench.runs["check phases"][True]:
+        whole = {phase: s for phase, s in phases.items() if phase not in WAITS}
+        checks = sum(s for phase, s in whole.items() if phase in CHECKS)
+        plain = sum(whole.values()) - checks
+        print("  plain %.3g s a candidate, of which timing %.3g s; the checks %.3g s: %s"
+              % (plain, whole.get("timing", 0), checks,
+                 ", ".join("%s %.2g" % (phase, whole[phase])
+                           for phase in CHECKS if phase in whole)), flush=True)
+        ratios.append((plain + checks) / plain)
+    return statistics.median(ratios)
 
 
 def _compared(bench):
@@ -154,6 +174,7 @@ def _of_checker(part, figure, what):
 
 FIGURES = [
     ("eval.check_cost", "", "all checks over --no-families, goal 2", check_cost),
+    ("checker.cost_ratio", "", "the whole check over trials and timing, goal 2", cost_ratio),
     ("checker.compare_bandwidth_share", "", "comparing beside copying, goal 0.33 on a GPU", compare_share),
     ("hostile.caught", "", "cheats that are caught on the CPU, or dealt with", caught),
     ("hostile.total", "", "cheats that mean something there", cheats),
