@@ -10,6 +10,7 @@
 #include "compile/host_diagnostics.hpp"
 #include "compile/host_prelude_build.hpp"
 #include "compile/host_symbols.hpp"
+#include "compile/host_unsupported.hpp"
 #include "compile/scratch_folder.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
@@ -142,6 +143,12 @@ HostResult HostRun::module(const Prelude& prelude, std::string object, std::stri
 CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) const {
   const std::string& log = result.error;
   if (auto failure = compiler_failure(compiler, result, setup_.limit)) return *failure;
+  if (request_.device == HostDevice::kCpu) {
+    if (const auto what = unsupported_on_cpu(log, setup_.includes); !what.empty())
+      return make_error(
+          "unsupported_on_cpu",
+          fmt::format("the host code names {}, which has no counterpart on the CPU", what), log);
+  }
   const Diagnosis diagnosis = diagnose_host(log, request_);
   return make_error(diagnosis.cause, diagnosis.message, log);
 }

@@ -38,6 +38,12 @@ bool is_exported(std::string_view name, const std::vector<std::string>& librarie
   });
 }
 
+/// Torch's for a GPU. A process without one may have torch's CUDA library all the same, so that
+/// loading finds nothing amiss.
+bool is_of_torchs_cuda(std::string_view plain) {
+  return starts_with_any(plain, {"at::cuda::", "c10::cuda::", "torch::cuda::", "at::native::"});
+}
+
 /// A function of CUDA's runtime or libraries, by its name.
 bool is_of_cuda(std::string_view name) {
   if (starts_with_any(name, {"cuda", "cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver",
@@ -59,6 +65,12 @@ std::optional<Diagnosis> undefined(const HostRequest& request, const Libraries& 
     }
     if (!name.starts_with("_Z")) continue;
     const std::string plain = demangle(name);
+    if (request.device == HostDevice::kCpu && is_of_torchs_cuda(plain) &&
+        !is_exported(name, libraries())) {
+      return Diagnosis{"unsupported_on_cpu",
+                       fmt::format("the host code calls {}, which has no counterpart on the CPU",
+                                   plain.substr(0, plain.find('(')))};
+    }
     if (!is_of_libraries(plain) && !is_exported(name, libraries())) {
       return Diagnosis{"undefined_function",
                        fmt::format("{} is declared and used, but nowhere defined", plain)};

@@ -10,7 +10,10 @@
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
 #include <c10/util/Exception.h>
+#include <cublasLt.h>
 #include <cuda_runtime_api.h>
+#include <cusolverDn.h>
+#include <cusparse.h>
 #include <torch/types.h>
 
 #include <optional>
@@ -144,6 +147,10 @@ inline c10::Allocator* getCUDADeviceAllocator() { return c10::cuda::CUDACachingA
 KBENCH_HIDDEN cudaDeviceProp* getCurrentDeviceProperties();
 KBENCH_HIDDEN cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
 inline cublasHandle_t getCurrentCUDABlasHandle() { return nullptr; }
+// Libraries without a counterpart: declared, so that who asks for them is told which it was.
+cublasLtHandle_t getCurrentCUDABlasLtHandle();
+cusparseHandle_t getCurrentCUDASparseHandle();
+cusolverDnHandle_t getCurrentCUDASolverDnHandle();
 
 template <typename T>
 inline constexpr cudaDataType kbench_data_type = CUDA_R_32F;
