@@ -260,8 +260,14 @@ Finding judge_cage(const Machine& machine) {
     if (!row.advice.empty() && advice.find(row.advice) == std::string::npos)
       advice += fmt::format("{}{}", advice.empty() ? "" : "; ", row.advice);
   }
-  if (lacks.empty()) return {Level::kOk, "candidates are caged with all of it", ""};
-  return {Level::kNote, fmt::format("candidates are caged without {}", lacks),
+  // What ends up without a parent is found by the namespace that it cannot leave.
+  const std::string_view memory =
+      machine.cage.has(CagePart::kPidNamespace)
+          ? "memory is bounded for all processes of one together"
+          : "memory is bounded for all processes of one together, but those that it disowns";
+  if (lacks.empty())
+    return {Level::kOk, fmt::format("candidates are caged with all of it; {}", memory), ""};
+  return {Level::kNote, fmt::format("candidates are caged without {}; {}", lacks, memory),
           advice.empty() ? "run candidates in a container or a machine of their own" : advice};
 }
 

@@ -9,11 +9,11 @@
 
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
 #include "kbench/memory_file.hpp"
+#include "run/process_memory.hpp"
 
 namespace kbench::run {
 namespace {
@@ -131,14 +131,17 @@ void WorkerHost::handle(const protocol::Message& message) {
 
 void WorkerHost::check_memory() {
   const std::lock_guard lock(mutex_);
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto now = protocol::Clock::now();
+  if (memory_limits_.empty() || now - memory_checked_ < kPeriod) return;
+  memory_checked_ = now;
+  const auto running = running_processes();
   for (const auto& [pid, limit] : memory_limits_) {
-    std::ifstream statm(fmt::format("/proc/{}/statm", pid));
-    std::size_t total = 0;
-    std::size_t resident = 0;
-    if (!(statm >> total >> resident) || resident * page <= limit) continue;
+    const auto family = family_of(running, pid, zygote_.pid());
+    if (!have_more_memory(family, limit)) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
+    // Those that have left the group; the number of one that ended just now is not used again yet.
+    for (const pid_t one : family) kill(one, SIGKILL);
   }
 }
 

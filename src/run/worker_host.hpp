@@ -79,7 +79,7 @@ class WorkerHost {
   void end_child(pid_t pid) { signal_child(pid, SIGKILL); }
   /// The same, and waits for its end.
   ExitStatus kill_child(pid_t pid);
-  /// Kills the child when its resident memory grows over the limit.
+  /// Kills the child, and all that it has started, when they have more memory than that together.
   void watch_memory(pid_t pid, std::size_t limit_bytes);
   /// True where the watch has killed it.
   bool over_memory(pid_t pid);
@@ -108,6 +108,7 @@ class WorkerHost {
   std::map<std::uint64_t, pid_t> forked_;
   std::map<pid_t, ExitStatus> exited_;
   std::map<pid_t, std::size_t> memory_limits_;
+  protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;
   std::thread reader_;
 };

@@ -248,6 +248,14 @@ int candidate(Channel channel, const std::string& mode) {
   if (mode == "seeks_far_away") lseek(STDOUT_FILENO, off_t{1} << 40, SEEK_SET);
   if (mode == "truncates") [[maybe_unused]]
     const auto ignored = ftruncate(STDOUT_FILENO, 0);
+  if (mode == "children_eat_memory") {
+    for (int i = 0; i < 4; ++i) {
+      if (fork() != 0) continue;
+      setsid();
+      const std::vector<char> some(std::size_t{60} << 20, 'x');
+      pause();
+    }
+  }
   if (mode == "eats_memory") {
     std::vector<char> much(std::size_t{300} << 20, 'x');
     Message message;
