@@ -250,7 +250,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(one_of({"cold", "warm"}))
       ->capture_default_str();
-  app.add_flag("--all-trials", a.options.all_trials, "go on with the trials after a clear failure");
+  app.add_flag(
+      "--all-trials", a.options.all_trials,
+      "go on with the trials after a clear failure: an error above 1e-2; below, they go on "
+      "in any case, to tell the precision at which all of them are right");
   app.add_option("--sizes", a.options.other_sizes,
                  "further sizes of sizes.json, by name, at which right candidates are asked again, "
                  "untimed")
