@@ -259,8 +259,8 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
   CompileRequest device;
   device.language = "torch_kernel";
-  const PlacedSource placed =
-      place(request.at("source").get<std::string>(), owner.file_name, owner);
+  const PlacedSource placed = place(request.at("source").get<std::string>(),
+                                    fmt::format("{} (kernel_source)", owner.file_name), owner);
   device.source = placed.text;
   device.file_name = placed.file_name;
   device.flags = device_flags(strings(request, "extra_cuda_cflags"));
@@ -291,7 +291,9 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
   for (const char* kind : {"cpp", "cuda"})
     for (auto& text : placed_texts(request, kind, owner)) failure.own_names.push_back(text.name);
   failure.own_names.push_back(owner.file_name);
-  failure.several_files = strings(request, "cuda_files").size() > 1;
+  // load_inline makes one file of its sources, in which a second definition is an error.
+  failure.several_files =
+      request.at("kind").get<std::string>() == "files" && strings(request, "cuda_files").size() > 1;
   for (const auto& flag : strings(request, "extra_ldflags"))
     failure.names_libraries = failure.names_libraries || flag.starts_with("-l");
   if (error->cause == "missing_include") failure.header_folders = header_folders();

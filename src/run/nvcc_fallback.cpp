@@ -79,13 +79,13 @@ bool names_what_was_left_out(const SplitFailure& failure) {
   });
 }
 
+/// A static function or a constant of the same name in two files, which are none of each other's.
 bool is_defined_twice(const SplitFailure& failure) {
   return failure.several_files && contains(failure.message, "already been");
 }
 
 bool device_code_may_do(const SplitFailure& failure) {
-  return is_in_header(failure) || names_library_symbol(failure) ||
-         names_what_was_left_out(failure) || is_defined_twice(failure);
+  return is_in_header(failure) || names_library_symbol(failure) || names_what_was_left_out(failure);
 }
 
 /// The header in "cannot open source file "x.h"", "'x.h' file not found", "x.h: No such file".
@@ -136,6 +136,9 @@ constexpr FallbackRule kRules[] = {
      "nvcc's object is linked with the libraries", false},
     {SplitPart::kDevice, "missing_include", header_exists, "nvcc finds the header"},
     {SplitPart::kDevice, "unknown_kernel", nullptr, "nvcc needs no names of kernels", false},
+    {SplitPart::kDevice, "syntax_error", is_defined_twice,
+     "the device code of several files is compiled as one here, so that what each file has for "
+     "itself needs names of its own"},
     {SplitPart::kDevice, "syntax_error", device_code_may_do,
      "NVRTC lacks what nvcc has: a library's header or symbol, or a declaration", false},
 };

@@ -165,6 +165,46 @@ TEST_F(Extensions, WhatNobodyCanBuildIsTheCandidatesFailure) {
   }
 }
 
+/// Of `load`, the second file's function is none of the first's; load_inline has one file of both.
+TEST_F(Extensions, WhatTwoFilesHaveForThemselvesIsUnsupportedOnTheCpu) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  CompilePool pool(setup());
+  const Installation installation = find_installation();
+  ExtensionBuilder builder(pool, host_setup(installation), nvcc_setup(installation), "compute_90a");
+  const auto file = [](const std::string& kernel) {
+    return fmt::format(
+        "static __device__ float helper(float x) {{ return x + 1; }}\n"
+        "__global__ void {0}(float* x) {{ x[0] = helper(x[0]); }}\n"
+        "void run_{0}(torch::Tensor x) {{ {0}<<<1, 1>>>(x.data_ptr<float>()); }}\n",
+        kernel);
+  };
+  for (const std::string kind : {"files", "inline"}) {
+    const json request{
+        {"kind", kind}, {"cuda_sources", {file("a"), file("b")}}, {"cuda_files", {"a.cu", "b.cu"}}};
+    const auto result = builder.build(request, {"k.py", ""}).get();
+    const auto& error = std::get<ExtensionError>(result);
+    EXPECT_EQ(error.outcome, kind == "files" ? Outcome::kUnsupported : Outcome::kCompileFailure);
+    EXPECT_EQ(error.cause, kind == "files" ? "needs_nvcc" : "syntax_error");
+    EXPECT_THAT(error.message, HasSubstr("\"helper\""));
+    EXPECT_THAT(error.message, HasSubstr("b.cu"));
+  }
+}
+
+TEST_F(Extensions, WhatIsNotInTheAnswerIsNamedAsWhatItIs) {
+  const Installation installation = find_installation();
+  const std::string kernel = "extern \"C\" __global__ void k() {\n  none();\n}";
+  const json request{{"kind", "kernel"}, {"source", kernel}, {"name", "k"}};
+  for (const auto& [answer, place] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"import torch\nS = r\"\"\"" + kernel + "\"\"\"\n", "k.py(3)"},
+           {"import torch\nS = made_of_parts()\n", "k.py (kernel_source)(2)"}}) {
+    CompilePool pool(setup());
+    ExtensionBuilder builder(pool, host_setup(installation), nvcc_setup(installation),
+                             "compute_90a");
+    const auto result = builder.build(request, {"k.py", answer}).get();
+    EXPECT_THAT(std::get<ExtensionError>(result).log, HasSubstr(place));
+  }
+}
+
 TEST_F(Extensions, ABrokenSourceIsNotNvccs) {
   const auto nvcc = fake_nvcc(folder_.path(), "echo 'k.py(1): error: nvcc ran' >&2; exit 2");
   const auto result = build("__global__ void k() {\n", nvcc.string());
