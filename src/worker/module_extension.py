@@ -305,15 +305,18 @@ def _check_capability(asked):
                                f"device: the kernel is for {asked}, the device has {own}")
 
 
-def _compile_kernel_request(call):
+def _compile_kernel_request(call, folder):
+    paths = [os.path.normpath(os.path.join(folder, os.fspath(path)))
+             for path in call.get("cuda_include_dirs") or []]
     # Some versions of torch take a header, which they put before the kernel.
     header = call.get("header_code")
     own_flags = getattr(torch.cuda._utils, "_get_gpu_rtc_compatible_flags", list)
     return {
         "kind": "kernel",
         "name": call["kernel_name"],
-        "source": (header + "\n" if header else "") + call["kernel_source"],
-        "extra_include_paths": [os.fspath(path) for path in call.get("cuda_include_dirs") or []],
+        "source": Headers(folder, paths).expanded(
+            (header + "\n" if header else "") + call["kernel_source"], "kernel_source"),
+        "extra_include_paths": [path for path in paths if not _is_inside(path, folder)],
         "extra_cuda_cflags": _strings(call.get("nvcc_options")) + own_flags(),
     }
 
@@ -364,7 +367,7 @@ def install(request_compile, kernels, folder):
 
     def compile_kernel(call):
         _check_capability(call.get("compute_capability"))
-        launch = builder.kernel(_compile_kernel_request(call))
+        launch = builder.kernel(_compile_kernel_request(call, folder))
         return _Kernel(call["kernel_name"], launch)
 
     replacements = [(cpp_extension.load_inline, load_inline), (cpp_extension.load, load)]

@@ -4,6 +4,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import types
 import unittest
 
@@ -269,8 +270,24 @@ class ModelNew(torch.nn.Module):
 
     def test_a_header_comes_first(self):
         request = module_extension._compile_kernel_request(
-            {"kernel_name": "k", "kernel_source": "text", "header_code": "#define A"})
+            {"kernel_name": "k", "kernel_source": "text", "header_code": "#define A"}, "/c")
         self.assertEqual(request["source"], "#define A\ntext")
+
+    def test_own_headers_are_put_in_place_and_those_outside_are_not(self):
+        with tempfile.TemporaryDirectory() as base:
+            folder = os.path.join(os.path.realpath(base), "own")
+            for name in ("own/in/a.h", "out/b.h"):
+                path = os.path.join(os.path.dirname(folder), name)
+                os.makedirs(os.path.dirname(path))
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("int deep;\n")
+            outside = os.path.join(os.path.dirname(folder), "out")
+            request = module_extension._compile_kernel_request(
+                {"kernel_name": "k", "kernel_source": "#include <a.h>\n#include <b.h>\nlast",
+                 "cuda_include_dirs": ["in", "../out"]}, folder)
+        self.assertEqual(request["source"], '#line 1 "in/a.h"\nint deep;\n\n'
+                         '#line 2 "kernel_source"\n#include <b.h>\nlast')
+        self.assertEqual(request["extra_include_paths"], [outside])
 
     def test_torchs_own_way_is_named(self):
         for name in ("_cuda_load_module", "_nvrtc_compile"):
