@@ -97,6 +97,21 @@ TEST_F(KernelBench, ResumeOnAnotherKindOfDeviceIsRefusedBeforeItRuns) {
   EXPECT_THAT(result.error, HasSubstr("holds records of NVIDIA H100 80GB HBM3, which share no"));
 }
 
+/// As the files of level 4 begin, where their package is not installed.
+TEST_F(KernelBench, AProblemWhosePackageIsMissingIsNoFaultOfItsCandidates) {
+  folder_.write("set/level4/1_AddOne.py",
+                "from transformers_not_here import AutoModel\n" + add_one_problem(16));
+  folder_.write("mine/1_AddOne/0.cu", add_one_kernel());
+  expect_code(0, {"eval", at("set"), "--candidates", at("mine"), "--device", "cpu", "--out",
+                  at("run.jsonl")});
+  const RunFile run = read_run(folder_ / "run.jsonl");
+  ASSERT_THAT(run.records, SizeIs(1));
+  EXPECT_EQ(run.records[0].outcome, Outcome::kProblemFailure);
+  EXPECT_THAT(run.records[0].message, HasSubstr("transformers_not_here"));
+  const auto report = expect_code(0, {"report", at("run.jsonl")});
+  EXPECT_THAT(report.output, HasSubstr("transformers_not_here"));
+}
+
 /// A KernelBench checkout, and a Python with the packages that its scripts need.
 struct Checkout {
   std::string folder, python = "python3";
