@@ -27,4 +27,10 @@ std::optional<Measured> measured_time(const SideTiming& side, const Interned& me
 /// scale, and kRunToRunShare is added to each.
 Measured ratio_between_runs(const Measured& a, const Measured& b);
 
+/// What `time` would be at the pace of another moment: times now / then, which are of one and the
+/// same side, measured beside it and at that other moment. What changed between the two (clocks,
+/// heat) and acts on all sides alike is no longer in it. Ends combine in quadrature on the log
+/// scale, where all three have them.
+Measured at_pace_of(const Measured& time, const Measured& then, const Measured& now);
+
 }  // namespace kbench

@@ -35,12 +35,14 @@ class StoredBaselines {
   bool add(const RunFile& run, const std::filesystem::path& file, const std::string& l2,
            const std::string& driver = {});
 
-  /// Takes the time of a rival, as the run judged it; of one that is not right, why not.
+  /// Takes the time of a rival, as the run judged it, and those of the baselines that were measured
+  /// in rounds with it; of one that is not right, why not.
   void add_rival(const Record& rival, const std::string& baseline);
 
   /// Which of the baselines have no times for that record's problem, and are to be measured beside
-  /// its candidate; rivals never are. With a `method` ("events", "cupti", "cupti_busy", "graph",
-  /// "wall") no times by that one, held or not.
+  /// its candidate; rivals never are, but where there is one, something is: what was measured
+  /// beside it too tells whether the device is at another pace by now. With a `method` ("events",
+  /// "cupti", "cupti_busy", "graph", "wall") no times by that one, held or not.
   std::vector<std::string> missing(const Record& blank, const std::vector<std::string>& baselines,
                                    std::string_view method = {}) const;
 
@@ -52,9 +54,10 @@ class StoredBaselines {
   std::optional<Measured> time_of(const Record& record, const std::string& baseline) const;
 
   /// Puts the stored times beside those of a right candidate, and the speedups over them, in the
-  /// order of `baselines`. Where it was timed in another way than they were (its record's method,
-  /// a bound by the judge's clock) there is no speedup, but the flag `stored_baseline_unlike`;
-  /// where a rival has no time, the flag `baseline_failed`.
+  /// order of `baselines`; those over rivals at the pace that the device has by now, where a
+  /// baseline was measured beside both. Where it was timed in another way than they were (its
+  /// record's method, a bound by the judge's clock) there is no speedup, but the flag
+  /// `stored_baseline_unlike`; where a rival has no time, the flag `baseline_failed`.
   void put_into(Record& record, const std::vector<std::string>& baselines) const;
 
   /// Of the rivals without a time for that record's problem: why, by baseline.
@@ -65,13 +68,15 @@ class StoredBaselines {
   struct Side {
     SideTiming timing;
     Interned method;
-    bool stored = true;  ///< else of this run
+    bool stored = true;                          ///< else of this run
+    bool bounded = false;                        ///< a bound by the judge's clock
+    std::map<Interned, SideTiming> beside = {};  ///< of a rival: measured in rounds with it
   };
   static std::string key_of(const Record& record);
   const std::vector<Side>* sides_of(const Record& record, const std::string& baseline) const;
-  /// Of the times of that baseline those by the record's method, else any.
+  /// Of the times of that baseline those that were taken as the record's were, else any.
   const Side* find(const Record& record, const std::string& baseline) const;
-  /// In the place of an earlier one by the same method.
+  /// In the place of an earlier one that was taken in the same way.
   void keep(const Record& record, const std::string& baseline, const Side& side);
 
   /// By key and baseline; one for each method.

@@ -49,4 +49,16 @@ Measured ratio_between_runs(const Measured& a, const Measured& b) {
   return ratio;
 }
 
+Measured at_pace_of(const Measured& time, const Measured& then, const Measured& now) {
+  Measured paced{.value = time.value * now.value / then.value};
+  if (!time.lo || !time.hi || !then.lo || !then.hi || !now.lo || !now.hi) return paced;
+  const double down = std::hypot(std::log(time.value / *time.lo), std::log(now.value / *now.lo),
+                                 std::log(*then.hi / then.value));
+  const double up = std::hypot(std::log(*time.hi / time.value), std::log(*now.hi / now.value),
+                               std::log(then.value / *then.lo));
+  paced.lo = paced.value * std::exp(-down);
+  paced.hi = paced.value * std::exp(up);
+  return paced;
+}
+
 }  // namespace kbench

@@ -22,6 +22,50 @@ bool is_by(std::string_view method, std::string_view wanted) {
   return !is_busy;
 }
 
+/// A bound as the time of a side; its spread is that of what was told of the same calls.
+SideTiming timing_of(const SideBound& bound) {
+  SideTiming timing{.median_ms = bound.bound_ms,
+                    .mean_ms = bound.bound_ms,
+                    .std_ms = std::numeric_limits<double>::quiet_NaN(),
+                    .min_ms = std::numeric_limits<double>::quiet_NaN(),
+                    .max_ms = std::numeric_limits<double>::quiet_NaN(),
+                    .count = bound.blocks};
+  if (bound.told_lo_ms && bound.told_hi_ms && bound.told_ms > 0) {
+    timing.lo_ms = bound.bound_ms * *bound.told_lo_ms / bound.told_ms;
+    timing.hi_ms = bound.bound_ms * *bound.told_hi_ms / bound.told_ms;
+  }
+  return timing;
+}
+
+/// The sides that were measured for a record, here and now: by their times, or by their bounds.
+std::map<Interned, SideTiming> measured_sides(const Record& record, bool bounded) {
+  std::map<Interned, SideTiming> sides;
+  if (bounded && !record.timing->is_bounded()) {
+    for (const auto& [name, bound] : record.timing->bounds) sides[name] = timing_of(bound);
+  } else {
+    sides = record.timing->sides;
+  }
+  // What came out of a file was measured in rounds with nothing.
+  for (const Speedup& speedup : record.speedup)
+    if (speedup.stored) sides.erase(speedup.baseline);
+  return sides;
+}
+
+/// At the pace of `now`, by a baseline that was measured in both places: eager, or any other.
+Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then,
+               const std::map<Interned, SideTiming>& now, const Interned& method) {
+  std::vector<Interned> names = {"eager"};
+  for (const auto& [name, side] : then) names.push_back(name);
+  for (const Interned& name : names) {
+    if (find_baseline(name.str()) == nullptr || !then.contains(name) || !now.contains(name))
+      continue;
+    const auto before = measured_time(then.at(name), method);
+    const auto after = measured_time(now.at(name), method);
+    if (before && after) return at_pace_of(rival, *before, *after);
+  }
+  return rival;
+}
+
 }  // namespace
 
 std::string StoredBaselines::key_of(const Record& record) {
@@ -43,7 +87,8 @@ const StoredBaselines::Side* StoredBaselines::find(const Record& record,
   const std::vector<Side>* sides = sides_of(record, baseline);
   if (sides == nullptr) return nullptr;
   const auto alike = [&](const Side& side) {
-    return record.timing && side.method == record.timing->method;
+    return record.timing && side.method == record.timing->method &&
+           side.bounded == record.timing->is_bounded();
   };
   const auto side = std::ranges::find_if(*sides, alike);
   return side == sides->end() ? &sides->front() : &*side;
@@ -51,7 +96,9 @@ const StoredBaselines::Side* StoredBaselines::find(const Record& record,
 
 void StoredBaselines::keep(const Record& record, const std::string& baseline, const Side& side) {
   std::vector<Side>& sides = sides_[key_of(record)][baseline];
-  const auto before = std::ranges::find(sides, side.method, &Side::method);
+  const auto before = std::ranges::find_if(sides, [&](const Side& other) {
+    return other.method == side.method && other.bounded == side.bounded;
+  });
   if (before == sides.end())
     sides.push_back(side);
   else
@@ -109,17 +156,16 @@ void StoredBaselines::add_rival(const Record& rival, const std::string& baseline
                     rival.message.empty() ? rival.cause.str() : rival.message);
     return;
   }
-  const SideTiming* side = nullptr;
-  if (rival.timing && !rival.timing->is_bounded())
-    if (const auto found = rival.timing->sides.find("candidate");
-        found != rival.timing->sides.end())
-      side = &found->second;
-  if (side != nullptr && measured_time(*side, rival.timing->method)) {
-    keep(rival, baseline, {*side, rival.timing->method, false});
-  } else {
-    failed_rivals_[key][baseline] =
-        "its time is a bound by the judge's clock, which says how slow it is at most";
+  bool has_time = false;
+  for (const bool bounded : {false, true}) {
+    if (!rival.timing || (!bounded && rival.timing->is_bounded())) continue;
+    auto sides = measured_sides(rival, bounded);
+    const auto own = sides.extract("candidate");
+    if (own.empty() || !measured_time(own.mapped(), rival.timing->method)) continue;
+    keep(rival, baseline, {own.mapped(), rival.timing->method, false, bounded, std::move(sides)});
+    has_time = true;
   }
+  if (!has_time) failed_rivals_[key][baseline] = "it has no time";
 }
 
 std::map<std::string, std::string> StoredBaselines::failures(
@@ -146,6 +192,8 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
              return is_by(side.method.str(), method);
            });
   });
+  // Were all others stored, nothing would be measured beside the candidate.
+  if (names.empty() && std::ranges::any_of(baselines, is_rival)) names.emplace_back("eager");
   return names;
 }
 
@@ -174,6 +222,7 @@ void StoredBaselines::put_into(Record& record, const std::vector<std::string>& b
   const auto side = timing.sides.find("candidate");
   if (side == timing.sides.end()) return;
   const auto candidate = measured_time(side->second, timing.method);
+  const auto now = measured_sides(record, timing.is_bounded());
   std::vector<Speedup> speedups;
   bool unlike = false;
   for (const std::string& baseline : baselines) {
@@ -183,14 +232,15 @@ void StoredBaselines::put_into(Record& record, const std::vector<std::string>& b
         if (measured.baseline == baseline) speedups.push_back(measured);
       continue;
     }
-    if (stored->method != timing.method || timing.is_bounded()) {
+    if (stored->method != timing.method || stored->bounded != timing.is_bounded()) {
       unlike = true;
       continue;
     }
     timing.sides[baseline] = stored->timing;
     if (record.device == "cpu" || !candidate) continue;
-    const Measured ratio =
-        ratio_between_runs(*measured_time(stored->timing, stored->method), *candidate);
+    const Measured time =
+        paced(*measured_time(stored->timing, stored->method), stored->beside, now, stored->method);
+    const Measured ratio = ratio_between_runs(time, *candidate);
     speedups.push_back({.baseline = baseline,
                         .value = ratio.value,
                         .lo = ratio.lo.value_or(ratio.value),

@@ -101,6 +101,31 @@ TEST_F(Gpu, StoredBaselinesServeKernelsAndModules) {
   EXPECT_FALSE(run.records[0].timing->is_bounded() && run.records[1].timing->is_bounded());
 }
 
+TEST_F(Gpu, AgainstItselfACandidateIsNoFaster) {
+  const std::string module =
+      "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+      "    def forward(self, x):\n        return torch.add(x, 1)\n";
+  folder_.write("candidates/them/1_AddOne/a.py", module);
+  const std::string kernel = "candidate:" + folder_.write("1_AddOne.cu", add_one_kernel()).string();
+  const std::string other = "candidate:" + folder_.write("1_AddOne.py", module).string();
+  const auto result = run_kbench(arguments({"--baseline", kernel + "," + other}));
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(2));
+  for (const Record& record : run.records) {
+    ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+    const bool is_kernel = record.kind == CandidateKind::kKernel;
+    // Eager, which nobody asked for, tells the pace.
+    EXPECT_EQ(record.timing->sides.count("eager"), 1u);
+    ASSERT_THAT(record.speedup, SizeIs(1));
+    EXPECT_EQ(record.speedup[0].baseline.str(), is_kernel ? kernel : other);
+    EXPECT_NEAR(record.speedup[0].value, 1, is_kernel ? 0.02 : 0.05);
+    EXPECT_LT(record.speedup[0].lo, 1);
+    EXPECT_GT(record.speedup[0].hi, 1);
+    EXPECT_THAT(record.flags, testing::Contains("stored_baseline_unlike"));
+  }
+}
+
 TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
   // Thirty launches of which each takes the host longer than the GPU.
   std::string problem = add_one_problem(1 << 10);
