@@ -47,6 +47,9 @@ struct SpeedOfLight {
   MaybeNumber share;     ///< limit_ms over the candidate's time, 0 to 1
   /// The same of the limit that a copy and products reach on this GPU; none where nobody measured.
   MaybeNumber share_measured = {};
+  /// What a call takes at least that reads its inputs and does its operations; only of candidates
+  /// that took less, which have the flag `implausible`.
+  MaybeNumber plausible_ms = {};
 };
 /// `time_ms` is a candidate's.
 SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& peaks,

@@ -162,6 +162,7 @@ json to_json(const SpeedOfLight& sol) {
   object["limited_by"] = sol.limited_by.empty() ? json() : json(sol.limited_by.str());
   object["share"] = number_or_null(sol.share);
   if (sol.share_measured) object["share_measured"] = *sol.share_measured;
+  if (sol.plausible_ms) object["plausible_ms"] = *sol.plausible_ms;
   return object;
 }
 
@@ -173,7 +174,8 @@ SpeedOfLight speed_of_light_from(JsonView object) {
                    .limit_ms = fields.maybe_number("limit_ms"),
                    .limited_by = {},
                    .share = fields.maybe_number("share"),
-                   .share_measured = fields.maybe_number("share_measured")};
+                   .share_measured = fields.maybe_number("share_measured"),
+                   .plausible_ms = fields.maybe_number("plausible_ms")};
   if (fields.maybe("limited_by")) sol.limited_by = fields.text("limited_by");
   return sol;
 }

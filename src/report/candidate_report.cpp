@@ -179,6 +179,11 @@ class Page : private ConsoleLines {
                           ? fmt::format(", {:.0f} % of what a copy and products reach there",
                                         *record_.sol->share_measured * 100)
                           : ""));
+    if (record_.sol && record_.sol->plausible_ms)
+      labelled(
+          "", 2,
+          fmt::format("implausible: to read the inputs and do the operations takes {} at least",
+                      ms(record_.sol->plausible_ms)));
   }
 
   void trials() {

@@ -82,9 +82,9 @@ JsonText sol_text(const SpeedOfLight& sol) {
   text.field("flops", flops)
       .field("limit_ms", sol.limit_ms)
       .field("limited_by",
-             sol.limited_by.empty() ? std::nullopt : std::optional(sol.limited_by.str()))
-      .field("read_bytes", sol.work.read_bytes)
-      .field("share", sol.share);
+             sol.limited_by.empty() ? std::nullopt : std::optional(sol.limited_by.str()));
+  if (sol.plausible_ms) text.field("plausible_ms", sol.plausible_ms);
+  text.field("read_bytes", sol.work.read_bytes).field("share", sol.share);
   if (sol.share_measured) text.field("share_measured", sol.share_measured);
   return text.field("written_bytes", sol.work.written_bytes);
 }

@@ -32,7 +32,10 @@ void hold_against_limits(Record& record, const std::optional<LeastWork>& work,
     record.sol.reset();
     return;
   }
-  if (time_ms < least_call_ms(*work, *peaks, cold_cache)) record.flags.emplace_back("implausible");
+  const double plausible_ms = least_call_ms(*work, *peaks, cold_cache);
+  if (time_ms >= plausible_ms) return;
+  record.flags.emplace_back("implausible");
+  record.sol->plausible_ms = plausible_ms;
 }
 
 }  // namespace kbench::run

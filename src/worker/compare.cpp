@@ -358,17 +358,20 @@ bool is_constant(const at::Tensor& tensor) {
   return constant;
 }
 
+std::int64_t count_finite(const at::Tensor& tensor) {
+  if (!tensor.is_floating_point()) return tensor.numel();
+  const Flat flat(tensor);
+  if (kernels_for(tensor) != nullptr) return finite_squares(flat, 1).second;
+  std::int64_t count = 0;
+  for_each_chunk(flat.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+    count += flat.part(begin, end).isfinite().sum().item<std::int64_t>();
+  });
+  return count;
+}
+
 bool all_finite(const std::vector<at::Tensor>& tensors) {
   return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
-    if (!tensor.is_floating_point()) return true;
-    const Flat flat(tensor);
-    if (kernels_for(tensor) != nullptr) return finite_squares(flat, 1).second == flat.numel();
-    bool finite = true;
-    for_each_chunk(flat.numel(), chunk_of(flat.tensor()),
-                   [&](std::int64_t begin, std::int64_t end) {
-                     finite = finite && flat.part(begin, end).isfinite().all().item<bool>();
-                   });
-    return finite;
+    return !tensor.is_floating_point() || count_finite(tensor) == tensor.numel();
   });
 }
 

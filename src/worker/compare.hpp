@@ -78,6 +78,9 @@ std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
 /// Whether all elements are equal; of no elements they are.
 bool is_constant(const at::Tensor& tensor);
 
+/// Elements that are neither an infinity nor a NaN.
+std::int64_t count_finite(const at::Tensor& tensor);
+
 /// Whether no element of floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 

@@ -151,6 +151,7 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
   if (results.empty()) return false;
   const bool wrong = results.front().wrong_elements > 0;
   if (wrong) note_wrong(slot, set, results.front(), !mismatched);
+  flag_departures(slot, set);
   mismatched = mismatched || wrong;
   verdict_.record.correctness.push_back(results.front());
   // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
@@ -160,6 +161,13 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
   if (set.first_changed_source() != nullptr) throw problem_.input_written();
   const bool goes_on = wrong && may_be_mistake && is_old_output(slot, seen_outputs_);
   return mismatched && !goes_on;
+}
+
+void Evaluation::flag_departures(std::size_t slot, InputSet& set) {
+  const auto outputs = outputs_in(slot);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (const auto& [departure, name] : departure_flags())
+      if (set.truths().at(i).departure(departure, outputs[i])) flag(name);
 }
 
 void Evaluation::check_undefined(std::size_t slot, InputSet& set) {

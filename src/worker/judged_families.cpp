@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kbench/hash.hpp"
@@ -24,6 +25,8 @@ constexpr double kCoarse = 100;
 /// up instead of rounding it, and a product in three steps of TF32 is as good as fp32 but for that.
 constexpr std::string_view kCancellingFamily = "heavy_tails";
 constexpr double kCancelling = 2;
+/// Those whose answers may be no finite numbers, where the reference defines which ones.
+constexpr std::array<std::string_view, 3> kNonFiniteFamilies{"infinity", "minus_infinity", "nan"};
 /// Answers of a family that are kept for the next candidate in any case; larger ones where all of
 /// those together leave candidates their room, else they are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
@@ -34,10 +37,19 @@ std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-/// Whether an answer is one that a candidate has to give. An index into what is not finite says
-/// nothing.
+/// Whether some of an answer is not finite, and what is says enough: at least half of each output.
+/// What a call writes, and indices, would have to be what they are at places that say nothing.
+bool tells_beside(const Answers& answers) {
+  return all_finite(answers.written) &&
+         std::ranges::all_of(answers.outputs, [](const at::Tensor& output) {
+           return output.is_floating_point() && output.numel() > 0 &&
+                  2 * count_finite(output) >= output.numel();
+         });
+}
+
+/// Whether a finite answer is one that a candidate has to give. An index into what is not finite
+/// says nothing.
 bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
-  if (!all_finite(outputs)) return false;
   if (std::ranges::any_of(outputs, [](const auto& output) { return output.is_floating_point(); }))
     return true;
   std::vector<at::Tensor> tensors;
@@ -101,10 +113,15 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argume
   family.confirmed = confirmed;
   set.restore();
   Answers answers = set.answer(host_, inputs, errors_);
-  if (!is_defined(inputs, answers.outputs)) {
+  const bool finite = all_finite(answers.outputs);
+  const bool may_be_odd =
+      std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
+  if (finite ? !is_defined(inputs, answers.outputs) : !may_be_odd || !tells_beside(answers)) {
     family.why_not = "the reference is not finite";
     return family;
   }
+  if (!finite)
+    for (Truth& truth : answers.truths) truth.non_finite = true;
   if (name == kWholeFamily && all_whole(answers.outputs))
     for (Truth& truth : answers.truths)
       if (truth.value.is_floating_point()) truth.whole = whole_tolerance(truth.value);
@@ -150,13 +167,18 @@ bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
 /// Gives a set the answers in double precision, where there are any.
 bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   const auto exact = host_.exact_outputs(set.model(), objects_of(own_arguments(set)));
-  if (exact.empty()) return false;
+  const bool non_finite = std::ranges::any_of(set.truths(), &Truth::non_finite);
+  if (exact.empty()) {
+    if (non_finite) why_not = "no double precision says that the reference may be not finite";
+    return false;
+  }
   auto truths = truths_of(set.expected(), exact, {});
   for (std::size_t i = 0; i < truths.size(); ++i) {
     if (truths[i].value.is_floating_point() && !truths[i].eager_error)
       why_not = "the reference itself is far off";
     truths[i].whole = set.truths()[i].whole;
     truths[i].slack = set.truths()[i].slack;
+    truths[i].non_finite = set.truths()[i].non_finite;
   }
   set.replace_truths(std::move(truths));
   return true;
@@ -173,7 +195,7 @@ std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
       return "a rounding error changes the answer's shape";
     const auto type = set.expected()[i].scalar_type();
     const auto rounded = [&](const at::Tensor& part, std::int64_t) {
-      return part.to(value.scalar_type());
+      return part.to(value.scalar_type());  // as strict as can be where it is not finite
     };
     const auto difference =
         compare(value, nudged[i], kSteady * tolerance_for(options_.precision, type),

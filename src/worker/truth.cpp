@@ -4,7 +4,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "kbench/error.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -27,6 +30,16 @@ double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3
 constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
 /// Who is off by one is wrong.
 constexpr double kHalfOfOne = 0.5;
+
+/// What kernels begin a maximum with, or mask with in half types; no usual number is as large.
+constexpr double kLeastBound = 1e4;
+/// Elements of which masks are made at a time.
+constexpr std::int64_t kLookedAt = 1 << 20;
+
+constexpr std::array<DepartureFlag, 3> kDepartureFlags{
+    {{Departure::kNanDropped, "nan_dropped"},
+     {Departure::kNonFiniteSpread, "non_finite_spread"},
+     {Departure::kInfinityBounded, "infinity_bounded"}}};
 
 Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   Truth own{output, std::nullopt, 0, 1};
@@ -70,11 +83,52 @@ double whole_tolerance(const at::Tensor& value) {
   return std::clamp(kHalfOfOne / (largest + usual), kLeastOfWhole, kMostOfWhole);
 }
 
+std::span<const DepartureFlag> departure_flags() { return kDepartureFlags; }
+
+at::Tensor departs(Departure departure, const at::Tensor& expected, const at::Tensor& got) {
+  const auto not_finite = got.isfinite().logical_not();
+  switch (departure) {
+    case Departure::kNanDropped:
+      return expected.isnan().logical_and(got.isnan().logical_not());
+    case Departure::kNonFiniteSpread:
+      return expected.isfinite().logical_and(not_finite).logical_or(
+          expected.isinf().logical_and(got.isnan()));
+    case Departure::kInfinityBounded:
+      return expected.isinf()
+          .logical_and(got.isfinite())
+          .logical_and(got.abs().ge(kLeastBound))
+          .logical_and(got.signbit().eq(expected.signbit()));
+  }
+  throw Error("a departure from what is not finite that has no rule");
+}
+
+bool Truth::departure(Departure departure, const at::Tensor& got) const {
+  if (!non_finite) return false;
+  const auto flat = got.is_contiguous() ? got.view(-1) : got.reshape(-1);
+  for (std::int64_t begin = 0; begin < flat.numel(); begin += kLookedAt) {
+    const auto end = std::min(begin + kLookedAt, flat.numel());
+    const auto part = flat.slice(0, begin, end);
+    const auto expected = value.view(-1).slice(0, begin, end);
+    if (departs(departure, expected, part).any().item<bool>()) return true;
+  }
+  return false;
+}
+
 at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
-  if (!overflown.defined()) return part;
   const auto own = [&](const at::Tensor& tensor) {
     return tensor.view(-1).slice(0, begin, begin + part.numel()).view(part.sizes());
   };
+  if (non_finite) {
+    Truth rest = *this;
+    rest.non_finite = false;
+    at::Tensor settled = rest.settled(part, begin);
+    const auto expected = own(value);
+    for (const auto& [departure, flag] : kDepartureFlags)
+      settled = at::where(departs(departure, expected, settled), expected.to(part.scalar_type()),
+                          settled);
+    return settled;
+  }
+  if (!overflown.defined()) return part;
   const auto eager = own(overflown);
   const auto alike = part.eq(eager).logical_or(part.isnan().logical_and(eager.isnan()));
   const auto rounded = own(value).to(part.scalar_type());
@@ -84,7 +138,7 @@ at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
 
 Comparison Truth::compared(const at::Tensor& got, double tolerance,
                            const ComparisonRule& rule) const {
-  if (!overflown.defined()) return compare(value, got, tolerance, rule);
+  if (!overflown.defined() && !non_finite) return compare(value, got, tolerance, rule);
   return compare(value, got, tolerance, rule, [this](const at::Tensor& part, std::int64_t begin) {
     return settled(part, begin);
   });

@@ -81,6 +81,10 @@ TEST(DeviceLimits, FasterThanInputsOrOperationsSuggestIsImplausible) {
   const Record record = held(0.9, moving(1'000'000'000, 0));
   EXPECT_EQ(record.outcome, Outcome::kCorrect);
   EXPECT_EQ(*record.sol->share, 1);
+  ASSERT_TRUE(record.sol->plausible_ms);
+  EXPECT_GT(*record.sol->plausible_ms, 0.9);
+  EXPECT_EQ(speed_of_light_from_json(to_json(*record.sol)).plausible_ms, record.sol->plausible_ms);
+  EXPECT_FALSE(held(4, moving(1'000'000'000, 0)).sol->plausible_ms);
 }
 
 TEST(DeviceLimits, KernelBenchsVerdictsStay) {
