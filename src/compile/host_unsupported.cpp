@@ -101,7 +101,7 @@ std::string header_of(std::string_view line, std::string_view log,
 
 std::string unsupported_on_cpu(std::string_view log, const std::vector<fs::path>& includes) {
   const std::string_view line = first_error(log);
-  if (const auto header = header_of(line, log, includes); !header.empty()) return header;
+  if (auto header = header_of(line, log, includes); !header.empty()) return header;
   const auto words = quoted(line);
   if (words.size() < 2) return {};
   const auto space = std::ranges::find(kSpaces, words[1]);
