@@ -134,6 +134,8 @@ class Evaluation {
   /// Throws where a right answer is so by what a GPU happens to have in registers: see
   /// Artifact::undefined_ptx.
   void check_undefined(std::size_t slot, InputSet& set);
+  /// Flags answers that depart from what is not finite.
+  void flag_departures(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
   std::vector<at::Tensor> copy_outputs(std::size_t slot) const;

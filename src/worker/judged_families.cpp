@@ -114,14 +114,16 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argume
   set.restore();
   Answers answers = set.answer(host_, inputs, errors_);
   const bool finite = all_finite(answers.outputs);
-  const bool may_be_odd =
-      std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
+  const bool may_be_odd = std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
   if (finite ? !is_defined(inputs, answers.outputs) : !may_be_odd || !tells_beside(answers)) {
     family.why_not = "the reference is not finite";
     return family;
   }
-  if (!finite)
-    for (Truth& truth : answers.truths) truth.non_finite = true;
+  for (Truth& truth : answers.truths) {
+    if (finite) break;
+    truth.value = truth.value.contiguous();
+    truth.non_finite = true;
+  }
   if (name == kWholeFamily && all_whole(answers.outputs))
     for (Truth& truth : answers.truths)
       if (truth.value.is_floating_point()) truth.whole = whole_tolerance(truth.value);

@@ -36,9 +36,8 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
     max_rel = std::max(max_rel, comparison.max_rel_error);
     // torch's allclose knows no NaN that is right: the other trials tell.
     if (truth.non_finite)
-      comparison.allclose_at =
-          std::min(comparison.allclose_at,
-                   comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
+      comparison.allclose_at = std::min(
+          comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
     if (is_output)
       result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
     result.wrong_elements += comparison.wrong_elements;

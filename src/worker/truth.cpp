@@ -85,14 +85,15 @@ double whole_tolerance(const at::Tensor& value) {
 
 std::span<const DepartureFlag> departure_flags() { return kDepartureFlags; }
 
-at::Tensor departs(Departure departure, const at::Tensor& expected, const at::Tensor& got) {
+at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor& got) {
   const auto not_finite = got.isfinite().logical_not();
-  switch (departure) {
+  switch (kind) {
     case Departure::kNanDropped:
       return expected.isnan().logical_and(got.isnan().logical_not());
     case Departure::kNonFiniteSpread:
-      return expected.isfinite().logical_and(not_finite).logical_or(
-          expected.isinf().logical_and(got.isnan()));
+      return expected.isfinite()
+          .logical_and(not_finite)
+          .logical_or(expected.isinf().logical_and(got.isnan()));
     case Departure::kInfinityBounded:
       return expected.isinf()
           .logical_and(got.isfinite())
@@ -102,14 +103,14 @@ at::Tensor departs(Departure departure, const at::Tensor& expected, const at::Te
   throw Error("a departure from what is not finite that has no rule");
 }
 
-bool Truth::departure(Departure departure, const at::Tensor& got) const {
+bool Truth::departure(Departure kind, const at::Tensor& got) const {
   if (!non_finite) return false;
   const auto flat = got.is_contiguous() ? got.view(-1) : got.reshape(-1);
   for (std::int64_t begin = 0; begin < flat.numel(); begin += kLookedAt) {
     const auto end = std::min(begin + kLookedAt, flat.numel());
     const auto part = flat.slice(0, begin, end);
     const auto expected = value.view(-1).slice(0, begin, end);
-    if (departs(departure, expected, part).any().item<bool>()) return true;
+    if (departs(kind, expected, part).any().item<bool>()) return true;
   }
   return false;
 }

@@ -13,6 +13,26 @@
 
 namespace kbench::worker {
 
+/// Ways in which an answer departs from one that is not finite, and may be honest all the same.
+enum class Departure {
+  /// Something else in place of NaN: fmaxf and comparisons drop it, and who skips a factor of zero
+  /// does not multiply infinity by it.
+  kNanDropped,
+  /// NaN or infinity in place of a finite number, or NaN in place of infinity: a sum that is taken
+  /// off again, as running sums, Winograd, FFT and splits into three steps of TF32 have it.
+  kNonFiniteSpread,
+  /// A large finite number of its sign in place of infinity: where a maximum begins, a bound.
+  kInfinityBounded,
+};
+/// Each with the flag that tells of it.
+struct DepartureFlag {
+  Departure departure;
+  std::string_view flag;
+};
+std::span<const DepartureFlag> departure_flags();
+/// Where an answer departs so from `expected`; of one type and shape.
+at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor& got);
+
 /// What an output should be, and how far the reference itself is from it.
 struct Truth {
   /// The reference's answer in double precision, rounded to fp32 where the output is no wider;
@@ -42,31 +62,11 @@ struct Truth {
   /// it departs() from what is not finite: of its elements from `begin` on, in order.
   at::Tensor settled(const at::Tensor& part, std::int64_t begin = 0) const;
   /// Whether what a candidate gave departs so from the value, where that is not finite.
-  bool departure(Departure departure, const at::Tensor& got) const;
+  bool departure(Departure kind, const at::Tensor& got) const;
   /// compare() of that with the value.
   Comparison compared(const at::Tensor& got, double tolerance,
                       const ComparisonRule& rule = comparison_rules().front()) const;
 };
-
-/// Ways in which an answer departs from one that is not finite, and may be honest all the same.
-enum class Departure {
-  /// Something else in place of NaN: fmaxf and comparisons drop it, and who skips a factor of zero
-  /// does not multiply infinity by it.
-  kNanDropped,
-  /// NaN or infinity in place of a finite number, or NaN in place of infinity: a sum that is taken
-  /// off again, as running sums, Winograd, FFT and splits into three steps of TF32 have it.
-  kNonFiniteSpread,
-  /// A large finite number of its sign in place of infinity: where a maximum begins, a bound.
-  kInfinityBounded,
-};
-/// Each with the flag that tells of it.
-struct DepartureFlag {
-  Departure departure;
-  std::string_view flag;
-};
-std::span<const DepartureFlag> departure_flags();
-/// Where an answer departs so from `expected`; of one type and shape.
-at::Tensor departs(Departure departure, const at::Tensor& expected, const at::Tensor& got);
 
 /// The relative error that is allowed where whole numbers are made of whole numbers and nothing is
 /// rounded: up to half of one in the largest of them.

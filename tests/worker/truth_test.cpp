@@ -105,5 +105,41 @@ TEST(Truth, IsTheReferencesOwnAnswerWhereNoOtherFits) {
   EXPECT_EQ(truth(places, places + 1).value[0].item<std::int64_t>(), 0);
 }
 
+TEST(Truth, NotFiniteIsRightWhereHonestAnswersMayDifferAndToldByAFlag) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  Truth found{at::tensor({1.0F, 2.0F, kNan, kInf, -kInf}), std::nullopt, 0, 1};
+  found.non_finite = true;
+  struct Case {
+    std::vector<float> got;
+    std::int64_t wrong;
+    std::string_view flag;
+  };
+  const std::vector<Case> cases{
+      {{1, 2, kNan, kInf, -kInf}, 0, ""},
+      {{1, 2, 7, kInf, -kInf}, 0, "nan_dropped"},
+      {{1, 2, kInf, kInf, -kInf}, 0, "nan_dropped"},
+      {{kNan, 2, kNan, kInf, -kInf}, 0, "non_finite_spread"},
+      {{1, -kInf, kNan, kInf, -kInf}, 0, "non_finite_spread"},
+      {{1, 2, kNan, kNan, -kInf}, 0, "non_finite_spread"},
+      {{1, 2, kNan, kInf, -3e38F}, 0, "infinity_bounded"},
+      {{1, 2, kNan, kInf, 3e38F}, 1, ""},
+      {{1, 2, kNan, 0, -kInf}, 1, ""},
+      {{1, 2, kNan, 0, 0}, 2, ""},
+      {{1, 2, kNan, -kInf, -kInf}, 1, ""},
+      {{1, 3, kNan, kInf, -kInf}, 1, ""},
+      {{1, 3, 7, kInf, -kInf}, 1, "nan_dropped"},
+  };
+  for (const auto& [values, wrong, flag] : cases) {
+    const auto got = at::tensor(values);
+    EXPECT_EQ(found.compared(got, 1e-4).wrong_elements, wrong) << got;
+    for (const auto& row : departure_flags())
+      EXPECT_EQ(found.departure(row.departure, got), row.flag == flag) << got << row.flag;
+  }
+  found.non_finite = false;
+  EXPECT_EQ(found.compared(at::tensor(cases[1].got), 1e-4).wrong_elements, 1);
+  EXPECT_FALSE(found.departure(Departure::kNanDropped, at::tensor(cases[1].got)));
+}
+
 }  // namespace
 }  // namespace kbench::worker

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Infinities and NaN among the inputs, where the reference gives some as well.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+const std::string kProblem = R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2 + 1
+
+
+def get_inputs():
+    return [torch.randn(64, 100)]
+
+
+def get_init_inputs():
+    return []
+)";
+
+/// A kernel candidate that gives that expression of `v`.
+std::string kernel(const std::string& expression) {
+  return R"(//@ let n = numel(x)
+//@ out y like x
+//@ kernel<<<cdiv(n, 256), 256>>>(x, y, n)
+extern "C" __global__ void kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  y[i] = )" +
+         expression + ";\n}\n";
+}
+
+TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
+  struct Case {
+    std::string outcome, flag, expression;
+  };
+  const std::map<std::string, Case> cases{
+      {"propagates", {"correct", "", "(v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
+      {"fmaxf", {"correct", "nan_dropped", "fmaxf(v, 0.0f) * 2.0f + 1.0f"}},
+      {"compares", {"correct", "nan_dropped", "(v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
+      {"bounded",
+       {"correct", "infinity_bounded", "(v > 1e38f ? 1e38f : v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
+      {"masks", {"mismatch", "", "(isfinite(v) && v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
+  };
+  const TempFolder folder;
+  folder.write("set/level1/1_Relu.py", kProblem);
+  for (const auto& [name, one] : cases)
+    folder.write("candidates/me/1_Relu/" + name + ".cu", kernel(one.expression));
+  const auto records = judge_folder(folder);
+  ASSERT_EQ(records.size(), cases.size());
+  for (const auto& [id, record] : records) {
+    const auto name = std::filesystem::path(id).stem().string();
+    const Case& expected = cases.at(name);
+    EXPECT_EQ(to_string(record.outcome), expected.outcome) << name << ": " << record.message;
+    if (expected.outcome == "mismatch")
+      EXPECT_NE(record.message.find("family infinity"), std::string::npos) << record.message;
+    for (const std::string flag : {"nan_dropped", "non_finite_spread", "infinity_bounded"})
+      EXPECT_EQ(std::ranges::count(record.flags, flag), flag == expected.flag ? 1 : 0)
+          << name << " " << flag;
+  }
+}
+
+}  // namespace
+}  // namespace kbench::test
