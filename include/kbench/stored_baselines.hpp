@@ -69,14 +69,13 @@ class StoredBaselines {
     SideTiming timing;
     Interned method;
     bool stored = true;                          ///< else of this run
-    bool bounded = false;                        ///< a bound by the judge's clock
     std::map<Interned, SideTiming> beside = {};  ///< of a rival: measured in rounds with it
   };
   static std::string key_of(const Record& record);
   const std::vector<Side>* sides_of(const Record& record, const std::string& baseline) const;
-  /// Of the times of that baseline those that were taken as the record's were, else any.
+  /// Of the times of that baseline those by the record's method, else any.
   const Side* find(const Record& record, const std::string& baseline) const;
-  /// In the place of an earlier one that was taken in the same way.
+  /// In the place of an earlier one by the same method.
   void keep(const Record& record, const std::string& baseline, const Side& side);
 
   /// By key and baseline; one for each method.

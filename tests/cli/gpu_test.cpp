@@ -117,6 +117,8 @@ TEST_F(Gpu, AgainstItselfACandidateIsNoFaster) {
     const bool is_kernel = record.kind == CandidateKind::kKernel;
     // Eager, which nobody asked for, tells the pace.
     EXPECT_EQ(record.timing->sides.count("eager"), 1u);
+    // A bound says how slow a module is at most, and nothing of who is faster.
+    if (!is_kernel && record.speedup.empty()) continue;
     ASSERT_THAT(record.speedup, SizeIs(1));
     EXPECT_EQ(record.speedup[0].baseline.str(), is_kernel ? kernel : other);
     EXPECT_NEAR(record.speedup[0].value, 1, is_kernel ? 0.02 : 0.05);
@@ -208,7 +210,7 @@ TEST_F(Gpu, WhatWaitsForTheGpuIsNotHeld) {
   std::string problem = add_one_problem(1 << 20);
   const auto at = problem.find("return x + 1");
   ASSERT_NE(at, std::string::npos);
-  problem.replace(at, 12, "return x + (1 if x.sum().item() == x.sum().item() else 2)");
+  problem.replace(at, 12, "x.sum().item()\n        return x + 1");
   folder_.write("set/level1/1_AddOne.py", problem);
   const auto result = run_kbench(arguments({}));
   ASSERT_EQ(result.status.code, 0) << result.error;

@@ -237,15 +237,6 @@ Record beside_eager(Record record, double eager_ms) {
   return record;
 }
 
-/// Its time is a bound by the judge's clock, and so is eager's.
-Record bounded(double bound_ms, double eager_ms, const char* trust = "self_reported") {
-  Record record = beside_eager(candidate(bound_ms), eager_ms);
-  record.timing->trust = trust;
-  record.timing->bounds["candidate"] = {0.001, bound_ms, 0.05, 8, 0.00099, 0.00101};
-  record.timing->bounds["eager"] = {0.001, eager_ms, 0.05, 8, 0.00099, 0.00101};
-  return record;
-}
-
 TEST(Rivals, AreComparedAtThePaceThatTheDeviceHasByNow) {
   StoredBaselines times;
   times.add_rival(beside_eager(candidate(0.030), 0.060), "candidate:main");
@@ -279,32 +270,14 @@ TEST(Rivals, AreNeverAskedOfTheJudgeButWhatTellsThePaceIs) {
   EXPECT_THAT(stored({reference()}).missing(candidate(), {"eager"}), IsEmpty());
 }
 
-TEST(Rivals, WhoseTimesAreBoundsAreComparedWithBounds) {
-  for (const char* trust : {"self_reported", "confirmed"}) {
-    StoredBaselines times;
-    times.add_rival(bounded(0.030, 0.060, trust), "candidate:main");
-    Record record = bounded(0.010, 0.066);
-    times.put_into(record, {"candidate:main"});
-    ASSERT_THAT(record.speedup, SizeIs(1)) << trust;
-    EXPECT_NEAR(record.speedup[0].value, 3.3, 1e-9) << trust;
-    EXPECT_LT(record.speedup[0].lo, 3.3 / 1.018) << trust;
-  }
-  // What it tells is not believed of it, and a bound is no time of who is believed.
-  StoredBaselines times;
-  times.add_rival(bounded(0.030, 0.060), "candidate:main");
-  Record kernel = candidate(0.010);
-  times.put_into(kernel, {"candidate:main"});
-  EXPECT_THAT(kernel.speedup, IsEmpty());
-  EXPECT_THAT(kernel.flags, ElementsAre("stored_baseline_unlike"));
-}
-
 TEST(Rivals, WithoutATimeAreNamed) {
   StoredBaselines times;
   times.add_rival(samples::mismatch("alpha"), "candidate:wrong");
-  Record untimed = candidate();
-  untimed.timing.reset();
-  times.add_rival(untimed, "candidate:untimed");
-  const std::vector<std::string> baselines = {"candidate:wrong", "candidate:untimed",
+  Record bounded = candidate();
+  bounded.timing->trust = "self_reported";
+  bounded.timing->bounds["candidate"] = {};
+  times.add_rival(bounded, "candidate:bounded");
+  const std::vector<std::string> baselines = {"candidate:wrong", "candidate:bounded",
                                               "candidate:elsewhere"};
   Record record = candidate();
   times.put_into(record, baselines);
@@ -312,7 +285,7 @@ TEST(Rivals, WithoutATimeAreNamed) {
   EXPECT_THAT(record.flags, ElementsAre("baseline_failed"));
   const auto failures = times.failures(record, baselines);
   EXPECT_THAT(failures.at("candidate:wrong"), HasSubstr("mismatch"));
-  EXPECT_THAT(failures.at("candidate:untimed"), HasSubstr("no time"));
+  EXPECT_THAT(failures.at("candidate:bounded"), HasSubstr("judge's clock"));
   EXPECT_THAT(failures.at("candidate:elsewhere"), HasSubstr("no candidate for this problem"));
 }
 
