@@ -19,8 +19,10 @@ namespace {
 /// Elements per chunk of torch's operators: up to eight temporaries in double precision, and some
 /// masks, stay within 64 MB.
 constexpr std::int64_t kChunk = 1 << 19;
-/// On the CPU temporaries stay in the cache: two and a half times as fast.
-constexpr std::int64_t kCacheChunk = 1 << 16;
+/// On the CPU temporaries stay in the cache, and torch takes no more than so many in one thread:
+/// threads that wait for each other after each of many small steps stand still where other
+/// processes have their cores.
+constexpr std::int64_t kCacheChunk = 1 << 15;
 /// The same where few are as wide.
 constexpr std::int64_t kWideChunk = 1 << 20;
 /// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
