@@ -34,8 +34,7 @@ bool took_too_long(Prepared& prepared, const CheckSetup& setup) {
 bool died(Prepared& prepared, StartedCandidate& process) {
   const ExitStatus status = process.finish(kExitGrace);
   if (process.over_memory())
-    return fail(prepared, Outcome::kOutOfMemory, "resident_limit",
-                "the candidate's process used more memory than it may");
+    return fail(prepared, Outcome::kOutOfMemory, "resident_limit", process.over_memory_message());
   return fail(
       prepared, Outcome::kCrash, status.signaled ? "signal" : "process_died",
       fmt::format("the candidate's process died while loading{}{}", status.signaled ? " by " : "",

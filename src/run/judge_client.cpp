@@ -216,7 +216,8 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
                                    std::unique_ptr<SpareCandidate> spare)
     : host_(host),
       folder_(spare ? spare->folder_ : std::make_shared<PrivateFolder>()),
-      nonce_(spare ? spare->nonce_ : protocol::random_nonce()) {
+      nonce_(spare ? spare->nonce_ : protocol::random_nonce()),
+      memory_limit_bytes_(memory_limit_bytes) {
   job.nonce = nonce_;
   Fd compile_end;
   if (job.kind != CandidateKind::kKernel && builder != nullptr)
@@ -235,7 +236,7 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
     fds.insert(fds.begin(), {candidate_end.value(), log_.fd()});
     pid_ = host_.fork("candidate", 0, fds, folder_->path());
   }
-  host_.watch_memory(pid_, memory_limit_bytes);
+  host_.watch_memory(pid_, memory_limit_bytes_);
 }
 
 void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder,
@@ -274,6 +275,13 @@ ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {
   if (grace.count() > 0) host_.wait_exit(pid_, protocol::Clock::now() + grace);
   over_memory_ = host_.over_memory(pid_);
   return host_.kill_child(pid_);
+}
+
+std::string StartedCandidate::over_memory_message() const {
+  return fmt::format(
+      "the candidate's process, and all that it started, used more than the {:.3g} GB of memory "
+      "that they may have together",
+      static_cast<double>(memory_limit_bytes_) / 1e9);
 }
 
 }  // namespace kbench::run

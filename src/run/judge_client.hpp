@@ -170,6 +170,8 @@ class StartedCandidate {
   /// Ends it, if it has not ended by itself within a moment, and says how it ended.
   ExitStatus finish(std::chrono::milliseconds grace);
   bool over_memory() const { return over_memory_; }
+  /// What is said of one that was.
+  std::string over_memory_message() const;
 
  private:
   WorkerHost& host_;
@@ -182,6 +184,7 @@ class StartedCandidate {
   std::uint64_t nonce_ = 0;
   pid_t pid_ = -1;
   bool finished_ = false;
+  std::size_t memory_limit_bytes_;
   bool over_memory_ = false;
 };
 

@@ -131,7 +131,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
     if (candidate.over_memory()) {
       record.outcome = Outcome::kOutOfMemory;
       record.cause = "resident_limit";
-      record.message = "the candidate's process used more memory than it may";
+      record.message = candidate.over_memory_message();
     } else if (status.signaled) {
       record.cause = "signal";
       record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
