@@ -13,22 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProblem = R"(import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return torch.tanh(x) + 0.5
-
-
-def get_inputs():
-    return [torch.randn(64, 16)]
-
-
-def get_init_inputs():
-    return []
-)";
+const std::string kProblem = problem_of("torch.tanh(x) + 0.5", "torch.randn(64, 16)");
 
 /// A module whose forward has `y`, the right answer, and `CALLS[0]`, the number of this call.
 std::string module_that(const std::string& does) {

@@ -9,23 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kProblem = R"(
-import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return x.relu() + 1
-
-
-def get_inputs():
-    return [torch.randn(64, 64)]
-
-
-def get_init_inputs():
-    return []
-)";
+const std::string kProblem = problem_of("x.relu() + 1", "torch.randn(64, 64)");
 
 /// An extension of two kernels: one computes the answer, one adds zero to what it gets; `body` is
 /// that of forward.

@@ -86,6 +86,26 @@ std::vector<std::string> error_lines(const CommandResult& result) {
 
 bool have_gpu() { return !probe_gpus().empty(); }
 
+std::string problem_of(const std::string& answer, const std::string& input) {
+  return fmt::format(R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return {}
+
+
+def get_inputs():
+    return [{}]
+
+
+def get_init_inputs():
+    return []
+)",
+                     answer, input);
+}
+
 std::string add_one_problem(int size) {
   return fmt::format(R"(import torch
 import torch.nn as nn

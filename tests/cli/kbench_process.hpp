@@ -49,6 +49,8 @@ std::vector<std::string> error_lines(const CommandResult& result);
 /// True where this machine has a GPU that kbench can use.
 bool have_gpu();
 
+/// A problem without parameters whose forward(x) gives `answer`, of one `input`: both in Python.
+std::string problem_of(const std::string& answer, const std::string& input);
 /// A problem that adds one to its input, of `size` elements.
 std::string add_one_problem(int size);
 /// A right candidate for it.

@@ -9,22 +9,7 @@
 namespace kbench::test {
 namespace {
 
-const std::string kProblem = R"(import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return torch.relu(x) * 2 + 1
-
-
-def get_inputs():
-    return [torch.randn(64, 100)]
-
-
-def get_init_inputs():
-    return []
-)";
+const std::string kProblem = problem_of("torch.relu(x) * 2 + 1", "torch.randn(64, 100)");
 
 /// A kernel candidate that gives that expression of `v`.
 std::string kernel(const std::string& expression) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "core/run_samples.hpp"
 #include "kbench/report.hpp"
 
@@ -123,6 +125,20 @@ inline RunFile cpu_run() {
              "level2/3_MatmulGelu", 0),
       2);
   return run;
+}
+
+/// A metric of a row of the summary; -1 where it has none, and a failure where there is no row.
+inline double value(const Report& report, const char* model, int level, const char* metric,
+                    bool without_degenerate = false) {
+  for (const SummaryRow& row : report.summary) {
+    if (row.model != model || row.level != level) continue;
+    if (row.without_degenerate != without_degenerate) continue;
+    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+      if (report.metrics[i].name() == metric) return row.estimates[i].value.value_or(-1);
+    }
+  }
+  ADD_FAILURE() << "no " << metric << " of " << model;
+  return -2;
 }
 
 }  // namespace kbench::samples

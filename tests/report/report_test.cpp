@@ -8,17 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/audit_samples.hpp"
 #include "core/scratch_folder.hpp"
 #include "kbench/error.hpp"
 #include "report/approved.hpp"
+#include "report/audited_samples.hpp"
 #include "report/report_samples.hpp"
 #include "report/text.hpp"
 
 namespace kbench {
 namespace {
 
-using test::contents;
+using samples::value;
 using test::expect_approved;
 using test::written;
 using testing::AllOf;
@@ -61,21 +61,8 @@ TEST(ReportFormats, EveryRowWritesItsApprovedTextOfARunWithoutAGpu) {
   }
 }
 
-AuditFile audits(std::vector<ProblemAudit> problems) {
-  AuditFile file;
-  file.audits = std::move(problems);
-  return file;
-}
-
-/// Of gpu_run(): one problem is degenerate, one is healthy, one cannot be asked.
-AuditFile gpu_audits() {
-  return audits({samples::healthy("level1/2_Softmax"), samples::degenerate("level1/19_ReLU"),
-                 samples::failed_audit("level2/3_MatmulGelu"),
-                 samples::degenerate("level9/1_OnNobodysRoster")});
-}
-
 TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAnAuditedRun) {
-  const Report report = build_report(samples::gpu_run(), {.p = {0, 1}}, gpu_audits());
+  const Report report = build_report(samples::gpu_run(), {.p = {0, 1}}, samples::gpu_audits());
   for (const ReportFormat& format : report_formats()) {
     expect_approved(own_text(report, format.name), fmt::format("audited_{}.txt", format.name));
   }
@@ -97,19 +84,6 @@ TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
               ElementsAre(HasSubstr("1 fault of kbench itself"), HasSubstr("not ended"),
                           HasSubstr("line 7"), HasSubstr("1 record is not on the roster")));
   EXPECT_TRUE(build_report(samples::cpu_run(), {}).complete);
-}
-
-double value(const Report& report, const char* model, int level, const char* metric,
-             bool without_degenerate = false) {
-  for (const SummaryRow& row : report.summary) {
-    if (row.model != model || row.level != level) continue;
-    if (row.without_degenerate != without_degenerate) continue;
-    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
-      if (report.metrics[i].name() == metric) return row.estimates[i].value.value_or(-1);
-    }
-  }
-  ADD_FAILURE() << "no " << metric << " of " << model;
-  return -2;
 }
 
 TEST(Report, MetricsComeFromTheRosterLessTheExclusions) {
@@ -153,90 +127,6 @@ TEST(Report, WhatDoesNotCompileIsCloseToNothing) {
     record.stage = Stage::kTiming;
   }
   EXPECT_LT(value(build_report(near, {}), "alpha", -1, "allclose_0.01"), before);
-}
-
-TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
-  const Report report = build_report(samples::gpu_run(), {}, gpu_audits());
-  // As above, and without ReLU.
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.5);
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1", true), 1.0);
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1", true), 1.0);
-  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0", true), 1.0);
-  EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_0", true), 1.0);
-  ASSERT_THAT(report.degenerate, SizeIs(1));
-  EXPECT_EQ(report.degenerate[0].problem, "level1/19_ReLU");
-  EXPECT_THAT(report.degenerate[0].answers,
-              testing::UnorderedElementsAre(Pair("input", testing::_), Pair("zeros", testing::_)));
-  EXPECT_THAT(report.warnings, Contains("1 problem without an audit, counted as not degenerate: "
-                                        "level2/3_MatmulGelu"));
-  EXPECT_THAT(build_report(samples::gpu_run(), {}).degenerate, IsEmpty());
-  for (const SummaryRow& row : build_report(samples::gpu_run(), {}).summary)
-    EXPECT_FALSE(row.without_degenerate);
-}
-
-TEST(Report, AModelWhoseProblemsAreAllDegenerateHasNoValues) {
-  const Report report = build_report(
-      samples::cpu_run(), {},
-      audits({samples::degenerate("level1/19_ReLU"), samples::degenerate("level1/2_Softmax")}));
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 0.5);
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0", true), -1);
-}
-
-TEST(Report, AnAuditCountsForItsOwnCheckProblemAndSizes) {
-  ProblemAudit other_sizes = samples::degenerate("level1/19_ReLU");
-  other_sizes.problem_hash = "p1";
-  ProblemAudit other_check = samples::degenerate("level1/2_Softmax");
-  other_check.check.judge = kCompatJudge;
-  ProblemAudit other_row = samples::degenerate("level2/3_MatmulGelu");
-  other_row.check.precision = "fp16";
-  ProblemAudit matching = samples::healthy("level1/2_Softmax");
-  const Report report =
-      build_report(samples::gpu_run(), {}, audits({other_sizes, other_check, other_row, matching}));
-  EXPECT_THAT(report.degenerate, IsEmpty());
-  EXPECT_THAT(report.warnings,
-              AllOf(Contains(AllOf(HasSubstr("2 problems audited by another check"),
-                                   HasSubstr("level1/2_Softmax, level2/3_MatmulGelu"))),
-                    Contains(AllOf(HasSubstr("1 problem audited in another version"),
-                                   HasSubstr("level1/19_ReLU")))));
-  EXPECT_THAT(
-      [&] {
-        build_report(samples::gpu_run(), {}, audits({other_sizes, other_check}));
-      },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("other sizes"), HasSubstr("level1/19_ReLU"))));
-  EXPECT_THAT(
-      [&] { build_report(samples::gpu_run(), {}, audits({other_check})); },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("no audit is of"), HasSubstr("kb_compat"))));
-}
-
-TEST(Report, AnAuditWithoutFamiliesIsOfAnotherCheckThanARunWithThem) {
-  ProblemAudit audit = samples::degenerate("level1/19_ReLU");
-  audit.check.families = false;
-  EXPECT_THROW(build_report(samples::gpu_run(), {}, audits({audit})), UsageError);
-  RunFile run = samples::gpu_run();
-  run.headers[0].options["families"] = false;
-  EXPECT_THAT(build_report(run, {}, audits({audit})).degenerate, SizeIs(1));
-}
-
-TEST(Report, ImportedVerdictsAreOfTheCheckThatKbCompatFollows) {
-  RunFile run = samples::gpu_run();
-  for (Record& record : run.records) record.judge = kKernelBenchJudge;
-  ProblemAudit audit = samples::degenerate("level1/19_ReLU");
-  audit.check.judge = kCompatJudge;
-  const Report report = build_report(run, {}, audits({audit}));
-  EXPECT_THAT(report.degenerate, SizeIs(1));
-  EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_0", true), 1.0);
-}
-
-TEST(Report, SeveralAuditsOfAProblemAddUp) {
-  ProblemAudit one = samples::degenerate("level1/19_ReLU");
-  one.answers["zeros"].passes = false;
-  ProblemAudit two = samples::degenerate("level1/19_ReLU");
-  two.options_hash = "o1";
-  two.answers["input"].passes = false;
-  const Report report = build_report(samples::gpu_run(), {}, audits({one, two}));
-  ASSERT_THAT(report.degenerate, SizeIs(1));
-  EXPECT_THAT(report.degenerate[0].answers, SizeIs(2));
 }
 
 TEST(Report, AnotherBaselineHasItsOwnSpeedups) {

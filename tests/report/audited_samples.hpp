@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/audit_samples.hpp"
+
+namespace kbench::samples {
+
+inline AuditFile audits(std::vector<ProblemAudit> problems) {
+  AuditFile file;
+  file.audits = std::move(problems);
+  return file;
+}
+
+/// Of gpu_run(): one problem is degenerate, one is healthy, one cannot be asked.
+inline AuditFile gpu_audits() {
+  return audits({healthy("level1/2_Softmax"), degenerate("level1/19_ReLU"),
+                 failed_audit("level2/3_MatmulGelu"), degenerate("level9/1_OnNobodysRoster")});
+}
+
+}  // namespace kbench::samples
