@@ -2,7 +2,6 @@
 #include "compile/confinement.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/cage_steps.hpp"
 #include "core/landlock.hpp"
 #include "core/seccomp.hpp"
 
@@ -46,9 +46,17 @@ std::size_t resident_bytes(int statm) {
   return static_cast<std::size_t>(resident) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+void put_on(const std::vector<FilePermission>& permissions, OwnNamespaces own) {
+  limit_processes(own.pid, own.net);
+  limit_files();
+  drop_privileges();
+  const bool held_back = landlock(permissions) && landlock_abi() >= kLandlockScopes;
+  seccomp(own.pid || held_back ? SignalRule::kAny : SignalRule::kItself);
+}
+
 }  // namespace
 
-void confine_reads(const std::vector<std::filesystem::path>& folders) {
+void confine_reads(const std::vector<std::filesystem::path>& folders, OwnNamespaces own) {
   Confinement& state = confinement();
   for (const auto& folder : folders) {
     std::error_code ignored;
@@ -58,21 +66,17 @@ void confine_reads(const std::vector<std::filesystem::path>& folders) {
   }
   std::vector<FilePermission> permissions;
   for (const auto& root : state.roots) permissions.push_back({root, FileAccess::kRead});
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  landlock(permissions);
-  seccomp(SignalRule::kAny);
+  put_on(permissions, own);
   state.active = true;
 }
 
 void confine_program(const std::vector<std::filesystem::path>& read,
-                     const std::vector<std::filesystem::path>& write) {
+                     const std::vector<std::filesystem::path>& write, OwnNamespaces own) {
   std::vector<FilePermission> permissions;
   permissions.reserve(read.size() + write.size());
   for (const auto& path : read) permissions.push_back({path.string(), FileAccess::kReadExecute});
   for (const auto& path : write) permissions.push_back({path.string(), FileAccess::kWrite});
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  landlock(permissions);
-  seccomp(SignalRule::kAny);
+  put_on(permissions, own);
 }
 
 std::optional<std::string> refused_file() {

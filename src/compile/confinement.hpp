@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/own_namespaces.hpp"
+
 namespace kbench {
 
 /// From here on this process reads files below `folders` alone, and loads no further libraries.
@@ -15,14 +17,16 @@ namespace kbench {
 /// and refuse other paths, on every kernel; and Landlock, where the kernel has it (Linux 5.13),
 /// holds against what would go past them, and forbids writing and executing files as well. Without
 /// Landlock the first wall stands alone: it stops whatever NVRTC can be told to read, not machine
-/// code that a fault in NVRTC let in.
-void confine_reads(const std::vector<std::filesystem::path>& folders);
+/// code that a fault in NVRTC let in. The rest is the candidate's cage: no privileges, the system
+/// calls of its table refused, bounds of processes and descriptors; `own` is what this process has
+/// for itself.
+void confine_reads(const std::vector<std::filesystem::path>& folders, OwnNamespaces own = {});
 
 /// From here on, and in every program that this process becomes or starts, only what lies below the
 /// `read` paths may be read and executed, and only what lies below `write` written. Landlock alone
-/// does it: without it, nothing is refused.
+/// does it: without it, nothing is refused. The rest as above.
 void confine_program(const std::vector<std::filesystem::path>& read,
-                     const std::vector<std::filesystem::path>& write);
+                     const std::vector<std::filesystem::path>& write, OwnNamespaces own = {});
 
 /// The first existing file outside the folders that somebody tried to open, if any.
 std::optional<std::string> refused_file();

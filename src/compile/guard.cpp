@@ -60,7 +60,8 @@ void limit(const Job& job) {
 void guard(std::span<const std::string> arguments) {
   Job job = parse(arguments);
   limit(job);
-  confine_program(job.read, job.write);
+  const OwnNamespaces own = continue_in_namespaces();
+  confine_program(job.read, job.write, own);
   std::vector<char*> words;
   for (auto& word : job.command) words.push_back(word.data());
   words.push_back(nullptr);

@@ -107,13 +107,14 @@ CompileResult with_refusals(CompileResult result) {
 }
 
 [[noreturn]] void compile() {
+  const OwnNamespaces own = continue_in_namespaces();
   static Answer answer;
   const CompilerJob job = unpack_job(read_all(STDIN_FILENO));
   const NvrtcApi nvrtc(job.nvrtc);
   const std::size_t limit = job.memory_bytes;
   watch_memory(limit, [limit] { answer.give(out_of_memory(limit)); });
   if (::chdir("/") != 0) throw Error("cannot change to the root folder");
-  confine_reads(job.includes);
+  confine_reads(job.includes, own);
   answer.give(with_refusals(nvrtc_compile(nvrtc, job)));
 }
 

@@ -98,7 +98,31 @@ void set_limit(auto resource, rlim_t value) {
   ::setrlimit(resource, &both);
 }
 
-/// Before capabilities are dropped: the bound of a namespace belongs to who has made it.
+std::vector<FilePermission> permissions_of(const CageSetup& setup, bool own_mounts) {
+  std::vector<FilePermission> permissions;
+  for (const char* path : kSystem) permissions.push_back({path, FileAccess::kReadExecute});
+  for (const auto& path : setup.readable)
+    permissions.push_back({path.string(), FileAccess::kReadExecute});
+  for (const char* path : kKernel) permissions.push_back({path, FileAccess::kRead});
+  for (const char* path : kDevices) permissions.push_back({path, FileAccess::kDevice});
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored))
+    if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
+      permissions.push_back({entry.path().string(), FileAccess::kDevice});
+  if (own_mounts) permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
+  return permissions;
+}
+
+}  // namespace
+
+std::span<const CagePartRow> cage_parts() { return kParts; }
+
+bool write_file(const char* path, std::string_view text) {
+  const Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.value(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
 bool limit_processes(bool own_pids, bool own_user) {
   const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
   bool bounded =
@@ -117,36 +141,15 @@ bool drop_privileges() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && dropped;
 }
 
-std::vector<FilePermission> permissions_of(const CageSetup& setup, bool own_mounts) {
-  std::vector<FilePermission> permissions;
-  for (const char* path : kSystem) permissions.push_back({path, FileAccess::kReadExecute});
-  for (const auto& path : setup.readable)
-    permissions.push_back({path.string(), FileAccess::kReadExecute});
-  for (const char* path : kKernel) permissions.push_back({path, FileAccess::kRead});
-  for (const char* path : kDevices) permissions.push_back({path, FileAccess::kDevice});
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/dev", ignored))
-    if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
-      permissions.push_back({entry.path().string(), FileAccess::kDevice});
-  if (own_mounts) permissions.push_back({"/dev/shm", FileAccess::kWrite});
-  if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
-  return permissions;
-}
-
-/// Where a pid namespace is not to be had, a network namespace may be.
 bool unshare_network() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   return ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0 && map_itself(user, group);
 }
 
-}  // namespace
-
-std::span<const CagePartRow> cage_parts() { return kParts; }
-
-bool write_file(const char* path, std::string_view text) {
-  const Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
-  return fd && ::write(fd.value(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+void limit_files() {
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_NOFILE, kOpenFiles);
 }
 
 void put_cage_on(const CageSetup& setup, CageParts& parts) {
@@ -154,11 +157,11 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   const auto add = [&](CagePart part, bool had) {
     if (had) parts.add(part);
   };
+  // Where a pid namespace is not to be had, a network namespace may be.
   add(CagePart::kNetNamespace, own_pids || unshare_network());
   add(CagePart::kProcessLimit, limit_processes(own_pids, parts.has(CagePart::kNetNamespace)));
-  set_limit(RLIMIT_CORE, 0);
+  limit_files();
   set_limit(RLIMIT_FSIZE, kFileBytes);
-  set_limit(RLIMIT_NOFILE, kOpenFiles);
   write_file("/proc/self/oom_score_adj", "1000");
   parts.add(CagePart::kLimits);
   add(CagePart::kPrivileges, drop_privileges());

@@ -4,6 +4,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +100,119 @@ TEST_F(Confinement, LandlockHoldsAgainstTheSystemCallItself) {
                        return errno == EACCES ? 0 : 5;
                      }),
             0);
+}
+
+TEST_F(Confinement, NothingOutsideIsSentASignal) {
+  const auto body = [](const std::string&) {
+    ::signal(SIGTERM, SIG_IGN);
+    if (::kill(::getpid(), SIGTERM) != 0) return 1;
+    return ::kill(::getppid(), 0) != 0 && errno == EPERM ? 0 : 2;
+  };
+  EXPECT_EQ(confined(folder_.path(), body), 0);
+}
+
+TEST_F(Confinement, NoSocketsButUnixOnesAndNoPrivileges) {
+  EXPECT_EQ(confined(folder_.path(),
+                     [](const std::string&) {
+                       if (::socket(AF_INET, SOCK_STREAM, 0) >= 0) return 1;
+                       if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 2;
+                       return ::prctl(PR_CAPBSET_DROP, CAP_CHOWN, 0, 0, 0) != 0 ? 0 : 3;
+                     }),
+            0);
+}
+
+/// How `body` ends, run where continue_in_namespaces() returns; its standard output in `said`.
+struct Namespaced {
+  int status = 0;
+  std::string said;
+};
+
+enum class Outside { kWaits, kIsKilledAtAWord };
+
+/// One that is in no pid namespace of its own ends with 77.
+Namespaced namespaced(int (*body)(), Outside outside = Outside::kWaits) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(ends[0]);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[1]);
+    ::_exit(continue_in_namespaces().pid ? body() : 77);
+  }
+  ::close(ends[1]);
+  Namespaced result;
+  char byte = 0;
+  while (::read(ends[0], &byte, 1) == 1) {
+    result.said += byte;
+    if (outside == Outside::kIsKilledAtAWord) ::kill(pid, SIGKILL);
+  }
+  ::close(ends[0]);
+  ::waitpid(pid, &result.status, 0);
+  return result;
+}
+
+int say(char byte) { return ::write(STDOUT_FILENO, &byte, 1) == 1 ? 0 : 1; }
+
+class OwnPids : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (WEXITSTATUS(namespaced([] { return 0; }).status) == 77)
+      GTEST_SKIP() << "this kernel gives no pid namespaces to this user";
+  }
+};
+
+TEST_F(OwnPids, TheCompilerIsTheSecondAndSeesNobodyOutside) {
+  const Namespaced result = namespaced([] {
+    if (::getpid() != 2 || ::getppid() != 1) return 1;
+    // Its init cannot be killed from inside, and nobody else has a number.
+    ::kill(1, SIGKILL);
+    for (pid_t pid = 3; pid < 1000; ++pid)
+      if (::kill(pid, 0) == 0) return 2;
+    return 0;
+  });
+  EXPECT_TRUE(WIFEXITED(result.status));
+  EXPECT_EQ(WEXITSTATUS(result.status), 0);
+}
+
+TEST_F(OwnPids, ExitCodesAndSignalsComeThrough) {
+  EXPECT_EQ(WEXITSTATUS(namespaced([] { return 70; }).status), 70);
+  for (const int number : {SIGKILL, SIGABRT, SIGSEGV, SIGXFSZ}) {
+    static int sent;
+    sent = number;
+    const int status = namespaced([] {
+                         const rlimit none{0, 0};
+                         ::setrlimit(RLIMIT_CORE, &none);
+                         ::raise(sent);
+                         return 0;
+                       }).status;
+    EXPECT_TRUE(WIFSIGNALED(status)) << number;
+    EXPECT_EQ(WTERMSIG(status), number);
+  }
+}
+
+TEST_F(OwnPids, WhatIsLeftInsideEndsWithIt) {
+  // The pipe closes once the grandchild has gone, and it would not go by itself.
+  const Namespaced result = namespaced([] {
+    if (::fork() == 0)
+      for (;;) ::pause();
+    return say('a');
+  });
+  EXPECT_EQ(result.said, "a");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST_F(OwnPids, WhoIsKilledOutsideTakesAllInsideAlong) {
+  const Namespaced result = namespaced(
+      [] {
+        ::fork();
+        say('a');
+        for (;;) ::pause();
+        return 0;
+      },
+      Outside::kIsKilledAtAWord);
+  EXPECT_TRUE(WIFSIGNALED(result.status));
+  EXPECT_EQ(WTERMSIG(result.status), SIGKILL);
 }
 
 TEST_F(Confinement, MemoryWatchSpeaksUp) {
