@@ -377,6 +377,17 @@ bool all_finite(const std::vector<at::Tensor>& tensors) {
   });
 }
 
+bool finite_where(const at::Tensor& tensor, const at::Tensor& other) {
+  const Flat own(tensor), beside(other);
+  bool finite = true;
+  for_each_chunk(own.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+    const auto only_own = own.part(begin, end).isfinite().logical_not().logical_and(
+        beside.part(begin, end).isfinite());
+    finite = finite && !only_own.any().item<bool>();
+  });
+  return finite;
+}
+
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   const Flat own(a), other(b);
   if (a.numel() != b.numel() || a.nbytes() != b.nbytes()) return false;

@@ -84,6 +84,9 @@ std::int64_t count_finite(const at::Tensor& tensor);
 /// Whether no element of floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
+/// Whether `tensor` is finite wherever `other`, of its size, is.
+bool finite_where(const at::Tensor& tensor, const at::Tensor& other);
+
 /// True where both hold the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 

@@ -37,13 +37,25 @@ std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
+/// Whether an output is not finite only where an input of its shape is not.
+bool is_odd_where_inputs_are(const std::vector<Argument>& inputs, const at::Tensor& output) {
+  return std::ranges::any_of(inputs, [&](const Argument& input) {
+    return input.is_tensor && input.tensor.sizes() == output.sizes() &&
+           finite_where(output, input.tensor);
+  });
+}
+
 /// Whether some of an answer is not finite, and what is says enough: at least half of each output.
-/// What a call writes, and indices, would have to be what they are at places that say nothing.
-bool tells_beside(const Answers& answers) {
+/// Each place has to be answered by what is there alone: where elements meet, as in a sum, a
+/// convolution or a sort, one honest algorithm makes NaN of an infinity for its neighbours as well
+/// (Winograd), the next step turns that into a number (fmaxf), and nothing is left to compare. What
+/// a call writes, and indices, would have to be what they are at places that say nothing.
+bool tells_beside(const std::vector<Argument>& inputs, const Answers& answers) {
   return all_finite(answers.written) &&
-         std::ranges::all_of(answers.outputs, [](const at::Tensor& output) {
+         std::ranges::all_of(answers.outputs, [&](const at::Tensor& output) {
            return output.is_floating_point() && output.numel() > 0 &&
-                  2 * count_finite(output) >= output.numel();
+                  2 * count_finite(output) >= output.numel() &&
+                  is_odd_where_inputs_are(inputs, output);
          });
 }
 
@@ -115,7 +127,7 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argume
   Answers answers = set.answer(host_, inputs, errors_);
   const bool finite = all_finite(answers.outputs);
   const bool may_be_odd = std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
-  if (finite ? !is_defined(inputs, answers.outputs) : !may_be_odd || !tells_beside(answers)) {
+  if (finite ? !is_defined(inputs, answers.outputs) : !may_be_odd || !tells_beside(inputs, answers)) {
     family.why_not = "the reference is not finite";
     return family;
   }

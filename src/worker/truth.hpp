@@ -18,8 +18,8 @@ enum class Departure {
   /// Something else in place of NaN: fmaxf and comparisons drop it, and who skips a factor of zero
   /// does not multiply infinity by it.
   kNanDropped,
-  /// NaN or infinity in place of a finite number, or NaN in place of infinity: a sum that is taken
-  /// off again, as running sums, Winograd, FFT and splits into three steps of TF32 have it.
+  /// NaN or infinity in place of a finite number, or NaN in place of infinity: exp(x) / (1 +
+  /// exp(x)), or a product in three steps of TF32.
   kNonFiniteSpread,
   /// A large finite number of its sign in place of infinity: where a maximum begins, a bound.
   kInfinityBounded,

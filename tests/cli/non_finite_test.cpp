@@ -55,5 +55,27 @@ TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
   }
 }
 
+// A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of that.
+TEST(NonFinite, WhereElementsMeetAnInfinityIsTheAlgorithmsOwn) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Steps.py",
+               problem_of("torch.relu(x - x.roll(1, 0))", "torch.randn(6400)"));
+  folder.write("candidates/me/1_Steps/there_and_back.cu", R"(//@ let n = numel(x)
+//@ out y like x
+//@ kernel<<<cdiv(n, 256), 256>>>(x, y, n)
+extern "C" __global__ void kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float before = x[i == 0 ? n - 1 : i - 1];
+  y[i] = fmaxf(x[i] + before - 2.0f * before, 0.0f);
+}
+)");
+  const auto records = judge_folder(folder);
+  ASSERT_EQ(records.size(), 1U);
+  const auto& record = records.begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_EQ(std::ranges::count(record.flags, "nan_dropped"), 0);
+}
+
 }  // namespace
 }  // namespace kbench::test

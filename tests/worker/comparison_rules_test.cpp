@@ -143,5 +143,23 @@ TEST(NormError, IsAtMostTwiceTheLargestErrorOfAnElement) {
               1e-6);
 }
 
+TEST(FiniteWhere, AnotherOneIs) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const auto other = at::tensor({1.0F, kInf, -kInf, NAN, 0.0F});
+  EXPECT_TRUE(finite_where(at::tensor({1.0F, 2.0F, kInf, NAN, 3.0F}), other));
+  EXPECT_TRUE(finite_where(at::zeros({5}), other));
+  for (const float odd : {kInf, -kInf, NAN}) {
+    EXPECT_FALSE(finite_where(at::tensor({odd, 2.0F, 2.0F, 2.0F, 2.0F}), other));
+    EXPECT_FALSE(finite_where(at::tensor({2.0F, 2.0F, 2.0F, 2.0F, odd}), other));
+  }
+  // In the last of several chunks, and of memory with gaps.
+  auto large = at::zeros({2, 3 << 20});
+  const auto columns = large.t();
+  EXPECT_TRUE(finite_where(columns, at::zeros(columns.sizes())));
+  large[1][(3 << 20) - 1] = kInf;
+  EXPECT_FALSE(finite_where(columns, at::zeros(columns.sizes())));
+  EXPECT_TRUE(finite_where(at::zeros(columns.sizes()), columns));
+}
+
 }  // namespace
 }  // namespace kbench::worker
