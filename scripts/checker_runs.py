@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 HOSTILE = pathlib.Path(__file__).resolve().parent.parent / "tests" / "hostile"
+# For those that compile without end; on a busy machine CUB's headers alone may take as long.
 COMPILE_LIMIT = ["--compile-timeout", "10"]
 Record = collections.namedtuple("Record", "outcome cause message trials raw")
 

@@ -381,8 +381,10 @@ bool finite_where(const at::Tensor& tensor, const at::Tensor& other) {
   const Flat own(tensor), beside(other);
   bool finite = true;
   for_each_chunk(own.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
-    const auto only_own = own.part(begin, end).isfinite().logical_not().logical_and(
-        beside.part(begin, end).isfinite());
+    const auto only_own = own.part(begin, end)
+                              .isfinite()
+                              .logical_not()
+                              .logical_and(beside.part(begin, end).isfinite());
     finite = finite && !only_own.any().item<bool>();
   });
   return finite;

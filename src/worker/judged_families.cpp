@@ -127,7 +127,8 @@ JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argume
   Answers answers = set.answer(host_, inputs, errors_);
   const bool finite = all_finite(answers.outputs);
   const bool may_be_odd = std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
-  if (finite ? !is_defined(inputs, answers.outputs) : !may_be_odd || !tells_beside(inputs, answers)) {
+  if (finite ? !is_defined(inputs, answers.outputs)
+             : !may_be_odd || !tells_beside(inputs, answers)) {
     family.why_not = "the reference is not finite";
     return family;
   }

@@ -55,7 +55,8 @@ TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
   }
 }
 
-// A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of that.
+// A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of
+// that.
 TEST(NonFinite, WhereElementsMeetAnInfinityIsTheAlgorithmsOwn) {
   const TempFolder folder;
   folder.write("set/level1/1_Steps.py",
