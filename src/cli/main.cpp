@@ -98,6 +98,12 @@ int run(int argc, char** argv) {
   return kUsage;
 }
 
+/// Not by fmt::print, which throws where nothing can be written: here that would be an abort().
+int say(const std::exception& error, int code) {
+  std::fprintf(stderr, "kbench: %s\n", error.what());
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,10 +112,8 @@ int main(int argc, char** argv) {
     std::cout.flush();
     return code;
   } catch (const kbench::UsageError& error) {
-    fmt::print(stderr, "kbench: {}\n", error.what());
-    return kUsage;
+    return say(error, kUsage);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kbench: {}\n", error.what());
-    return kFault;
+    return say(error, kFault);
   }
 }

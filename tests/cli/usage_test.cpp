@@ -2,7 +2,9 @@
 // Each mistake on the command line: exit code 2, one clear sentence on stderr, nothing lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "cli/kbench_process.hpp"
@@ -119,6 +121,14 @@ TEST(Help, IsThereForEveryCommand) {
     EXPECT_THAT(result.output, HasSubstr("--help")) << command;
   }
   EXPECT_EQ(run_kbench({"--version"}).status.code, 0);
+}
+
+TEST(Usage, WhereNothingCanBeSaidTheExitCodeStillFits) {
+  const std::string command =
+      std::string(KBENCH_BIN_DIR) + "/kbench eval no_such_problem 2>/dev/full >/dev/null";
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
 }
 
 }  // namespace
