@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "compile/languages.hpp"
@@ -11,6 +10,7 @@
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "run/own_name.hpp"
+#include "run/source_place.hpp"
 
 namespace kbench::run {
 namespace {
@@ -37,8 +37,8 @@ std::vector<std::string> device_flags(const std::vector<std::string>& flags) {
   return kept;
 }
 
-/// A CUDA source as a compiler is to see it: where it stands as it is in the candidate's file, its
-/// lines are counted there.
+/// A CUDA source as a compiler is to see it: where it stands in the candidate's file, its lines are
+/// counted there.
 struct PlacedSource {
   std::string file_name, text;
 };
@@ -46,11 +46,9 @@ struct PlacedSource {
 PlacedSource place(const std::string& text, const std::string& fallback_name,
                    const ExtensionOwner& owner) {
   if (!owner.source.empty() && text.starts_with(owner.source)) return {owner.file_name, text};
-  const std::size_t found = text.empty() ? std::string::npos : owner.source.find(text);
-  if (found == std::string::npos) return {fallback_name, text};
-  const auto lines = std::count(owner.source.begin(),
-                                owner.source.begin() + static_cast<std::ptrdiff_t>(found), '\n');
-  return {owner.file_name, std::string(static_cast<std::size_t>(lines), '\n') + text};
+  const auto before = lines_before(owner.source, text);
+  if (!before) return {fallback_name, text};
+  return {owner.file_name, std::string(*before, '\n') + text};
 }
 
 ExtensionError refused(std::string cause, std::string message) {

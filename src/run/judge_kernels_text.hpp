@@ -75,7 +75,7 @@ inline constexpr std::string_view kJudgeKernelsText = R"cuda(
 using u64 = unsigned long long;
 constexpr int kThreads = 256;
 
-struct Errors { u64 wrong, first; double max_abs, max_rel, allclose_at; };
+struct Errors { u64 wrong, first; double max_abs, max_rel, allclose_at; u64 departures; };
 struct Squares { double sum; u64 count; };
 
 struct half_bits { unsigned short bits; };
@@ -105,13 +105,28 @@ __device__ bool same(bfloat16_bits x, bfloat16_bits y) { return number(x) == num
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool finite(double x) { return fabs(x) < infinity(); }
 
+/// How an answer departs from one that is not finite, in the order of Departure (truth.hpp), as a
+/// bit; 0 where it does not.
+__device__ u64 departure(double e, double g, double least_bound) {
+  if (finite(e)) return finite(g) ? 0 : 2;
+  if (e != e) return g == g ? 1 : 0;
+  if (g != g) return 2;
+  return finite(g) && fabs(g) >= least_bound && (g < 0) == (e < 0) ? 4 : 0;
+}
+
+/// With a `least_bound` of 0 nothing is a departure.
 template <typename E, typename G>
 __device__ void add_error(Errors& errors, E expected, G got, u64 index, double scale,
-                          double tolerance) {
+                          double tolerance, double least_bound) {
   // Most are, and double precision is slow on many GPUs.
   if (same(expected, got)) return;
   const double e = number(expected);
   const double g = number(got);
+  if constexpr (is_floating<E>::value) {
+    const u64 departs = least_bound > 0 ? departure(e, g, least_bound) : 0;
+    errors.departures |= departs;
+    if (departs != 0) return;
+  }
   double distance;
   double relative;
   if constexpr (is_floating<E>::value) {
@@ -187,9 +202,9 @@ __device__ bool aligned(const void* p) { return reinterpret_cast<u64>(p) % 16 ==
 /// G may be narrower than E.
 template <typename E, typename G>
 __device__ void compare(const E* expected, const G* got, u64 n, double scale, double tolerance,
-                        Errors* out) {
+                        double least_bound, Errors* out) {
   constexpr u64 kPer = 16 / sizeof(G), kParts = sizeof(E) / sizeof(G), kPartly = kPer / kParts;
-  Errors errors{0, ~0ull, 0, 0, 0};
+  Errors errors{0, ~0ull, 0, 0, 0, 0};
   const u64 packs = aligned(expected) && aligned(got) ? n / kPer : 0;
   struct Loaded {
     Pack<G> got;
@@ -210,12 +225,12 @@ __device__ void compare(const E* expected, const G* got, u64 n, double scale, do
 #pragma unroll
       for (u64 k = 0; k < kPartly; ++k)
         add_error(errors, loaded.expected[part].values[k], loaded.got.values[part * kPartly + k],
-                  i * kPer + part * kPartly + k, scale, tolerance);
+                  i * kPer + part * kPartly + k, scale, tolerance, least_bound);
     }
   });
   for_each(n - packs * kPer, [&](u64 i) {
     const u64 at = packs * kPer + i;
-    add_error(errors, expected[at], got[at], at, scale, tolerance);
+    add_error(errors, expected[at], got[at], at, scale, tolerance, least_bound);
   });
   errors = merged(errors, [](Errors& a, const Errors& b) {
     a.wrong += b.wrong;
@@ -223,6 +238,7 @@ __device__ void compare(const E* expected, const G* got, u64 n, double scale, do
     a.max_abs = fmax(a.max_abs, b.max_abs);
     a.max_rel = fmax(a.max_rel, b.max_rel);
     a.allclose_at = fmax(a.allclose_at, b.allclose_at);
+    a.departures |= b.departures;
   });
   if (threadIdx.x == 0) out[blockIdx.x] = errors;
 }
@@ -255,10 +271,22 @@ __device__ void squares(const T* x, u64 n, double inverse_unit, Squares* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 
+/// Elements of x that are not finite although those of y at their places are.
+template <typename T> __device__ void odd_alone(const T* x, const T* y, u64 n, u64* out) {
+  struct Loaded { T x, y; };
+  u64 count = 0;
+  for_each_of(n, [&](u64 i) { return Loaded{x[i], y[i]}; }, [&](u64, const Loaded& loaded) {
+    count += !finite(number(loaded.x)) && finite(number(loaded.y));
+  });
+  count = merged(count, [](u64& a, u64 b) { a += b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = count;
+}
+
 #define KBENCH_PAIRS(E, G, name)                                                              \
   extern "C" __global__ void compare_##name(const E* expected, const G* got, u64 n,           \
-                                            double scale, double tolerance, Errors* out) {    \
-    compare<E, G>(expected, got, n, scale, tolerance, out);                                   \
+                                            double scale, double tolerance,                   \
+                                            double least_bound, Errors* out) {                \
+    compare<E, G>(expected, got, n, scale, tolerance, least_bound, out);                      \
   }
 #define KBENCH_NUMBERS(T, name) KBENCH_PAIRS(T, T, name)
 #define KBENCH_FLOATS(T, name)                                                                \
@@ -266,6 +294,9 @@ __device__ void squares(const T* x, u64 n, double inverse_unit, Squares* out) {
   extern "C" __global__ void squares_##name(const T* x, u64 n, double inverse_unit,           \
                                             Squares* out) {                                   \
     squares<T>(x, n, inverse_unit, out);                                                      \
+  }                                                                                           \
+  extern "C" __global__ void odd_alone_##name(const T* x, const T* y, u64 n, u64* out) {      \
+    odd_alone<T>(x, y, n, out);                                                               \
   }
 KBENCH_FLOATS(float, f32)
 KBENCH_FLOATS(double, f64)

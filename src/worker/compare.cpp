@@ -7,26 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "kbench/kernelbench.hpp"
-#include "worker/judge_kernels.hpp"
+#include "worker/flat.hpp"
 
 namespace kbench::worker {
 namespace {
-
-/// Elements per chunk of torch's operators: up to eight temporaries in double precision, and some
-/// masks, stay within 64 MB.
-constexpr std::int64_t kChunk = 1 << 19;
-/// On the CPU temporaries stay in the cache, and torch takes no more than so many in one thread:
-/// threads that wait for each other after each of many small steps stand still where other
-/// processes have their cores.
-constexpr std::int64_t kCacheChunk = 1 << 15;
-/// The same where few are as wide.
-constexpr std::int64_t kWideChunk = 1 << 20;
-/// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
-constexpr std::int64_t kWordChunk = 4 << 20;
 
 /// Share of a tolerance below which torch's allclose cannot say no, however it rounds: in bf16 an
 /// error and what it is held to are off by 1.2 % together, and it goes by another side's size.
@@ -45,77 +32,12 @@ constexpr std::array<PrecisionRow, 3> kRows{
 /// off.
 constexpr double kSpread = 40;
 
-/// The suffix by which the judge's own kernels know an element type; empty for one they lack.
-std::string_view kernel_type(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return "f32";
-    case at::kDouble:
-      return "f64";
-    case at::kHalf:
-      return "f16";
-    case at::kBFloat16:
-      return "bf16";
-    case at::kLong:
-      return "i64";
-    case at::kInt:
-      return "i32";
-    case at::kShort:
-      return "i16";
-    case at::kChar:
-      return "i8";
-    case at::kByte:
-    case at::kBool:
-      return "u8";
-    default:
-      return {};
-  }
-}
-
 /// The suffix of the kernel that compares such elements; empty where there is none.
 std::string pair_type(at::ScalarType expected, at::ScalarType got) {
   std::string own(kernel_type(got));
   if (expected == got) return own;
   const bool narrower = got == at::kHalf || got == at::kBFloat16;
   return expected == at::kFloat && narrower ? "f32_" + own : std::string();
-}
-
-/// The judge's own kernels, where they can take these elements.
-JudgeKernels* kernels_for(const at::Tensor& tensor) {
-  JudgeKernels* kernels = JudgeKernels::active();
-  return tensor.numel() > 0 && !kernel_type(tensor.scalar_type()).empty() ? kernels : nullptr;
-}
-
-JudgeKernels::Data data_of(const at::Tensor& tensor) {
-  return {tensor.data_ptr(), tensor.nbytes()};
-}
-
-/// The elements of a tensor in order, whatever its strides are, without a copy of the whole.
-class Flat {
- public:
-  explicit Flat(at::Tensor tensor)
-      : dense_(tensor.is_contiguous()), tensor_(dense_ ? tensor.view(-1) : std::move(tensor)) {}
-  const at::Tensor& tensor() const { return tensor_; }
-  bool dense() const { return dense_; }
-  std::int64_t numel() const { return tensor_.numel(); }
-  /// A view, or a copy of at most a chunk.
-  at::Tensor part(std::int64_t begin, std::int64_t end) const {
-    if (dense_) return tensor_.slice(0, begin, end);
-    return tensor_.take(at::arange(begin, end, tensor_.options().dtype(at::kLong)));
-  }
-
- private:
-  bool dense_;
-  at::Tensor tensor_;
-};
-
-std::int64_t chunk_of(const at::Tensor& tensor) { return tensor.is_cpu() ? kCacheChunk : kChunk; }
-
-/// Calls `visit(begin, end)` for all of `count` elements in turn.
-template <typename Visit>
-void for_each_chunk(std::int64_t count, std::int64_t chunk, Visit visit) {
-  for (std::int64_t begin = 0; begin < count; begin += chunk)
-    visit(begin, std::min(begin + chunk, count));
 }
 
 /// Sum of the squares of the finite elements in units of `unit` squared, and their number.
@@ -169,6 +91,7 @@ std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) 
 struct Errors {
   std::int64_t wrong, first;
   double max_abs, max_rel, allclose_at;
+  std::uint64_t departures = 0;  ///< as DepartingComparison has them
 };
 
 /// How many are wrong, and the first of them.
@@ -231,25 +154,58 @@ Errors errors_by_torch(const at::Tensor& expected, const at::Tensor& got, double
   const double max_abs = errors.absolute.max().item<double>();
   const double max_rel = errors.relative.max().item<double>();
   const auto [count, first] = counted(rule.wrong(expected, got, errors.relative, tolerance));
-  return {count, first, max_abs, max_rel, errors.allclose_at};
+  return {count, first, max_abs, max_rel, errors.allclose_at, 0};
 }
 
 /// What the judge's kernels say of contiguous elements, where there are any that know their types;
 /// by another rule than theirs they count none.
 std::optional<Errors> errors_by_kernels(const at::Tensor& expected, const at::Tensor& got,
-                                        double scale, double tolerance,
-                                        const ComparisonRule& rule) {
+                                        double scale, double tolerance, const ComparisonRule& rule,
+                                        double least_bound = 0) {
   const std::string types = pair_type(expected.scalar_type(), got.scalar_type());
   JudgeKernels* kernels = types.empty() ? nullptr : kernels_for(expected);
   if (kernels == nullptr) return std::nullopt;
   const auto errors =
       kernels->compare(types, data_of(expected), data_of(got),
-                       static_cast<std::uint64_t>(expected.numel()), scale, tolerance);
+                       static_cast<std::uint64_t>(expected.numel()), scale, tolerance, least_bound);
   const bool count = rule.in_kernels && errors.wrong > 0;
   return Errors{count ? static_cast<std::int64_t>(errors.wrong) : 0,
-                count ? static_cast<std::int64_t>(errors.first) : 0, errors.max_abs, errors.max_rel,
-                errors.allclose_at};
+                count ? static_cast<std::int64_t>(errors.first) : 0,
+                errors.max_abs,
+                errors.max_rel,
+                errors.allclose_at,
+                errors.departures};
 }
+
+/// Two tensors, and what is found of them part by part.
+class Pair {
+ public:
+  Pair(const at::Tensor& reference, const at::Tensor& given)
+      : expected(reference),
+        got(given),
+        scale(reference.is_floating_point() ? std::max(finite_rms(expected), kMinScale) : 0),
+        sizes_(reference.sizes()) {}
+  bool dense() const { return expected.dense() && got.dense(); }
+  void add(const Errors& errors, std::int64_t begin) {
+    result.max_abs_error = std::max(result.max_abs_error, errors.max_abs);
+    result.max_rel_error = std::max(result.max_rel_error, errors.max_rel);
+    result.allclose_at = std::max(result.allclose_at, errors.allclose_at);
+    add_wrong(errors.wrong, begin + errors.first);
+  }
+  void add_wrong(std::int64_t count, std::int64_t first) {
+    if (count > 0 && !result.first_wrong)
+      result.first_wrong = {0, multi_index(first, sizes_), print_element(expected, first),
+                            print_element(got, first)};
+    result.wrong_elements += count;
+  }
+
+  const Flat expected, got;
+  const double scale;
+  Comparison result;
+
+ private:
+  at::IntArrayRef sizes_;
+};
 
 }  // namespace
 
@@ -290,118 +246,45 @@ double tolerance_for(std::string_view precision, at::ScalarType dtype) {
 
 Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
                    const ComparisonRule& rule, const Settle& settle) {
-  Comparison result;
-  const Flat e(expected), g(got);
-  const double scale = expected.is_floating_point() ? std::max(finite_rms(e), kMinScale) : 0;
-  const auto add_wrong = [&](std::int64_t count, std::int64_t first) {
-    if (count > 0 && !result.first_wrong)
-      result.first_wrong = {0, multi_index(first, expected.sizes()), print_element(e, first),
-                            print_element(g, first)};
-    result.wrong_elements += count;
-  };
-  const auto add = [&](const Errors& errors, std::int64_t begin) {
-    result.max_abs_error = std::max(result.max_abs_error, errors.max_abs);
-    result.max_rel_error = std::max(result.max_rel_error, errors.max_rel);
-    result.allclose_at = std::max(result.allclose_at, errors.allclose_at);
-    add_wrong(errors.wrong, begin + errors.first);
-  };
+  Pair pair(expected, got);
+  const Flat& e = pair.expected;
+  const Flat& g = pair.got;
   // As they lie there the judge's kernels take them at once, and need nothing beside them.
-  if (e.dense() && g.dense() && !settle)
-    if (const auto errors = errors_by_kernels(e.tensor(), g.tensor(), scale, tolerance, rule)) {
-      add(*errors, 0);
-      if (rule.in_kernels || result.allclose_at < kSurelyClose * tolerance) return result;
+  if (pair.dense() && !settle)
+    if (const auto errors =
+            errors_by_kernels(e.tensor(), g.tensor(), pair.scale, tolerance, rule)) {
+      pair.add(*errors, 0);
+      if (rule.in_kernels || pair.result.allclose_at < kSurelyClose * tolerance) return pair.result;
       for_each_chunk(e.numel(), kWideChunk, [&](std::int64_t begin, std::int64_t end) {
         const auto wrong = rule.wrong(e.part(begin, end), g.part(begin, end), {}, tolerance);
         const auto [count, first] = counted(wrong);
-        add_wrong(count, begin + first);
+        pair.add_wrong(count, begin + first);
       });
-      return result;
+      return pair.result;
     }
   for_each_chunk(e.numel(), chunk_of(expected), [&](std::int64_t begin, std::int64_t end) {
     const at::Tensor e_part = e.part(begin, end);
     at::Tensor g_part = g.part(begin, end);
     if (settle) g_part = settle(g_part, begin);
-    const auto errors =
-        rule.in_kernels ? errors_by_kernels(e_part, g_part, scale, tolerance, rule) : std::nullopt;
-    add(errors ? *errors : errors_by_torch(e_part, g_part, scale, tolerance, rule), begin);
+    const auto errors = rule.in_kernels
+                            ? errors_by_kernels(e_part, g_part, pair.scale, tolerance, rule)
+                            : std::nullopt;
+    pair.add(errors ? *errors : errors_by_torch(e_part, g_part, pair.scale, tolerance, rule),
+             begin);
   });
-  return result;
+  return pair.result;
 }
 
-std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value) {
-  const auto width = static_cast<std::int64_t>(tensor.element_size());
-  // An element is one word, or several of eight bytes.
-  const at::ScalarType word = width == 1   ? at::kChar
-                              : width == 2 ? at::kShort
-                              : width == 4 ? at::kInt
-                                           : at::kLong;
-  const std::int64_t words = std::max<std::int64_t>(width / 8, 1);
-  std::int64_t filled = 0;
-  std::memset(&filled, value, sizeof filled);
-  const Flat flat(tensor);
-  std::int64_t count = 0;
-  for_each_chunk(flat.numel(), kWordChunk / words, [&](std::int64_t begin, std::int64_t end) {
-    const auto part = flat.part(begin, end).view(word);
-    // The filling in that many bytes, with their sign.
-    const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
-    auto same = part.eq(filled >> shift);
-    if (words > 1) same = same.view({-1, words}).all(1);
-    count += same.sum().item<std::int64_t>();
-  });
-  return count;
-}
-
-bool is_constant(const at::Tensor& tensor) {
-  const Flat flat(tensor);
-  bool constant = true;
-  for_each_chunk(flat.numel(), kWideChunk, [&](std::int64_t begin, std::int64_t end) {
-    constant = constant && flat.part(begin, end).eq(flat.part(0, 1)).all().item<bool>();
-  });
-  return constant;
-}
-
-std::int64_t count_finite(const at::Tensor& tensor) {
-  if (!tensor.is_floating_point()) return tensor.numel();
-  const Flat flat(tensor);
-  if (kernels_for(tensor) != nullptr) return finite_squares(flat, 1).second;
-  std::int64_t count = 0;
-  for_each_chunk(flat.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
-    count += flat.part(begin, end).isfinite().sum().item<std::int64_t>();
-  });
-  return count;
-}
-
-bool all_finite(const std::vector<at::Tensor>& tensors) {
-  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
-    return !tensor.is_floating_point() || count_finite(tensor) == tensor.numel();
-  });
-}
-
-bool finite_where(const at::Tensor& tensor, const at::Tensor& other) {
-  const Flat own(tensor), beside(other);
-  bool finite = true;
-  for_each_chunk(own.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
-    const auto only_own = own.part(begin, end)
-                              .isfinite()
-                              .logical_not()
-                              .logical_and(beside.part(begin, end).isfinite());
-    finite = finite && !only_own.any().item<bool>();
-  });
-  return finite;
-}
-
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  const Flat own(a), other(b);
-  if (a.numel() != b.numel() || a.nbytes() != b.nbytes()) return false;
-  JudgeKernels* kernels = JudgeKernels::active();
-  if (kernels != nullptr && a.numel() > 0 && own.dense() && other.dense())
-    return kernels->equal(data_of(a), data_of(b));
-  const auto bytes = [](const at::Tensor& part) { return part.view(at::kByte); };
-  bool same = true;
-  for_each_chunk(own.numel(), kWideChunk, [&](std::int64_t begin, std::int64_t end) {
-    same = same && bytes(own.part(begin, end)).equal(bytes(other.part(begin, end)));
-  });
-  return same;
+std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
+                                                     const at::Tensor& got, double tolerance,
+                                                     double least_bound) {
+  Pair pair(expected, got);
+  if (!pair.dense()) return std::nullopt;
+  const auto errors = errors_by_kernels(pair.expected.tensor(), pair.got.tensor(), pair.scale,
+                                        tolerance, comparison_rules().front(), least_bound);
+  if (!errors) return std::nullopt;
+  pair.add(*errors, 0);
+  return DepartingComparison{std::move(pair.result), errors->departures};
 }
 
 }  // namespace kbench::worker

@@ -68,26 +68,20 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
                    const ComparisonRule& rule = comparison_rules().front(),
                    const Settle& settle = nullptr);
 
+/// compare() by the rule "scaled" where some of `expected` is not finite, and what departs from it
+/// (truth.hpp) is right.
+struct DepartingComparison {
+  Comparison comparison;
+  std::uint64_t departures;  ///< bit i: there are some of the i-th kind
+};
+/// `least_bound`: the least number that stands for an infinity. None where the judge's kernels,
+/// which make it in one go, cannot take these tensors.
+std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
+                                                     const at::Tensor& got, double tolerance,
+                                                     double least_bound);
+
 /// ‖got − expected‖ / ‖expected‖ in double precision, in chunks, on the tensors' device; infinite
 /// where that is not a number. Floating tensors of one shape.
 double norm_error(const at::Tensor& expected, const at::Tensor& got);
-
-/// Elements of which each byte is `value`; in chunks, on the tensor's device.
-std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
-
-/// Whether all elements are equal; of no elements they are.
-bool is_constant(const at::Tensor& tensor);
-
-/// Elements that are neither an infinity nor a NaN.
-std::int64_t count_finite(const at::Tensor& tensor);
-
-/// Whether no element of floating tensors is an infinity or a NaN.
-bool all_finite(const std::vector<at::Tensor>& tensors);
-
-/// Whether `tensor` is finite wherever `other`, of its size, is.
-bool finite_where(const at::Tensor& tensor, const at::Tensor& other);
-
-/// True where both hold the same bits.
-bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace kbench::worker

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
 
 // What tells a wrong answer that is no mistake: it was not made by the call that it is given for.

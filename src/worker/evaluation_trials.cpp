@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
 #include "worker/judging.hpp"
 
@@ -165,9 +166,11 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
 
 void Evaluation::flag_departures(std::size_t slot, InputSet& set) {
   const auto outputs = outputs_in(slot);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::uint64_t seen = set.truths().at(i).departures(outputs[i]);
     for (const auto& [departure, name] : departure_flags())
-      if (set.truths().at(i).departure(departure, outputs[i])) flag(name);
+      if ((seen >> static_cast<unsigned>(departure) & 1) != 0) flag(name);
+  }
 }
 
 void Evaluation::check_undefined(std::size_t slot, InputSet& set) {

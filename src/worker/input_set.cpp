@@ -7,6 +7,7 @@
 
 #include "kbench/error.hpp"
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {

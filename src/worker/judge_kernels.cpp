@@ -13,7 +13,7 @@ constexpr std::uint32_t kThreads = 256;  // as the text has it
 /// Several blocks for each multiprocessor of the largest GPU.
 constexpr std::uint64_t kMaxBlocks = 2048;
 constexpr std::uint64_t kBytesPerBlock = std::uint64_t{kThreads} * 16;
-constexpr std::size_t kPartialBytes = 40;
+constexpr std::size_t kPartialBytes = 48;
 
 template <typename T>
 LaunchArgument scalar(T value) {
@@ -37,7 +37,8 @@ LaunchPlan all_kernels() {
   for (const char* type :
        {"f32", "f64", "f16", "bf16", "f32_f16", "f32_bf16", "i64", "i32", "i16", "i8", "u8"})
     add(fmt::format("compare_{}", type));
-  for (const char* type : {"f32", "f64", "f16", "bf16"}) add(fmt::format("squares_{}", type));
+  for (const char* type : {"f32", "f64", "f16", "bf16"})
+    for (const char* what : {"squares", "odd_alone"}) add(fmt::format("{}_{}", what, type));
   add("digest");
   add("different_words");
   return plan;
@@ -97,17 +98,27 @@ std::vector<Partial> JudgeKernels::run(std::string symbol, std::initializer_list
 }
 
 JudgeKernels::Errors JudgeKernels::compare(std::string_view type, Data expected, Data got,
-                                           std::uint64_t count, double scale, double tolerance) {
-  Errors errors{0, ~std::uint64_t{0}, 0, 0, 0};
+                                           std::uint64_t count, double scale, double tolerance,
+                                           double least_bound) {
+  Errors errors{0, ~std::uint64_t{0}, 0, 0, 0, 0};
   for (const auto& part : run<Errors>("compare_" + std::string(type), {expected, got},
-                                      expected.bytes, count, scale, tolerance)) {
+                                      expected.bytes, count, scale, tolerance, least_bound)) {
     errors.wrong += part.wrong;
     errors.first = std::min(errors.first, part.first);
     errors.max_abs = std::max(errors.max_abs, part.max_abs);
     errors.max_rel = std::max(errors.max_rel, part.max_rel);
     errors.allclose_at = std::max(errors.allclose_at, part.allclose_at);
+    errors.departures |= part.departures;
   }
   return errors;
+}
+
+std::uint64_t JudgeKernels::odd_alone(std::string_view type, Data x, Data y, std::uint64_t count) {
+  std::uint64_t found = 0;
+  for (const auto part :
+       run<std::uint64_t>("odd_alone_" + std::string(type), {x, y}, x.bytes, count))
+    found += part;
+  return found;
 }
 
 JudgeKernels::Squares JudgeKernels::squares(std::string_view type, Data x, std::uint64_t count,

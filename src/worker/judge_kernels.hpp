@@ -35,11 +35,16 @@ class JudgeKernels {
   struct Errors {
     std::uint64_t wrong, first;            ///< elements beyond the tolerance; the first of them
     double max_abs, max_rel, allclose_at;  ///< as Comparison has them
+    std::uint64_t departures;              ///< as DepartingComparison has them
   };
   /// `count` elements against each other; scale and tolerance as compare() has them. Of types also
-  /// "f32_f16" and "f32_bf16": expected in fp32.
+  /// "f32_f16" and "f32_bf16": expected in fp32. With a `least_bound` as compare_departing() has
+  /// it.
   Errors compare(std::string_view type, Data expected, Data got, std::uint64_t count, double scale,
-                 double tolerance);
+                 double tolerance, double least_bound = 0);
+
+  /// Of `count` floating elements those of x that are not finite although y's at their places are.
+  std::uint64_t odd_alone(std::string_view type, Data x, Data y, std::uint64_t count);
 
   struct Squares {
     double sum;           ///< of the squares of the finite elements, in units of unit²

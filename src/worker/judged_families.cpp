@@ -9,6 +9,7 @@
 
 #include "kbench/hash.hpp"
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/judged_problem.hpp"
 
 // The part of a judged problem that asks it with inputs of other kinds than it draws.

@@ -13,6 +13,7 @@
 #include "kbench/hash.hpp"
 #include "kbench/kernelbench.hpp"
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/module_judged.hpp"
 
 namespace py = pybind11;

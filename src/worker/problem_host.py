@@ -18,10 +18,12 @@ import types
 
 import torch
 
-from kbench_worker import baselines, kernelbench_rules, light_meta, model_setup, problem_source
+from kbench_worker import (baselines, input_families, kernelbench_rules, light_meta, model_setup,
+                           problem_source)
 from kbench_worker.model_setup import (build, dtype_of, seed_all, short, state_of,
                                        with_default)
 from kbench_worker.least_work import LeastWork
+from kbench_worker.model_constants import redrawn
 from kbench_worker.operator_cost import counted
 
 
@@ -228,23 +230,53 @@ def _convolve(device):
     torch.nn.functional.conv2d(image, filters).sum().item()
 
 
-# Signs in a model's text that it calls cuBLAS or cuDNN.
+def _recur(device):
+    torch.nn.GRU(8, 8).to(device)(torch.zeros(1, 1, 8, device=device))[0].sum().item()
+
+
+def _construct(device):
+    with torch.device(device), redrawn(1) as redraws:
+        redraws.finish(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8)))
+
+
+def _change_inputs(device):
+    like = torch.linspace(-1, 1, 4096, device=device).view(64, 64)
+    for name in input_families.names():
+        input_families.change(name, [like.clone()], 0)
+    input_families.all_whole([like])
+
+
+@contextlib.contextmanager
+def _same_draws(device):
+    """Random generators are afterwards what they were."""
+    on_gpu = device.startswith("cuda")
+    with torch.random.fork_rng(devices=[torch.device(device)] if on_gpu else []):
+        yield
+
+
+# Signs in a model's text that it calls cuBLAS or cuDNN, or draws weights.
 _LIBRARIES = [
     (re.compile(r"Linear|matmul|mm\b|mv\b|einsum|tensordot|ttention|LSTM|GRU|RNN|Conv|\bconv|cublas"
                 r"| @ "), _multiply),
     (re.compile(r"Conv|\bconv|LSTM|GRU|RNN|BatchNorm|batch_norm|cudnn"), _convolve),
+    (re.compile(r"LSTM|GRU|RNN"), _recur),
+    (re.compile(r"\bnn\.|Parameter"), _construct),
 ]
 
 
 def warm_up(device, text=None):
-    """Opens the device and the libraries that most models call, which takes longer than most calls.
+    """Opens the device and the libraries that most models call, and loads kernels that most judging
+    calls, which takes longer than most calls.
 
-    With a model's text, the libraries that it seems to call: a guess costs time, and nothing else.
-    Draws nothing: the state of random generators stays what it was.
+    With a model's text, what it seems to call alone: a guess costs time, and nothing else. Draws
+    nothing: the state of random generators stays what it was.
     """
-    for signs, call in _LIBRARIES:
-        if text is None or signs.search(text):
-            call(device)
+    with _same_draws(device):
+        for signs, call in _LIBRARIES:
+            if text is None or signs.search(text):
+                call(device)
+    if text is None:
+        _change_inputs(device)
 
 
 def reseed(seed):

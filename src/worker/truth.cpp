@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kbench/error.hpp"
+#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -31,8 +32,9 @@ constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
 /// Who is off by one is wrong.
 constexpr double kHalfOfOne = 0.5;
 
-/// What kernels begin a maximum with, or mask with in half types; no usual number is as large.
-constexpr double kLeastBound = 1e4;
+/// What kernels begin a maximum with, or mask with in half types, 1e4, as bf16 has it; no usual
+/// number is as large.
+constexpr double kLeastBound = 9984;
 /// Elements of which masks are made at a time.
 constexpr std::int64_t kLookedAt = 1 << 20;
 
@@ -103,16 +105,26 @@ at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor&
   throw Error("a departure from what is not finite that has no rule");
 }
 
-bool Truth::departure(Departure kind, const at::Tensor& got) const {
-  if (!non_finite) return false;
+/// All of it in one go, where that can be had.
+std::optional<DepartingComparison> Truth::departing(const at::Tensor& got, double tolerance) const {
+  if (!non_finite || overflown.defined()) return std::nullopt;
+  return compare_departing(value, got, tolerance, kLeastBound);
+}
+
+std::uint64_t Truth::departures(const at::Tensor& got) const {
+  if (!non_finite) return 0;
+  if (const auto found = departing(got, 0)) return found->departures;
+  std::uint64_t departures = 0;
   const auto flat = got.is_contiguous() ? got.view(-1) : got.reshape(-1);
   for (std::int64_t begin = 0; begin < flat.numel(); begin += kLookedAt) {
     const auto end = std::min(begin + kLookedAt, flat.numel());
     const auto part = flat.slice(0, begin, end);
     const auto expected = value.view(-1).slice(0, begin, end);
-    if (departs(kind, expected, part).any().item<bool>()) return true;
+    for (const auto& [kind, flag] : kDepartureFlags)
+      if (departs(kind, expected, part).any().item<bool>())
+        departures |= std::uint64_t{1} << static_cast<unsigned>(kind);
   }
-  return false;
+  return departures;
 }
 
 at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
@@ -140,6 +152,8 @@ at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
 Comparison Truth::compared(const at::Tensor& got, double tolerance,
                            const ComparisonRule& rule) const {
   if (!overflown.defined() && !non_finite) return compare(value, got, tolerance, rule);
+  if (rule.in_kernels)
+    if (auto found = departing(got, tolerance)) return std::move(found->comparison);
   return compare(value, got, tolerance, rule, [this](const at::Tensor& part, std::int64_t begin) {
     return settled(part, begin);
   });

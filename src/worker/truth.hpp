@@ -14,6 +14,7 @@
 namespace kbench::worker {
 
 /// Ways in which an answer departs from one that is not finite, and may be honest all the same.
+/// Their numbers are those of DepartingComparison::departures.
 enum class Departure {
   /// Something else in place of NaN: fmaxf and comparisons drop it, and who skips a factor of zero
   /// does not multiply infinity by it.
@@ -50,7 +51,7 @@ struct Truth {
   /// well.
   at::Tensor wider = {};
   bool is_exact = false;  ///< `value` is in double precision, and eager_error was found with it
-  /// Some of it is meant to be no finite number. Honest answers differ there (departure()): where
+  /// Some of it is meant to be no finite number. Honest answers differ there (departs()): where
   /// they may, settled() takes them for right.
   bool non_finite = false;
 
@@ -61,11 +62,15 @@ struct Truth {
   /// What a candidate gave, with the true value where it overflows as the reference does, and where
   /// it departs() from what is not finite: of its elements from `begin` on, in order.
   at::Tensor settled(const at::Tensor& part, std::int64_t begin = 0) const;
-  /// Whether what a candidate gave departs so from the value, where that is not finite.
-  bool departure(Departure kind, const at::Tensor& got) const;
+  /// How what a candidate gave departs from the value where that is not finite: bit i for the i-th
+  /// Departure.
+  std::uint64_t departures(const at::Tensor& got) const;
   /// compare() of that with the value.
   Comparison compared(const at::Tensor& got, double tolerance,
                       const ComparisonRule& rule = comparison_rules().front()) const;
+
+ private:
+  std::optional<DepartingComparison> departing(const at::Tensor& got, double tolerance) const;
 };
 
 /// The relative error that is allowed where whole numbers are made of whole numbers and nothing is

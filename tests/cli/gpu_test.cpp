@@ -124,7 +124,9 @@ TEST_F(Gpu, AgainstItselfACandidateIsNoFaster) {
     EXPECT_NEAR(record.speedup[0].value, 1, is_kernel ? 0.02 : 0.05);
     EXPECT_LT(record.speedup[0].lo, 1);
     EXPECT_GT(record.speedup[0].hi, 1);
-    EXPECT_THAT(record.flags, testing::Contains("stored_baseline_unlike"));
+    // The other one was timed in another way, or is a module of whose times there is only a bound.
+    EXPECT_THAT(record.flags,
+                testing::Contains(testing::AnyOf("stored_baseline_unlike", "baseline_failed")));
   }
 }
 

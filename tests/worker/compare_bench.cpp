@@ -16,6 +16,7 @@
 #include "ptx/nvrtc_helper.hpp"
 #include "run/judge_kernels_text.hpp"
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/judge_kernels.hpp"
 #include "worker/problem_host.hpp"
 

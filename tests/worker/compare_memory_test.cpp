@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/truth.hpp"
 
 namespace kbench::worker {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "worker/compare_samples.hpp"
+#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {

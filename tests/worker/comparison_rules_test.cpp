@@ -10,6 +10,7 @@
 #include "kbench/kernelbench.hpp"
 #include "worker/compare.hpp"
 #include "worker/compare_samples.hpp"
+#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +18,9 @@
 #include "ptx/nvrtc_helper.hpp"
 #include "run/judge_kernels_text.hpp"
 #include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/input_set.hpp"
+#include "worker/truth.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -151,6 +154,74 @@ TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
             {fmt::format("{}: {} against {}", at::toString(type), e, g), expected, got});
       }
   expect_same_comparisons(pairs);
+}
+
+TEST_F(Kernels, TakeDeparturesFromWhatIsNotFiniteAsTorchDoes) {
+  // Of those that are expected each is one of every type: what departs from it stands for it.
+  const std::vector<double> expectable{0, 1, -2.5, kInf, -kInf, kNan, 8'192};
+  const std::vector<double> given{0, 1, -2.5, kInf, -kInf, kNan, 8'192, 1e4, -3e4};
+  const std::pair<at::ScalarType, at::ScalarType> types[] = {
+      {at::kFloat, at::kFloat},       {at::kDouble, at::kDouble}, {at::kHalf, at::kHalf},
+      {at::kBFloat16, at::kBFloat16}, {at::kFloat, at::kHalf},    {at::kFloat, at::kBFloat16}};
+  struct Case {
+    std::string what;
+    Truth truth;
+    at::Tensor got;
+  };
+  std::vector<Case> cases;
+  for (const auto& [wide, narrow] : types)
+    for (const double e : expectable)
+      for (const double g : given) {
+        auto expected = at::ones({4100}).to(wide);
+        auto got = at::ones({4100}).to(narrow);
+        expected[4097] = e;
+        got[4097] = g;
+        Truth truth{expected, std::nullopt, 0, 1};
+        truth.non_finite = true;
+        cases.push_back({fmt::format("{} for {}: {} against {}", at::toString(narrow),
+                                     at::toString(wide), g, e),
+                         std::move(truth), got});
+      }
+  const auto found = [&] {
+    std::vector<std::pair<Comparison, std::uint64_t>> all;
+    for (const Case& one : cases)
+      all.emplace_back(one.truth.compared(one.got, 1e-3), one.truth.departures(one.got));
+    return all;
+  };
+  auto torch = found();
+  auto ours = with_kernels(found);
+  std::set<std::uint64_t> kinds;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].what);
+    // Nobody asks what allclose makes of a NaN that may be something else.
+    torch[i].first.allclose_at = ours[i].first.allclose_at = 0;
+    expect_same(torch[i].first, ours[i].first);
+    EXPECT_EQ(ours[i].second, torch[i].second);
+    kinds.insert(ours[i].second);
+  }
+  EXPECT_EQ(kinds, (std::set<std::uint64_t>{0, 1, 2, 4}));
+}
+
+TEST_F(Kernels, FindWhatIsOddWhereTheOtherIsNot) {
+  const auto found = [] {
+    std::vector<bool> all;
+    for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16})
+      for (const double odd : {kInf, -kInf, kNan})
+        for (const std::int64_t place : {0, 2047, 4098}) {
+          const auto finite = at::ones({4099}).to(type);
+          auto tensor = finite.clone();
+          tensor[place] = odd;
+          for (const auto& [own, beside] :
+               {std::pair{tensor, finite}, {finite, tensor}, {tensor, tensor}, {finite, finite}})
+            for (const std::int64_t from : {0, 1})
+              all.push_back(finite_where(own.slice(0, from), beside.slice(0, from)));
+        }
+    return all;
+  };
+  const auto torch = found();
+  EXPECT_EQ(with_kernels(found), torch);
+  EXPECT_THAT(torch, testing::Contains(true));
+  EXPECT_THAT(torch, testing::Contains(false));
 }
 
 TEST_F(Kernels, ScaleHugeDoublesWithoutOverflow) {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "worker/element_counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "worker/flat.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
+constexpr std::int64_t kWordChunk = 4 << 20;
+
+}  // namespace
+
+std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value) {
+  const auto width = static_cast<std::int64_t>(tensor.element_size());
+  // An element is one word, or several of eight bytes.
+  const at::ScalarType word = width == 1   ? at::kChar
+                              : width == 2 ? at::kShort
+                              : width == 4 ? at::kInt
+                                           : at::kLong;
+  const std::int64_t words = std::max<std::int64_t>(width / 8, 1);
+  std::int64_t filled = 0;
+  std::memset(&filled, value, sizeof filled);
+  const Flat flat(tensor);
+  std::int64_t count = 0;
+  for_each_chunk(flat.numel(), kWordChunk / words, [&](std::int64_t begin, std::int64_t end) {
+    const auto part = flat.part(begin, end).view(word);
+    // The filling in that many bytes, with their sign.
+    const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
+    auto same = part.eq(filled >> shift);
+    if (words > 1) same = same.view({-1, words}).all(1);
+    count += same.sum().item<std::int64_t>();
+  });
+  return count;
+}
+
+bool is_constant(const at::Tensor& tensor) {
+  const Flat flat(tensor);
+  bool constant = true;
+  for_each_chunk(flat.numel(), kWideChunk, [&](std::int64_t begin, std::int64_t end) {
+    constant = constant && flat.part(begin, end).eq(flat.part(0, 1)).all().item<bool>();
+  });
+  return constant;
+}
+
+std::int64_t count_finite(const at::Tensor& tensor) {
+  if (!tensor.is_floating_point()) return tensor.numel();
+  const Flat flat(tensor);
+  if (JudgeKernels* kernels = kernels_for(tensor); kernels != nullptr && flat.dense())
+    return static_cast<std::int64_t>(kernels
+                                         ->squares(kernel_type(tensor.scalar_type()),
+                                                   data_of(tensor),
+                                                   static_cast<std::uint64_t>(tensor.numel()), 1)
+                                         .count);
+  std::int64_t count = 0;
+  for_each_chunk(flat.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+    count += flat.part(begin, end).isfinite().sum().item<std::int64_t>();
+  });
+  return count;
+}
+
+bool all_finite(const std::vector<at::Tensor>& tensors) {
+  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
+    return !tensor.is_floating_point() || count_finite(tensor) == tensor.numel();
+  });
+}
+
+bool finite_where(const at::Tensor& tensor, const at::Tensor& other) {
+  const Flat own(tensor), beside(other);
+  if (JudgeKernels* kernels = kernels_for(tensor);
+      kernels != nullptr && own.dense() && beside.dense() &&
+      tensor.scalar_type() == other.scalar_type() && tensor.is_floating_point())
+    return kernels->odd_alone(kernel_type(tensor.scalar_type()), data_of(tensor), data_of(other),
+                              static_cast<std::uint64_t>(tensor.numel())) == 0;
+  bool finite = true;
+  for_each_chunk(own.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+    const auto only_own = own.part(begin, end)
+                              .isfinite()
+                              .logical_not()
+                              .logical_and(beside.part(begin, end).isfinite());
+    finite = finite && !only_own.any().item<bool>();
+  });
+  return finite;
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  const Flat own(a), other(b);
+  if (a.numel() != b.numel() || a.nbytes() != b.nbytes()) return false;
+  JudgeKernels* kernels = JudgeKernels::active();
+  if (kernels != nullptr && a.numel() > 0 && own.dense() && other.dense())
+    return kernels->equal(data_of(a), data_of(b));
+  const auto bytes = [](const at::Tensor& part) { return part.view(at::kByte); };
+  bool same = true;
+  for_each_chunk(own.numel(), kWideChunk, [&](std::int64_t begin, std::int64_t end) {
+    same = same && bytes(own.part(begin, end)).equal(bytes(other.part(begin, end)));
+  });
+  return same;
+}
+
+}  // namespace kbench::worker
