@@ -17,6 +17,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/out_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
 #include "run/judge_client.hpp"
@@ -83,15 +84,14 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
     audits.emplace(audited.problem.str(), std::move(audited));
   });
   if (!finished) {
-    fmt::print(stderr, "\nkbench: interrupted; finished problems are in {}: go on with --resume\n",
-               out.string());
+    tell("\nkbench: interrupted; finished problems are in {}: go on with --resume\n", out.string());
     return kInterrupted;
   }
   writer.write_end(run.secret(), !faulty);
   std::vector<ProblemAudit> ordered;
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
   print(ordered, arguments.json);
-  fmt::print(stderr, "audits: {}\n", out.string());
+  tell("audits: {}\n", out.string());
   return faulty ? kFault : 0;
 }
 

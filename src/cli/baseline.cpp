@@ -19,6 +19,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/out_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/tell.hpp"
 #include "cli/text_table.hpp"
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
@@ -150,14 +151,12 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     writer.write(std::move(record), details);
   });
   if (!finished) {
-    fmt::print(stderr, "\nkbench: interrupted; finished problems are in {}: go on with --resume\n",
-               out.string());
+    tell("\nkbench: interrupted; finished problems are in {}: go on with --resume\n", out.string());
     return kInterrupted;
   }
   writer.write_end(run.secret(), !faulty);
   print(read_run(out), out, options);
-  fmt::print(stderr, "times: {}; kbench eval --baseline-file {} uses them\n", out.string(),
-             out.string());
+  tell("times: {}; kbench eval --baseline-file {} uses them\n", out.string(), out.string());
   return faulty ? kFault : 0;
 }
 

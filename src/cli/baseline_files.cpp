@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "kbench/kernelbench.hpp"
@@ -26,10 +27,10 @@ void tell_unreadable(const RunFile& run, const std::string& file) {
         run.bad_lines.size() > 1 ? fmt::format(", and {} more", run.bad_lines.size() - 1) : "");
   if (run.torn) what += what.empty() ? "its last line is cut off" : "; its last line is cut off";
   if (what.empty()) return;
-  fmt::print(stderr,
-             "kbench: --baseline-file {}: not all of it can be read ({}); times that it lacks are "
-             "measured\n",
-             file, what);
+  tell(
+      "kbench: --baseline-file {}: not all of it can be read ({}); times that it lacks are "
+      "measured\n",
+      file, what);
 }
 
 }  // namespace

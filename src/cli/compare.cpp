@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cli/tell.hpp"
 #include "commands.hpp"
 #include "kbench/comparison.hpp"
 #include "kbench/error.hpp"
@@ -41,7 +42,7 @@ int compare(const CompareArguments& arguments, bool is_gated) {
   write_comparison(comparison, targets, std::cout);
   if (!is_gated) return 0;
   const std::vector<std::string> sentences = regressions(comparison);
-  for (const std::string& sentence : sentences) fmt::print(stderr, "kbench: {}\n", sentence);
+  for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;
 }
 

@@ -23,6 +23,7 @@
 #include "cli/report_options.hpp"
 #include "cli/rivals.hpp"
 #include "cli/stream.hpp"
+#include "cli/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
 #include "kbench/hash.hpp"
@@ -122,7 +123,7 @@ void check_gates(const EvalArguments& arguments, const EvalRun& run) {
 
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   const EvalInput input = find_eval_input(arguments.input, installation);
-  for (const auto& note : input.notes) fmt::print(stderr, "kbench: {}\n", note);
+  for (const auto& note : input.notes) tell("kbench: {}\n", note);
   for (const auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, input.problems);
@@ -161,13 +162,12 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   const bool finished = judge_rivals(run, options, input.problems, rivals) &&
                         run.run(input.problems, todo, sink) && !cancelled();
   if (!finished) {
-    fmt::print(stderr, "\nkbench: interrupted; finished records are in {}: go on with --resume\n",
-               out.string());
+    tell("\nkbench: interrupted; finished records are in {}: go on with --resume\n", out.string());
     return kInterrupted;
   }
   writer.write_end(run.secret(), !faulty);
   const int gate = report_on(read_run(out), arguments.report, std::nullopt);
-  fmt::print(stderr, "records: {}\n", out.string());
+  tell("records: {}\n", out.string());
   return faulty ? kFault : gate;
 }
 
@@ -205,7 +205,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
         const std::lock_guard lock(output);
         malformed = true;
         const std::string message = fmt::format("line {}: {}", number, error.what());
-        fmt::print(stderr, "kbench: standard input, {}\n", message);
+        tell("kbench: standard input, {}\n", message);
         std::cout
             << nlohmann::json{{"type", "error"}, {"line", number}, {"message", message}}.dump()
             << std::endl;

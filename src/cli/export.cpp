@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/report_options.hpp"
+#include "cli/tell.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::cli {
@@ -32,7 +33,7 @@ int export_to(const ExportArguments& arguments) {
   selection.choose_from(run, "the run");
   const Export made = format.make(run, arguments.options);
   write_export(made, arguments.options);
-  for (const std::string& note : made.notes) fmt::print(stderr, "kbench: {}\n", note);
+  for (const std::string& note : made.notes) tell("kbench: {}\n", note);
   for (const std::string& line : made.summary) fmt::print("{}\n", line);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/eval_input.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
 #include "kbench/version.hpp"
@@ -42,7 +43,7 @@ int import(const ImportArguments& arguments) {
   run.header.kbench_version = kVersion;
   run.header.arguments = own_command_line();
   if (!options.problems.empty()) run.header.problem_set_hash = problem_set_hash(options.problems);
-  for (const std::string& note : run.notes) fmt::print(stderr, "kbench: {}\n", note);
+  for (const std::string& note : run.notes) tell("kbench: {}\n", note);
   RunWriter writer(arguments.out, false);
   writer.write(run.header);
   writer.write(run.roster);

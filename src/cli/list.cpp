@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +18,7 @@
 #include "cli/list_table.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/shrink_option.hpp"
+#include "cli/tell.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/installation.hpp"
 #include "kbench/ptx.hpp"
@@ -56,12 +56,12 @@ DeviceLimits device_limits(bool gpu) {
 class Ticker {
  public:
   ~Ticker() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) tell("\r\x1b[K");
   }
   void done(std::size_t count, std::size_t total) {
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     if (!terminal_ || elapsed < std::chrono::milliseconds(300)) return;
-    fmt::print(stderr, "\rlooking into problems: {}/{}\x1b[K", count, total);
+    tell("\rlooking into problems: {}/{}\x1b[K", count, total);
     shown_ = true;
   }
 

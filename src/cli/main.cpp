@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/examples.hpp"
+#include "cli/tell.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/version.hpp"
@@ -88,9 +88,9 @@ int run(int argc, char** argv) {
     app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "kbench: {}{}; kbench {}--help tells more\n", error.what(),
-               nearest_option(app, argc, argv),
-               argc > 1 && *argv[1] != '-' ? argv[1] + std::string(" ") : "");
+    cli::tell("kbench: {}{}; kbench {}--help tells more\n", error.what(),
+              nearest_option(app, argc, argv),
+              argc > 1 && *argv[1] != '-' ? argv[1] + std::string(" ") : "");
     return kUsage;
   }
   for (const auto& command : commands)
@@ -98,9 +98,8 @@ int run(int argc, char** argv) {
   return kUsage;
 }
 
-/// Not by fmt::print, which throws where nothing can be written: here that would be an abort().
 int say(const std::exception& error, int code) {
-  std::fprintf(stderr, "kbench: %s\n", error.what());
+  kbench::cli::tell("kbench: {}\n", error.what());
   return code;
 }
 

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "cli/tell.hpp"
 #include "compile/host_compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/gate.hpp"
@@ -43,8 +44,7 @@ void write_step_summary(const Report& report, std::span<const ReportTarget> targ
   std::ofstream out(file, std::ios::app);
   report_format("markdown").write(report, out);
   out.flush();
-  if (!out)
-    fmt::print(stderr, "kbench: cannot write {} (GITHUB_STEP_SUMMARY): no step summary\n", file);
+  if (!out) tell("kbench: cannot write {} (GITHUB_STEP_SUMMARY): no step summary\n", file);
 }
 
 /// One sentence for everything that the report is held against and does not meet.
@@ -62,7 +62,7 @@ std::vector<std::string> unmet(const Report& report, const ReportArguments& argu
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
   const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
   // A gate that passes says what it has looked at.
-  if (!failed.compared.empty()) fmt::print(stderr, "kbench: {}\n", failed.compared);
+  if (!failed.compared.empty()) tell("kbench: {}\n", failed.compared);
   add(failed.sentences);
   return sentences;
 }
@@ -166,7 +166,7 @@ int report_on(RunFile run, const ReportArguments& arguments,
   write_step_summary(report, targets);
   if (!arguments.plot.empty()) write_plots(report, arguments.plot);
   const std::vector<std::string> sentences = unmet(report, arguments);
-  for (const std::string& sentence : sentences) fmt::print(stderr, "kbench: {}\n", sentence);
+  for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;
 }
 

@@ -67,8 +67,12 @@ std::string stamp(const fs::path& path) {
                      fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
 }
 
-std::string key_of(const HostSetup& setup, const FoundCompiler& compiler, const PreludeKind& kind) {
+/// Compilers write into a precompiled header where its parts were, so one that has been moved is
+/// another.
+std::string key_of(const HostSetup& setup, const FoundCompiler& compiler, const PreludeKind& kind,
+                   const fs::path& parent) {
   Sha256 hash;
+  hash.field(parent.string());
   hash.field(kFormat).field(compiler.name()).field(stamp(fs::canonical(compiler.path)));
   hash.field(setup.torch_version).field(top_header(setup, kind)).field(kind.standard);
   hash.field(compiler.has_lld ? "lld" : "ld").field(stamp(setup.torch_lib));
@@ -176,7 +180,8 @@ const Prelude& Preludes::known(const PreludeKind& kind) {
   if (const auto found = known_.find(kind); found != known_.end()) return found->second;
   Prelude prelude{{}, with, kind, {}, {}};
   // The precompiled header names its parts as they were called: always in the same way.
-  prelude.folder = fs::weakly_canonical(setup_.cache / "host-headers") / key_of(setup_, with, kind);
+  const fs::path parent = fs::weakly_canonical(setup_.cache / "host-headers");
+  prelude.folder = parent / key_of(setup_, with, kind, parent);
   prelude.compile_options = candidate_options(prelude, common_options(setup_, prelude));
   prelude.link_options = candidate_link_options(prelude);
   return known_.emplace(kind, std::move(prelude)).first->second;

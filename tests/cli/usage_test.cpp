@@ -124,11 +124,24 @@ TEST(Help, IsThereForEveryCommand) {
 }
 
 TEST(Usage, WhereNothingCanBeSaidTheExitCodeStillFits) {
-  const std::string command =
-      std::string(KBENCH_BIN_DIR) + "/kbench eval no_such_problem 2>/dev/full >/dev/null";
-  const int status = std::system(command.c_str());
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 2);
+  const TempFolder folder;
+  folder.write("set/level1/2_AddOne.py", add_one_problem(10));
+  folder.write("candidates/2_AddOne.cu", add_one_kernel());
+  std::string environment = "env";
+  for (const auto& [name, value] : test_environment()) environment += " " + name + "=" + value;
+  const auto code_of = [&](const std::string& arguments) {
+    const int status = std::system(
+        (environment + " " + KBENCH_BIN_DIR + "/kbench " + arguments + " 2>/dev/full >/dev/null")
+            .c_str());
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(code_of("eval no_such_problem"), 2);
+  const std::string path = folder.path().string();
+  EXPECT_EQ(code_of("eval " + path + "/set --candidates " + path + "/candidates --device cpu" +
+                    " --timing none --out " + path + "/run.jsonl"),
+            0);
+  EXPECT_THAT(read_run(folder.path() / "run.jsonl").records, SizeIs(1));
 }
 
 }  // namespace

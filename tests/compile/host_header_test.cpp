@@ -40,6 +40,17 @@ TEST_F(HostHeader, WordsAboutPrecompiledHeadersAreTheCandidates) {
   EXPECT_EQ(headers_below(folder_.path()), before) << "shared headers are not made anew for that";
 }
 
+TEST_F(HostHeader, AMovedCacheHasNone) {
+  const Fd never(eventfd(0, EFD_CLOEXEC));
+  const auto name_in = [&](const char* cache) {
+    HostSetup own = setup();
+    own.cache = folder_.path() / cache;
+    return Preludes(own, never.value()).folder({HostDevice::kCpu, false, "c++17"}).filename();
+  };
+  EXPECT_EQ(name_in("here"), name_in("here"));
+  EXPECT_NE(name_in("here"), name_in("there"));
+}
+
 TEST_F(HostHeader, AHeaderThatTheCompilerRefusesIsMadeAnew) {
   HostSetup own = setup();
   own.cache = folder_.path() / "own";

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace kbench::cli {
+
+/// Says something on stderr. Where that cannot be written nothing is said: files and the exit code
+/// are what they are.
+template <typename... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
+}
+
+}  // namespace kbench::cli
