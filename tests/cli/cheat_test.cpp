@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers that were not made by the call that they are given for: the outcome names the rule.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,15 +65,22 @@ TEST_F(Cheats, ProcessesThatOutliveTheirCall) {
 }
 
 TEST_F(Cheats, WhoRunsWhileItIsStopped) {
-  const auto out = folder_.path() / "run.jsonl";
+  constexpr int kTries = 3;
   const fs::path cheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
-  // In a cage there are no such timers. The reference takes its time, in which it is stopped.
-  const auto result =
-      run_kbench({"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
-                  "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048",
-                  "--set", "COLS=4096", "--trials", "1", "--no-families", "--out", out.string()});
-  EXPECT_EQ(result.status.code, 0) << result.error;
-  expect(whole_records(out).at(0), "cheat", "ran_while_stopped", "went on while it was stopped");
+  Record record;
+  // Where others have the processors it may get none of them while it is stopped: then there is
+  // nothing to be found.
+  for (int i = 0; i < kTries && record.outcome != Outcome::kCheat; ++i) {
+    const auto out = folder_.path() / fmt::format("run{}.jsonl", i);
+    // In a cage there are no such timers. The reference takes its time, in which it is stopped.
+    const auto result = run_kbench(
+        {"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
+         "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048", "--set",
+         "COLS=4096", "--trials", "1", "--no-families", "--out", out.string()});
+    ASSERT_EQ(result.status.code, 0) << result.error;
+    record = whole_records(out).at(0);
+  }
+  expect(record, "cheat", "ran_while_stopped", "went on while it was stopped");
 }
 
 TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {
