@@ -208,6 +208,7 @@ thread.join()
 assert ran
 assert "VmRSS" in pathlib.Path("/proc/self/status").read_text()
 assert os.cpu_count() and os.sched_getaffinity(0)
+assert os.environ["OMP_WAIT_POLICY"]  # torch's threads are not to spin
 child = subprocess.Popen(["sleep", "100"])
 child.kill()
 assert child.wait() == -9
