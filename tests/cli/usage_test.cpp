@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each mistake on the command line: exit code 2, one clear sentence on stderr, nothing lost.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -128,7 +129,8 @@ TEST(Usage, WhereNothingCanBeSaidTheExitCodeStillFits) {
   folder.write("set/level1/2_AddOne.py", add_one_problem(10));
   folder.write("candidates/2_AddOne.cu", add_one_kernel());
   std::string environment = "env";
-  for (const auto& [name, value] : test_environment()) environment += " " + name + "=" + value;
+  for (const auto& [name, value] : test_environment())
+    environment += fmt::format(" {}={}", name, value);
   const auto code_of = [&](const std::string& arguments) {
     const int status = std::system(
         (environment + " " + KBENCH_BIN_DIR + "/kbench " + arguments + " 2>/dev/full >/dev/null")

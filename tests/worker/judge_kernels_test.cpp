@@ -184,6 +184,7 @@ TEST_F(Kernels, TakeDeparturesFromWhatIsNotFiniteAsTorchDoes) {
       }
   const auto found = [&] {
     std::vector<std::pair<Comparison, std::uint64_t>> all;
+    all.reserve(cases.size());
     for (const Case& one : cases)
       all.emplace_back(one.truth.compared(one.got, 1e-3), one.truth.departures(one.got));
     return all;
