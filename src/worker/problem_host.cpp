@@ -42,9 +42,9 @@ py::object call(const char* name, Args&&... arguments) {
 }
 
 template <typename... Args>
-void call_quietly(const char* function, const Args&... args) {
+void call_quietly(py::module_& module, const char* function, const Args&... args) {
   try {
-    call(function, args...);
+    call_in(module, function, args...);
   } catch (const ProblemFailure&) {
     // Whoever opens a problem on this device will be told why it does not work.
   }
@@ -142,10 +142,12 @@ std::string torch_version() {
 
 void set_precision(const std::string& precision) { call("set_precision", precision); }
 
-void touch_device(const std::string& device) { call_quietly("touch", device); }
-void warm_up(const std::string& device) { call_quietly("warm_up", device); }
+void touch_device(const std::string& device) { call_quietly(host_module(), "touch", device); }
+void warm_up(const std::string& device) {
+  call_quietly(embedded_module("warm_up"), "warm_up", device);
+}
 void warm_up_for(const std::string& device, const std::string& text) {
-  call_quietly("warm_up", device, python_text(text));
+  call_quietly(embedded_module("warm_up"), "warm_up", device, python_text(text));
 }
 
 std::string measured_peaks(const std::string& device) {
