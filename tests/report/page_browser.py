@@ -8,12 +8,28 @@ import time
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
+    from urllib3.exceptions import HTTPError
 except ImportError:
     print("skipped: there is no selenium (python3-selenium)")
     sys.exit(77)
+
+
+LONGEST_WAIT_S = 30
+# Done when what has changed is drawn: media and sizes are looked at between two frames, and charts are
+# drawn anew a little later.
+SETTLED = """
+  const done = arguments[0];
+  const wait = () => kbench.isDrawingLater() ? setTimeout(wait, 10) : done();
+  requestAnimationFrame(() => requestAnimationFrame(wait));
+"""
+
+
+# What says that the browser, or its driver, does not answer.
+TROUBLE = (WebDriverException, HTTPError)
 
 
 class Wrong(Exception):
@@ -23,6 +39,14 @@ class Wrong(Exception):
 def check(holds, sentence):
     if not holds:
         raise Wrong(sentence)
+
+
+def until(holds, sentence):
+    """For what the browser does when it comes to it, such as going back."""
+    end = time.monotonic() + LONGEST_WAIT_S
+    while not holds():
+        check(time.monotonic() < end, sentence)
+        time.sleep(0.02)
 
 
 def browser():
@@ -36,7 +60,16 @@ def browser():
                      "--disable-dev-shm-usage", "--window-size=1400,1000"]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options)
+    driver = webdriver.Chrome(options=options)
+    driver.set_script_timeout(LONGEST_WAIT_S)
+    return driver
+
+
+def close(driver):
+    try:
+        driver.quit()
+    except TROUBLE:
+        pass  # it has crashed
 
 
 class Page:
@@ -62,6 +95,10 @@ class Page:
     def point_at(self, selector):
         ActionChains(self.driver).move_to_element(self.driver.find_element(By.CSS_SELECTOR, selector)).perform()
 
+    def point_away(self):
+        """To where nothing listens: a browser tells of a pointer also when the page moves under it."""
+        self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 0, "y": 0})
+
     def press_tab(self):
         self.press(Keys.TAB)
 
@@ -71,11 +108,14 @@ class Page:
     def size(self, width, height=1000):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        time.sleep(0.4)  # charts are drawn anew a little later
+        self.settle()
 
     def own_size(self):
         self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        time.sleep(0.4)
+        self.settle()
+
+    def settle(self):
+        self.driver.execute_async_script(SETTLED)
 
     def messages(self):
         return [entry["message"] for entry in self.driver.get_log("browser")]
@@ -95,7 +135,7 @@ class Page:
             "media": media.get("media", ""),
             "features": [{"name": "prefers-color-scheme", "value": media["scheme"]}]
             if "scheme" in media else []})
-        time.sleep(0.2)  # the page hears of it after the next frame
+        self.settle()
 
     def shown(self):
         """How many candidates the table says that it shows, and the names of the first."""

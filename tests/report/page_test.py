@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import page_runs
-from page_browser import By, Page, Wrong, browser, check
+from page_browser import TROUBLE, By, Page, Wrong, browser, check, close, until
 from page_keys import chart_keys, panel_keys
 from page_looks import highlighting, long_texts, looks
 from selenium.webdriver.common.keys import Keys
@@ -116,9 +116,9 @@ def opening(page):
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     check(not panel.is_displayed(), "Escape does not close the panel")
     page.driver.back()
-    check(panel.is_displayed(), "the browser's back button does not open it again")
+    until(panel.is_displayed, "the browser's back button does not open it again")
     page.driver.back()
-    check(not panel.is_displayed(), "the browser's back button does not close it")
+    until(lambda: not panel.is_displayed(), "the browser's back button does not close it")
     page.load("#open=%d" % (page.count - 1))
     check(page.driver.find_element(By.ID, "panel").is_displayed(), "an address with open= opens nothing")
     page.run("kbench.change({open: null})")
@@ -161,6 +161,7 @@ def models(page):
         page.point_at("#chart-fast-p .hit-area")
         check(page.run("return !document.getElementById('tip').hidden && document.querySelectorAll('#chart-fast-p .strong').length === 1"),
               "the curve under the pointer is not named, or does not stand out")
+        page.point_away()
     if count > 8:
         check(not page.run("return [...document.querySelectorAll('#summary tbody tr')].some((row) => !row.classList.contains('overall'))"),
               "levels of %d models are shown from the start" % count)
@@ -215,6 +216,32 @@ def look_at(driver, path, arguments):
     check(page.run("return window.kbenchInjected") is None, "something of a candidate was executed")
 
 
+class Viewer:
+    """Looks at pages in one browser, or in a new one after anything went wrong: what a browser does by
+    chance, such as crashing on a busy machine, it does not do twice."""
+
+    def __init__(self, arguments):
+        self.arguments, self.driver = arguments, None
+
+    def look(self, path):
+        """What is wrong with a page, or None."""
+        for again in [False, True]:
+            try:
+                self.driver = self.driver or browser()
+                look_at(self.driver, path, self.arguments)
+                return None
+            except (Wrong, *TROUBLE) as wrong:
+                self.close()
+                if again:
+                    return wrong
+                print("%s, once: %s" % (path, wrong), flush=True)
+
+    def close(self):
+        if self.driver is not None:
+            close(self.driver)
+        self.driver = None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pages", nargs="*")
@@ -224,7 +251,6 @@ def main():
     arguments = parser.parse_args()
     if arguments.screenshots is not None:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
-    driver = browser()
     folder = tempfile.TemporaryDirectory(prefix="kbench_pages_")
     pages = list(arguments.pages)
     if arguments.kbench:
@@ -233,17 +259,14 @@ def main():
             subprocess.run([arguments.kbench, "report", str(run), "--format", "html=%s" % page],
                            check=True)
             pages.append(page)
-    try:
+    viewer = Viewer(arguments)
+    with folder:
         for path in pages:
-            try:
-                look_at(driver, path, arguments)
-            except Wrong as wrong:
-                print("%s: %s" % (path, wrong))
+            wrong = viewer.look(path)
+            print("%s: %s" % (path, wrong or "as it should be"), flush=True)
+            if wrong is not None:
                 return 1
-            print("%s: as it should be" % path)
-    finally:
-        driver.quit()
-        folder.cleanup()
+        viewer.close()
     return 0
 
 

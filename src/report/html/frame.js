@@ -161,7 +161,7 @@ kbench.emphasise = (name) => {
   }
 };
 
-let shownCharts = [], printed = false;
+let shownCharts = [], printed = false, later = null;
 const drawOne = (chart) => {
   const held = chart.figure.contains(document.activeElement);
   chart.paints = [];
@@ -191,17 +191,18 @@ kbench.drawCharts = () => {
     grid.append(chart.figure);
   }
   drawAll();
-  let width = grid.clientWidth, timer = null;
+  let width = grid.clientWidth;
   new ResizeObserver(() => {
     if (grid.clientWidth === width || printed) return;
     width = grid.clientWidth;
-    clearTimeout(timer);
-    timer = setTimeout(drawAll, 120);
+    clearTimeout(later);
+    later = setTimeout(() => { later = null; drawAll(); }, 120);
   }).observe(grid);
   kbench.onState(() => kbench.emphasise(null));
 };
 kbench.repaint = () => { for (const chart of shownCharts) for (const paint of chart.paints) paint(); };
 kbench.isPrinted = () => printed;
+kbench.isDrawingLater = () => later !== null;
 kbench.printCharts = (now) => {
   if (now === printed) return;
   printed = now;

@@ -104,7 +104,8 @@ kbench.drawTable = () => {
     body.replaceChildren(...lines);
   };
   box.addEventListener("scroll", () => draw(false), { passive: true });
-  new ResizeObserver(() => draw(false)).observe(box);
+  // In a frame of its own: rows that are drawn here may change the height that is told.
+  new ResizeObserver(() => requestAnimationFrame(() => draw(false))).observe(box);
 
   const refresh = () => {
     const state = kbench.state;
