@@ -227,6 +227,12 @@ double mean(std::vector<double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+double midmean(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto aside = static_cast<std::ptrdiff_t>(values.size() / 4);
+  return mean({values.begin() + aside, values.end() - aside});
+}
+
 SideTiming summarize(const Series& series) {
   const std::vector<double>& measurements_ms = series.ms;
   SideTiming timing;

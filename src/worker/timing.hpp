@@ -75,6 +75,8 @@ struct Series {
 SideTiming summarize(const Series& series);
 double median(std::vector<double> values);
 double mean(std::vector<double> values);
+/// Mean of the middle half, which is finer than the median of what a coarse clock tells.
+double midmean(std::vector<double> values);
 
 /// baseline over candidate, ratio of medians, with a 95 % interval by a bootstrap in two stages:
 /// blocks, and measurements in each. Those of a block are alike (clocks, caches, what the machine

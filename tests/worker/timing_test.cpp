@@ -262,6 +262,15 @@ TEST(MeasureSides, ReadsTheClockOncePerBlock) {
 }
 
 /// Two sides of `blocks` blocks of two calls; those of `throttled` are slow.
+TEST(Midmean, IsFinerThanWhatTheClockTells) {
+  // Multiples of 32, of a time of 40.
+  EXPECT_DOUBLE_EQ(midmean({32, 32, 32, 64, 32, 32, 64, 32}), 32);
+  EXPECT_DOUBLE_EQ(midmean({64, 32, 32, 64, 32, 64, 32, 32}), 40);
+  // Outliers weigh nothing.
+  EXPECT_DOUBLE_EQ(midmean({1e9, 3, 4, 5, 6, 2, 0, 1}), 3.5);
+  EXPECT_DOUBLE_EQ(midmean({7}), 7);
+}
+
 TimedRun throttled_run(int blocks, const std::vector<int>& throttled) {
   TimedRun run;
   for (const char* name : {"eager", "candidate"}) {
