@@ -5,51 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compile/languages.hpp"
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "run/own_name.hpp"
-#include "run/source_place.hpp"
 
 namespace kbench::run {
 namespace {
 
 using nlohmann::json;
-
-std::vector<std::string> strings(const json& request, const char* name) {
-  const auto found = request.find(name);
-  return found == request.end() || found->is_null() ? std::vector<std::string>{}
-                                                    : found->get<std::vector<std::string>>();
-}
-
-bool is_known_flag(const std::string& flag) {
-  return std::holds_alternative<std::vector<std::string>>(find_language("cuda")->options({flag}));
-}
-
-/// The flags that mean something to NVRTC. Others (-gencode, -Xcompiler, …) have no meaning here,
-/// and refusing them would refuse most candidates.
-std::vector<std::string> device_flags(const std::vector<std::string>& flags) {
-  std::vector<std::string> kept;
-  for (const auto& flag : flags) {
-    if (is_known_flag(flag)) kept.push_back(flag);
-  }
-  return kept;
-}
-
-/// A CUDA source as a compiler is to see it: where it stands in the candidate's file, its lines are
-/// counted there.
-struct PlacedSource {
-  std::string file_name, text;
-};
-
-PlacedSource place(const std::string& text, const std::string& fallback_name,
-                   const ExtensionOwner& owner) {
-  if (!owner.source.empty() && text.starts_with(owner.source)) return {owner.file_name, text};
-  const auto before = lines_before(owner.source, text);
-  if (!before) return {fallback_name, text};
-  return {owner.file_name, std::string(*before, '\n') + text};
-}
 
 ExtensionError refused(std::string cause, std::string message) {
   return {Outcome::kCompileFailure, std::move(cause), std::move(message), "", 0, false};
@@ -72,22 +36,6 @@ struct SplitSources {
   std::vector<std::string> kernels, variables, host_only;
 };
 
-/// The sources of one kind ("cpp", "cuda") as compilers are to see them.
-std::vector<HostText> placed_texts(const json& request, const std::string& kind,
-                                   const ExtensionOwner& owner) {
-  const auto sources = strings(request, (kind + "_sources").c_str());
-  const auto files = strings(request, (kind + "_files").c_str());
-  std::vector<HostText> texts;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const bool is_file = i < files.size() && !files[i].empty();
-    const auto name =
-        is_file ? files[i] : fmt::format("{} ({}_sources[{}])", owner.file_name, kind, i);
-    PlacedSource placed = place(sources[i], name, owner);
-    texts.push_back({std::move(placed.file_name), std::move(placed.text)});
-  }
-  return texts;
-}
-
 std::variant<SplitSources, ExtensionError> split_all(const json& request,
                                                      const ExtensionOwner& owner) {
   SplitSources all;
@@ -106,25 +54,6 @@ std::variant<SplitSources, ExtensionError> split_all(const json& request,
   return all;
 }
 
-/// What both ways give the C++ compiler: all but the CUDA sources.
-HostRequest host_request(const json& request, const ExtensionOwner& owner) {
-  HostRequest host;
-  host.cpp_sources = placed_texts(request, "cpp", owner);
-  const auto functions = request.find("functions");
-  if (functions != request.end() && functions->is_object()) {
-    host.functions.emplace();
-    for (const auto& [name, docstring] : functions->items())
-      host.functions->push_back({name, docstring.is_string() ? docstring.get<std::string>() : ""});
-  }
-  host.error_handling = request.value("with_pytorch_error_handling", true);
-  host.flags = strings(request, "extra_cflags");
-  for (const auto& flag : strings(request, "extra_cuda_cflags"))
-    if (flag.starts_with("-D")) host.flags.push_back(flag);
-  for (const auto& folder : strings(request, "extra_include_paths"))
-    host.includes.emplace_back(folder);
-  return host;
-}
-
 HostRequest host_half(const json& request, const SplitSources& sources, const ExtensionOwner& owner,
                       HostDevice device) {
   HostRequest host = host_request(request, owner);
@@ -133,22 +62,6 @@ HostRequest host_half(const json& request, const SplitSources& sources, const Ex
   host.variables = sources.variables;
   host.device = device;
   return host;
-}
-
-NvccRequest whole_request(const json& request, const ExtensionOwner& owner,
-                          const std::string& arch) {
-  NvccRequest whole;
-  whole.sources = host_request(request, owner);
-  whole.sources.cuda_sources = placed_texts(request, "cuda", owner);
-  whole.cuda_flags = strings(request, "extra_cuda_cflags");
-  // Those that both compilers know hold for all sources.
-  for (const auto& flag : whole.cuda_flags)
-    if (flag.starts_with("-U") || flag.starts_with("-std=")) whole.sources.flags.push_back(flag);
-  whole.separate_files = request.at("kind").get<std::string>() == "files";
-  whole.implicit_headers = !whole.separate_files && !request.value("no_implicit_headers", false);
-  whole.libraries = strings(request, "extra_ldflags");
-  whole.arch = arch;
-  return whole;
 }
 
 /// What NVRTC is to make: every instance that the host half can launch, and its variables.
@@ -189,17 +102,6 @@ Extension join(const HostModule& host, const Artifact& device) {
 }
 
 }  // namespace
-
-std::vector<std::string> ignored_flags(const json& request) {
-  std::vector<std::string> ignored;
-  try {
-    for (const auto& flag : strings(request, "extra_cuda_cflags"))
-      if (!is_known_flag(flag)) ignored.push_back(flag);
-  } catch (const json::exception&) {
-    // Its build says what is wrong with it.
-  }
-  return ignored;
-}
 
 ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
                                    std::string arch)
@@ -257,10 +159,10 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
   CompileRequest device;
   device.language = "torch_kernel";
-  const PlacedSource placed = place(request.at("source").get<std::string>(),
-                                    fmt::format("{} (kernel_source)", owner.file_name), owner);
+  const HostText placed = place(request.at("source").get<std::string>(),
+                                fmt::format("{} (kernel_source)", owner.file_name), owner);
   device.source = placed.text;
-  device.file_name = placed.file_name;
+  device.file_name = placed.name;
   device.flags = device_flags(strings(request, "extra_cuda_cflags"));
   device.name_expressions = {request.at("name").get<std::string>()};
   device.find_parameters = false;
@@ -301,6 +203,7 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
 
 ExtensionResult ExtensionBuilder::try_split(const json& request, const ExtensionOwner& owner,
                                             SplitFailure& failure) {
+  if (auto what = missing_headers(request, owner)) return refused("unknown_name", std::move(*what));
   auto split = split_all(request, owner);
   if (auto* error = std::get_if<ExtensionError>(&split)) return std::move(*error);
   const auto& sources = std::get<SplitSources>(split);

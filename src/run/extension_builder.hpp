@@ -15,6 +15,7 @@
 #include "kbench/host_compile.hpp"
 #include "kbench/nvcc.hpp"
 #include "kbench/outcome.hpp"
+#include "run/extension_request.hpp"
 #include "run/nvcc_fallback.hpp"
 
 namespace kbench::run {
@@ -53,15 +54,6 @@ struct ExtensionError {
 };
 
 using ExtensionResult = std::variant<Extension, ExtensionError>;
-
-/// Whose extensions they are, for the lines of diagnostics.
-struct ExtensionOwner {
-  std::string file_name;  ///< as people know it
-  std::string source;     ///< in which a CUDA source may stand as a string
-};
-
-/// The flags of a request that are left out: those for nvcc that mean nothing to NVRTC.
-std::vector<std::string> ignored_flags(const nlohmann::json& request);
 
 /// Builds what module_extension.py asks for: splits, compiles both halves over the cores, has nvcc
 /// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
