@@ -302,7 +302,7 @@ TEST_F(CompileTest, KillsATemplateThatNeverEnds) {
   EXPECT_EQ(failure.cause, "compile_timeout");
   EXPECT_THAT(failure.message, HasSubstr("0.7 s"));
   EXPECT_DOUBLE_EQ(failure.limit_s, 0.7);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
 TEST_F(CompileTest, EndsACompilerThatTakesTooMuchMemory) {

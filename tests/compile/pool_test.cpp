@@ -159,7 +159,7 @@ TEST_F(PoolTest, CancelEndsWhatRunsAndWhatWaits) {
   EXPECT_THROW(running.get(), Error);
   EXPECT_THROW(waiting.get(), Error);
   EXPECT_THROW(pool.compile(request(kKernel, {"k"})).get(), Error);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
 TEST_F(PoolTest, DestructionDoesNotWaitForTheLimit) {
@@ -171,7 +171,7 @@ TEST_F(PoolTest, DestructionDoesNotWaitForTheLimit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   EXPECT_THROW(future.get(), Error);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
 TEST_F(PoolTest, QueueingDoesNotCountAgainstTheLimit) {

@@ -272,7 +272,7 @@ TEST_F(Discovery, WhatIsNoCodeStaysAsRejected) {
   ASSERT_EQ(::mkfifo((scratch_ / "m/19_ReLU/5.cu").c_str(), 0600), 0);
   const auto start = std::chrono::steady_clock::now();
   found("m");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   std::vector<std::string> causes;
   for (const Candidate& each : result_.candidates) {
     causes.push_back(each.reject_cause);

@@ -178,7 +178,7 @@ TEST(Child, DiesWithItsParent) {
   auto [ours, theirs] = socket_pair();
   const pid_t parent = ::fork();
   if (parent == 0) {
-    const Child child(shell("sleep 60"));
+    const Child child(shell("exec sleep 60"));
     const pid_t pid = child.pid();
     if (::write(theirs.value(), &pid, sizeof pid) != sizeof pid) ::_exit(1);
     ::kill(::getpid(), SIGKILL);
