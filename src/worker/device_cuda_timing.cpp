@@ -18,8 +18,8 @@ constexpr const char* kVeilKernel = "kbench_veil";
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
-/// An event tells multiples of 32 ns, which is 0.2 % of a kernel of 20 µs: what is taken off each time
-/// is finer by many calls. They take 10 ms.
+/// An event tells multiples of 32 ns, which is 0.2 % of a kernel of 20 µs: what is taken off each
+/// time is finer by many calls.
 constexpr int kOverheadCalls = 101;
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once

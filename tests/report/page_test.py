@@ -3,14 +3,15 @@
 """Looks at pages of `kbench report --format html` in a real browser.
 
 page_test.py PAGE.html… [--screenshots DIR] [--large]: fails with a sentence for the first thing that
-is not as it should be. With --kbench KBENCH it has that write the pages of page_runs.py. Needs Chromium, its driver and selenium (Debian: chromium, chromium-driver,
-python3-selenium); exits with 77 where they are missing.
+is not as it should be. With --kbench KBENCH it has that write the pages of page_runs.py. Needs
+Chromium, its driver and selenium (Debian: chromium, chromium-driver, python3-selenium); exits with 77
+where they are missing.
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from selenium.webdriver.common.keys import Keys
 CHARTS = ["chart-fast-p", "chart-at-k", "chart-speedups", "chart-times", "chart-causes",
           "chart-timeline", "chart-outcomes"]
 GPU_CHARTS = {"chart-fast-p", "chart-speedups", "chart-times"}
-MANY = 2000
+BROWSERS = 2
 
 
 def charts(page):
@@ -236,6 +237,18 @@ class Viewer:
                     return wrong
                 print("%s, once: %s" % (path, wrong), flush=True)
 
+    def look_at_all(self, paths):
+        """Whether all are as they should be; ends with the first that is not."""
+        try:
+            for path in paths:
+                wrong = self.look(path)
+                print("%s: %s" % (path, wrong or "as it should be"), flush=True)
+                if wrong is not None:
+                    return False
+            return True
+        finally:
+            self.close()
+
     def close(self):
         if self.driver is not None:
             close(self.driver)
@@ -259,15 +272,12 @@ def main():
             subprocess.run([arguments.kbench, "report", str(run), "--format", "html=%s" % page],
                            check=True)
             pages.append(page)
-    viewer = Viewer(arguments)
-    with folder:
-        for path in pages:
-            wrong = viewer.look(path)
-            print("%s: %s" % (path, wrong or "as it should be"), flush=True)
-            if wrong is not None:
-                return 1
-        viewer.close()
-    return 0
+    # A browser and who looks at its page wait for each other most of the time.
+    browsers = 1 if arguments.large else BROWSERS
+    shares = [pages[i::browsers] for i in range(browsers)]
+    with folder, concurrent.futures.ThreadPoolExecutor(len(shares)) as pool:
+        alright = list(pool.map(lambda share: Viewer(arguments).look_at_all(share), shares))
+    return 0 if all(alright) else 1
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ using testing::StartsWith;
 
 std::optional<std::string> missing(const std::vector<std::string>& texts, bool is_bound = false) {
   std::vector<HostText> named;
+  named.reserve(texts.size());
   for (const auto& text : texts) named.push_back({"k.py", text});
   return name_without_header(named, is_bound);
 }
