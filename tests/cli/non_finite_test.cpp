@@ -56,11 +56,11 @@ TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
 }
 
 // A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of
-// that.
+// that. Of so few elements one is infinite: two beside each other are NaN to the reference, too.
 TEST(NonFinite, WhereElementsMeetAnInfinityIsTheAlgorithmsOwn) {
   const TempFolder folder;
   folder.write("set/level1/1_Steps.py",
-               problem_of("torch.relu(x - x.roll(1, 0))", "torch.randn(6400)"));
+               problem_of("torch.relu(x - x.roll(1, 0))", "torch.randn(1900)"));
   folder.write("candidates/me/1_Steps/there_and_back.cu", R"(//@ let n = numel(x)
 //@ out y like x
 //@ kernel<<<cdiv(n, 256), 256>>>(x, y, n)
