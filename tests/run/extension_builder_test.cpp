@@ -205,6 +205,28 @@ TEST_F(Extensions, WhatIsNotInTheAnswerIsNamedAsWhatItIs) {
   }
 }
 
+TEST_F(Extensions, WhoGetsNoHeadersHasToBringThem) {
+  const Installation installation = find_installation();
+  CompilePool pool(setup());
+  ExtensionBuilder builder(pool, host_setup(installation), nvcc_setup(installation), "compute_90a");
+  // In one file the first source's headers serve the second; each file of load has its own.
+  json request{
+      {"kind", "inline"},
+      {"no_implicit_headers", true},
+      {"cpp_sources", {"#include <torch/extension.h>\n", "\nat::Tensor f(at::Tensor x);\n"}},
+      {"cpp_files", {"", "csrc/f.cpp"}},
+      {"cuda_sources", {"__global__ void k( {\n"}}};
+  const auto of = [&] {
+    return std::get<ExtensionError>(builder.build(request, {"k.py", ""}).get());
+  };
+  EXPECT_EQ(of().cause, "syntax_error") << of().message;
+  request["kind"] = "files";
+  EXPECT_EQ(of().cause, "unknown_name");
+  EXPECT_THAT(of().message, StartsWith("csrc/f.cpp:2: 'at' has not been declared"));
+  request["no_implicit_headers"] = false;
+  EXPECT_EQ(of().cause, "syntax_error") << of().message;
+}
+
 TEST_F(Extensions, ABrokenSourceIsNotNvccs) {
   const auto nvcc = fake_nvcc(folder_.path(), "echo 'k.py(1): error: nvcc ran' >&2; exit 2");
   const auto result = build("__global__ void k() {\n", nvcc.string());
