@@ -156,7 +156,11 @@ std::optional<Ahead::OpenProblem> Ahead::take_problem(const std::string& key) {
 }
 
 void Ahead::drop_problem() {
-  finish_opening();
+  try {
+    finish_opening();
+  } catch (const Cancelled&) {
+    problem_.reset();  // lanes end by this, too: what waits next is told
+  }
   if (problem_) give_judge(std::move(problem_->judge));
   problem_.reset();
   opening_ = false;

@@ -95,6 +95,8 @@ class FakeJudge {
     if (memory_share_ < 1 && mode_ == "does_not_fit_shared")
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
+    if (mode_ == "never_opens_ahead" && json::parse(message.body).value("draw_all", false))
+      stay_forever();
     if (mode_ == "fails_ahead" && json::parse(message.body).value("draw_all", false))
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "out_of_memory"}, {"message", "too much"}, {"log", ""}});
@@ -135,6 +137,7 @@ class FakeJudge {
   /// Takes the candidate's word that it is loaded for a right answer.
   void evaluate(Message& message) {
     if (mode_ == "dies_on_evaluate") die("the judge broke its gavel");
+    if (mode_ == "never_opens_ahead" && ++evaluated_ > 1) stay_forever();
     if (mode_ == "dies_once" && index_ == 0) die("only this once");
     if (mode_ == "never_gives_a_verdict") {
       Message hung_up;

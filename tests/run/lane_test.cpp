@@ -311,6 +311,21 @@ TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
   expect_correct(bench.judge(second));
 }
 
+TEST(GpuLane, CancellingEndsALaneWhoseNextProblemIsBeingOpened) {
+  const CancelSwitch cancel;
+  LaneBench bench("ok", "never_opens_ahead", "ok", true, cancel.fd(), std::size_t{1} << 30, 1, true);
+  Prepared first = bench.prepared("1"), again = bench.prepared("1"), next = bench.prepared("2");
+  expect_correct(bench.judge(first));
+  std::this_thread::sleep_for(milliseconds(500));  // until a judge stands ready
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    cancel.pull();
+  });
+  EXPECT_THROW(bench.judge(again, {&next}), Cancelled);
+  later.join();
+  // And the lane ends: it neither waits for what will not be judged, nor throws.
+}
+
 TEST(GpuLane, WantOfMemoryBesideOthersIsLookedAtAgain) {
   enum class Company { kLoadedAhead, kEnding, kNone };
   for (const Company company : {Company::kLoadedAhead, Company::kEnding, Company::kNone}) {
