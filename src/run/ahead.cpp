@@ -40,8 +40,8 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   job.plan = code.plan;
   job.image = code.image;
   job.undefined_ptx = code.undefined_ptx;
-  if (has_timing_kernels(setup))
-    job.timing_image = std::get<Artifact>(setup.timing_kernels.get()).image;
+  if (const auto& kernels = setup.own_kernels.timing; kernels.valid())
+    job.timing_image = own_image(kernels, setup.cancel_fd);
   job.sources_writable = sources_writable;
   if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;

@@ -72,7 +72,6 @@ struct AuditRun::Impl {
     if (devices.front().gpu) compile_kernels();
   }
 
-  /// The judge's own; where they do not compile, torch's operators do the same work more slowly.
   void compile_kernels() {
     CompilerSetup setup;
     setup.compiler = installation.compiler;
@@ -80,9 +79,8 @@ struct AuditRun::Impl {
     setup.includes = installation.cuda_includes;
     setup.cache = installation.cache / "compiled";
     pool.emplace(std::move(setup));
-    const auto compiled = pool->compile(run::judge_kernels_request(run::arch_of(devices.front())));
-    if (const auto* artifact = std::get_if<Artifact>(&compiled.get()))
-      kernels = sealed_memory_file(artifact->image);
+    const auto own = run::compile_own_kernels(*pool, run::arch_of(devices.front()));
+    kernels = sealed_memory_file(run::own_image(own.judge, cancel_fd));
   }
 
   bool cancelled() const {

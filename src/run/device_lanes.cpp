@@ -34,6 +34,9 @@ bool DeviceLanes::run(const std::vector<std::size_t>& counts,
   const auto start = [&](LaneSetup setup) {
     threads.emplace_back([&, setup = std::move(setup)] {
       try {
+        // The run's fault, not that of each candidate.
+        for (const auto* kernels : {&setup.own_kernels.judge, &setup.own_kernels.timing})
+          if (kernels->valid()) own_image(*kernels, setup.cancel_fd);
         Lane lane(setup);
         work(lane);
       } catch (const Cancelled&) {

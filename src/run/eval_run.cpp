@@ -13,7 +13,6 @@
 #include "run/eval_options.hpp"
 #include "run/gpu_lock.hpp"
 #include "run/judge_hash.hpp"
-#include "run/judge_kernels.hpp"
 #include "run/lane_device.hpp"
 #include "run/measured_peaks.hpp"
 #include "run/other_sizes.hpp"
@@ -79,11 +78,8 @@ void EvalRun::Impl::open_compilers() {
   nvcc.jobs = std::max(1u, jobs / 2);
   nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
   builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()));
-  if (devices.front().gpu) {
-    const std::string arch = run::arch_of(devices.front());
-    judge_kernels = pool->compile(run::judge_kernels_request(arch));
-    timing_kernels = pool->compile(run::timing_kernels_request(arch));
-  }
+  if (devices.front().gpu)
+    own_kernels = run::compile_own_kernels(*pool, run::arch_of(devices.front()));
   const auto load_limit =
       std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
   scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
@@ -189,8 +185,7 @@ run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
   common.kbench = installation.bin / "kbench";
   common.baseline_cache = (installation.cache / "baselines").string();
   common.kept_judges = judges;
-  common.judge_kernels = judge_kernels;
-  common.timing_kernels = timing_kernels;
+  common.own_kernels = own_kernels;
   common.builder = &*builder;
   common.memory_limit_bytes = candidate_memory_bytes();
   common.cancel_fd = cancel_fd;

@@ -16,6 +16,7 @@
 #include "run/check.hpp"
 #include "run/device_lanes.hpp"
 #include "run/extension_builder.hpp"
+#include "run/judge_kernels.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
 #include "run/verdicts.hpp"
@@ -66,7 +67,7 @@ struct EvalRun::Impl {
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
-  std::shared_future<CompileResult> judge_kernels, timing_kernels;
+  run::OwnKernels own_kernels;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "run/judge_kernels.hpp"
 
+#include <fmt/format.h>
+
+#include "kbench/error.hpp"
 #include "run/judge_kernels_text.hpp"
+#include "run/waiting.hpp"
 
 namespace kbench::run {
 namespace {
+
+/// A machine that does nothing else takes a few seconds.
+constexpr std::chrono::minutes kLimit{10};
 
 CompileRequest own_kernels(std::string source, std::string file_name, const std::string& arch) {
   CompileRequest request;
@@ -12,18 +19,27 @@ CompileRequest own_kernels(std::string source, std::string file_name, const std:
   request.file_name = std::move(file_name);
   request.find_parameters = false;
   request.arch = arch;
+  request.least_limit = kLimit;
   return request;
 }
 
 }  // namespace
 
-CompileRequest judge_kernels_request(const std::string& arch) {
-  return own_kernels(std::string(kTimingKernelsText) + std::string(kJudgeKernelsText),
-                     "judge_kernels.cu", arch);
+OwnKernels compile_own_kernels(CompilePool& pool, const std::string& arch) {
+  const std::string timing(kTimingKernelsText);
+  return {
+      pool.compile(own_kernels(timing + std::string(kJudgeKernelsText), "judge_kernels.cu", arch)),
+      pool.compile(own_kernels(timing, "timing_kernels.cu", arch))};
 }
 
-CompileRequest timing_kernels_request(const std::string& arch) {
-  return own_kernels(std::string(kTimingKernelsText), "timing_kernels.cu", arch);
+std::string_view own_image(const std::shared_future<CompileResult>& kernels, int cancel_fd) {
+  wait_for(kernels, cancel_fd);
+  const CompileResult& result = kernels.get();
+  if (const auto* artifact = std::get_if<Artifact>(&result)) return artifact->image;
+  throw Error(
+      fmt::format("kbench's own kernels do not compile for this GPU, and without them "
+                  "nothing is judged: {}; kbench doctor tells more",
+                  std::get<CompileError>(result).message));
 }
 
 }  // namespace kbench::run

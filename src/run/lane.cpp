@@ -36,11 +36,6 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
 
 }  // namespace
 
-bool has_timing_kernels(const LaneSetup& setup) {
-  return setup.timing_kernels.valid() &&
-         std::holds_alternative<Artifact>(setup.timing_kernels.get());
-}
-
 json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision) {
   return {{"key", problem.key},
           {"path", problem.path.string()},
@@ -191,11 +186,9 @@ Lane::OpenProblem& Lane::open(const Prepared& prepared, bool draw_all) {
 }
 
 int Lane::kernels_fd() {
-  if (kernels_ || !setup_.judge_kernels.valid()) return kernels_.value();
-  // Where they do not compile, torch's operators do the same work more slowly.
-  const CompileResult& result = setup_.judge_kernels.get();
-  if (const auto* artifact = std::get_if<Artifact>(&result))
-    kernels_ = sealed_memory_file(artifact->image);
+  const auto& kernels = setup_.own_kernels.judge;
+  if (!kernels_ && kernels.valid())
+    kernels_ = sealed_memory_file(own_image(kernels, setup_.cancel_fd));
   return kernels_.value();
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <future>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "kbench/compile.hpp"
 #include "kbench/problem.hpp"
 #include "kbench/run.hpp"
+#include "run/judge_kernels.hpp"
 
 namespace kbench::run {
 
@@ -29,16 +28,11 @@ struct LaneSetup {
   std::string secret;
   std::filesystem::path kbench;  ///< the driver's own program, for another one that is watched
   std::string baseline_cache;    ///< folder of what compilers make of references
-  /// The judge's own kernels for this device; invalid where it works without.
-  std::shared_future<CompileResult> judge_kernels;
-  std::shared_future<CompileResult> timing_kernels;  ///< for candidates' processes, likewise
-  std::size_t kept_judges = 1;                       ///< references kept warm at once
-  std::size_t memory_limit_bytes = 0;                ///< resident memory of a candidate
+  OwnKernels own_kernels;        ///< for this device
+  std::size_t kept_judges = 1;   ///< references kept warm at once
+  std::size_t memory_limit_bytes = 0;  ///< resident memory of a candidate
   int cancel_fd = -1;
 };
-
-/// Whether candidates' processes have the kernels that run before timed calls; waits for them.
-bool has_timing_kernels(const LaneSetup& setup);
 
 /// The problem as the judge is told of it, for describing alone and for judging.
 nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,

@@ -79,7 +79,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
                      {"has_undefined", !code.undefined_ptx.empty()},
-                     {"lifts_veils", has_timing_kernels(setup_)},
+                     {"lifts_veils", setup_.own_kernels.timing.valid()},
                      {"timed", prepared.timed && method_of(*setup_.options).timed},
                      {"find_written_source", find_written_source}};
   judge.start_evaluation(request, candidate.judge_fd());

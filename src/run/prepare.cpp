@@ -2,12 +2,12 @@
 #include "run/prepare.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "core/text.hpp"
 #include "kbench/kernelbench.hpp"
 #include "run/environment.hpp"
 #include "run/judge_client.hpp"
+#include "run/waiting.hpp"
 
 namespace kbench::run {
 namespace {
@@ -37,14 +37,6 @@ bool may_recover(const Candidate& candidate) {
 }
 
 std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd);
-
-template <typename T>
-void wait_for(const std::shared_future<T>& future, int cancel_fd) {
-  while (future.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
-    pollfd cancel{cancel_fd, POLLIN, 0};
-    if (poll(&cancel, 1, 0) > 0) throw Cancelled{};
-  }
-}
 
 }  // namespace
 
