@@ -114,41 +114,24 @@ __device__ u64 departure(double e, double g, double least_bound) {
   return finite(g) && fabs(g) >= least_bound && (g < 0) == (e < 0) ? 4 : 0;
 }
 
-/// With a `least_bound` of 0 nothing is a departure.
-template <typename E, typename G>
-__device__ void add_error(Errors& errors, E expected, G got, u64 index, double scale,
-                          double tolerance, double least_bound) {
-  // Most are, and double precision is slow on many GPUs.
-  if (same(expected, got)) return;
-  const double e = number(expected);
-  const double g = number(got);
-  if constexpr (is_floating<E>::value) {
+/// What two numbers that differ add to `errors`. With a `least_bound` of 0 nothing is a departure.
+/// Not inlined: most are done with before, and a hundred copies of it take the compiler 20 s.
+template <bool kFloating>
+__device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64 index,
+                                          double scale, double tolerance, double least_bound) {
+  double relative = infinity();
+  double distance = fabs(e - g);
+  if constexpr (kFloating) {
     const u64 departs = least_bound > 0 ? departure(e, g, least_bound) : 0;
     errors.departures |= departs;
-    if (departs != 0) return;
-  }
-  double distance;
-  double relative;
-  if constexpr (is_floating<E>::value) {
+    if (departs != 0) return errors;
     const bool odd = !(finite(e) && finite(g));
-    distance = odd ? infinity() : fabs(g - e);
-    // Dividing is for those that matter, here and below.
-    if (odd)
-      errors.allclose_at = infinity();
-    else if (distance > errors.allclose_at * (1 + fabs(e)))
-      errors.allclose_at = distance / (1 + fabs(e));
-    if (e != e && g != g) return;
+    if (odd) distance = infinity();
+    errors.allclose_at = odd ? distance : fmax(errors.allclose_at, distance / (1 + fabs(e)));
+    if (e != e && g != g) return errors;
     // Halves, so that the sum stays finite.
-    const double bound = fabs(e) * 0.5 + scale * 0.5;
-    const double half = distance * 0.5;
-    if (half < 0.999 * bound * fmin(errors.max_rel, tolerance)) {
-      errors.max_abs = fmax(errors.max_abs, distance);
-      return;
-    }
-    relative = odd ? infinity() : half / bound;
+    if (!odd) relative = distance * 0.5 / (fabs(e) * 0.5 + scale * 0.5);
   } else {
-    distance = fabs(e - g);
-    relative = infinity();
     errors.allclose_at = fmax(errors.allclose_at, distance / (1 + fabs(e)));
   }
   errors.max_abs = fmax(errors.max_abs, distance);
@@ -157,6 +140,28 @@ __device__ void add_error(Errors& errors, E expected, G got, u64 index, double s
     ++errors.wrong;
     if (index < errors.first) errors.first = index;
   }
+  return errors;
+}
+
+template <typename E, typename G>
+__device__ void add_error(Errors& errors, E expected, G got, u64 index, double scale,
+                          double tolerance, double least_bound) {
+  // Most are, and double precision is slow on many GPUs.
+  if (same(expected, got)) return;
+  const double e = number(expected);
+  const double g = number(got);
+  if constexpr (is_floating<E>::value) {
+    // No more than what was seen before, and dividing is for those that matter. What is not finite
+    // fails the second condition.
+    const double distance = fabs(g - e);
+    const double bound = fabs(e) * 0.5 + scale * 0.5;
+    if (distance <= errors.allclose_at * (1 + fabs(e)) &&
+        distance * 0.5 < 0.999 * bound * fmin(errors.max_rel, tolerance)) {
+      errors.max_abs = fmax(errors.max_abs, distance);
+      return;
+    }
+  }
+  errors = with_error<is_floating<E>::value>(errors, e, g, index, scale, tolerance, least_bound);
 }
 
 /// Calls `visit(i)` for every i below n that falls to this thread.
@@ -166,18 +171,19 @@ template <typename Visit> __device__ void for_each(u64 n, Visit visit) {
 }
 
 /// The same with what `load(i)` gives. Several loads are under way before the first is used: a warp
-/// that waits for one at a time leaves half of the memory's speed.
+/// that waits for one at a time leaves half of the memory's speed. Loads behind the end are of the
+/// last one instead, which costs less than a loop of their own: what is used here is large.
 template <typename Load, typename Use> __device__ void for_each_of(u64 n, Load load, Use use) {
   const u64 stride = static_cast<u64>(gridDim.x) * kThreads;
-  u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x;
-  for (; i + 3 * stride < n; i += 4 * stride) {
-    const auto a = load(i), b = load(i + stride), c = load(i + 2 * stride), d = load(i + 3 * stride);
+  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += 4 * stride) {
+    const u64 j = i + stride, k = j + stride, l = k + stride;
+    const auto a = load(i), b = load(j < n ? j : n - 1), c = load(k < n ? k : n - 1),
+               d = load(l < n ? l : n - 1);
     use(i, a);
-    use(i + stride, b);
-    use(i + 2 * stride, c);
-    use(i + 3 * stride, d);
+    if (j < n) use(j, b);
+    if (k < n) use(k, c);
+    if (l < n) use(l, d);
   }
-  for (; i < n; i += stride) use(i, load(i));
 }
 
 /// Adds the threads' values up in a fixed order; thread 0 gets the whole.
@@ -310,14 +316,20 @@ KBENCH_NUMBERS(short, i16)
 KBENCH_NUMBERS(signed char, i8)
 KBENCH_NUMBERS(unsigned char, u8)
 
+/// Word i of x, byte by byte; those behind the last one count as 0.
+__device__ __noinline__ u64 bytes_of(const unsigned char* x, u64 bytes, u64 i) {
+  u64 word = 0;
+#pragma unroll 1
+  for (u64 k = 8 * i; k < 8 * i + 8 && k < bytes; ++k)
+    word |= static_cast<u64>(x[k]) << (8 * (k - 8 * i));
+  return word;
+}
+
 /// Word i of x, and of what lies behind the last whole word the bytes that there are.
 __device__ u64 word_of(const unsigned char* x, u64 bytes, u64 i) {
   if (8 * i + 8 <= bytes && reinterpret_cast<u64>(x) % 8 == 0)
     return reinterpret_cast<const u64*>(x)[i];
-  u64 word = 0;
-  for (u64 k = 8 * i; k < 8 * i + 8 && k < bytes; ++k)
-    word |= static_cast<u64>(x[k]) << (8 * (k - 8 * i));
-  return word;
+  return bytes_of(x, bytes, i);
 }
 
 extern "C" __global__ void digest(const unsigned char* x, u64 bytes, u64* out) {
