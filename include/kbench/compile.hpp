@@ -14,7 +14,7 @@
 
 namespace kbench {
 
-/// What to compile. What says nothing else is part of the cache key.
+/// What to compile. Everything in it is part of the cache key.
 struct CompileRequest {
   std::string source;
   std::string file_name;                      ///< shown in diagnostics, not part of the key
@@ -23,8 +23,6 @@ struct CompileRequest {
   bool find_parameters = true;                ///< KernelEntry::parameters are wanted
   std::string arch;                           ///< "sm_90a": cubin; "compute_90a": PTX for the CPU
   std::string language = "cuda";              ///< a row of the table in src/compile/languages.hpp
-  /// The compiler has at least that long, whatever the pool's limit; not part of the key.
-  std::chrono::milliseconds least_limit{0};
 };
 
 /// What the compiler made of a source.

@@ -136,10 +136,7 @@ struct CompilePool::Impl {
   void work();
   void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
   CompileResult compile_now(const CompileRequest& request);
-  CompileResult died(const CommandResult& command, std::chrono::milliseconds limit) const;
-  std::chrono::milliseconds limit_of(const CompileRequest& request) const {
-    return std::max(setup.limit, request.least_limit);
-  }
+  CompileResult died(const CommandResult& command) const;
 
   CompilerSetup setup;
   ContentCache cache;
@@ -240,7 +237,7 @@ std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest requ
       return future;
     }
   }
-  if (auto known = cache.load(key, limit_of(request))) {
+  if (auto known = cache.load(key, setup.limit)) {
     return ready(with_file_name(std::move(*known), waiter.file_name));
   }
   const std::scoped_lock lock(mutex);
@@ -269,7 +266,7 @@ void CompilePool::Impl::work() {
     std::exception_ptr error;
     try {
       // Once more: it may have been done between the caller's look and its place in the queue.
-      result = cache.load(task->key, limit_of(task->request));
+      result = cache.load(task->key, setup.limit);
       if (!result) result = compile_now(task->request);
     } catch (...) {
       error = std::current_exception();
@@ -302,28 +299,26 @@ void CompilePool::Impl::finish(Task& task, const CompileResult* result,
 CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
   const CompilerJob job{setup.nvrtc, setup.includes, setup.memory_bytes, request};
   const auto start = Clock::now();
-  const auto limit = limit_of(request);
-  const CommandResult command = run_command({{setup.compiler.string()}, {}, {}}, limit, pack(job),
-                                            kMaxAnswerBytes, cancel_event.value());
+  const CommandResult command = run_command({{setup.compiler.string()}, {}, {}}, setup.limit,
+                                            pack(job), kMaxAnswerBytes, cancel_event.value());
   if (command.cancelled) std::rethrow_exception(cancelled_error());
   const bool answered = !command.timed_out && !command.status.signaled && command.status.code == 0;
   CompileResult result;
   try {
-    result = answered ? unpack_result(command.output) : died(command, limit);
+    result = answered ? unpack_result(command.output) : died(command);
   } catch (const Error&) {
     if (!answered) throw;
-    result = died(command, limit);
+    result = died(command);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::visit([&](auto& alternative) { alternative.seconds = seconds; }, result);
   return result;
 }
 
-CompileResult CompilePool::Impl::died(const CommandResult& command,
-                                      std::chrono::milliseconds limit) const {
+CompileResult CompilePool::Impl::died(const CommandResult& command) const {
   CompileError error;
   error.log = command.error.substr(0, kMaxLogBytes);
-  const double limit_s = std::chrono::duration<double>(limit).count();
+  const double limit_s = std::chrono::duration<double>(setup.limit).count();
   if (command.timed_out) {
     error.cause = "compile_timeout";
     error.message = fmt::format("the compiler was not done after {:g} s and was killed", limit_s);

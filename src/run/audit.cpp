@@ -73,14 +73,8 @@ struct AuditRun::Impl {
   }
 
   void compile_kernels() {
-    CompilerSetup setup;
-    setup.compiler = installation.compiler;
-    setup.nvrtc = installation.nvrtc;
-    setup.includes = installation.cuda_includes;
-    setup.cache = installation.cache / "compiled";
-    pool.emplace(std::move(setup));
-    const auto own = run::compile_own_kernels(*pool, run::arch_of(devices.front()));
-    kernels = sealed_memory_file(run::own_image(own.judge, cancel_fd));
+    own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
+    kernels = sealed_memory_file(run::own_image(own_kernels.judge, cancel_fd));
   }
 
   bool cancelled() const {
@@ -148,7 +142,7 @@ struct AuditRun::Impl {
   std::vector<Fd> locks;
   std::string secret, options_hash;
   std::optional<run::WorkerHost> host;
-  std::optional<CompilePool> pool;
+  run::OwnKernels own_kernels;
   Fd kernels;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;  ///< for the thread that calls run() alone
@@ -172,8 +166,9 @@ RunHeader AuditRun::header(std::vector<std::string> arguments, std::string probl
   header.options = run::options_json(impl_->options.check);
   header.options["shrink"] = to_json(impl_->options.check.shrink);
   header.options["problem_limit_s"] = impl_->options.problem_limit_s;
-  header.environment = run::environment_of(impl_->installation, impl_->devices,
-                                           impl_->pool ? impl_->pool->nvrtc_version() : "");
+  header.environment =
+      run::environment_of(impl_->installation, impl_->devices,
+                          impl_->own_kernels.pool ? impl_->own_kernels.pool->nvrtc_version() : "");
   header.problem_set_hash = std::move(problem_set_hash);
   return header;
 }

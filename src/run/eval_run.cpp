@@ -79,7 +79,7 @@ void EvalRun::Impl::open_compilers() {
   nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
   builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()));
   if (devices.front().gpu)
-    own_kernels = run::compile_own_kernels(*pool, run::arch_of(devices.front()));
+    own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
   const auto load_limit =
       std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
   scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);

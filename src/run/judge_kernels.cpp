@@ -19,17 +19,25 @@ CompileRequest own_kernels(std::string source, std::string file_name, const std:
   request.file_name = std::move(file_name);
   request.find_parameters = false;
   request.arch = arch;
-  request.least_limit = kLimit;
   return request;
 }
 
 }  // namespace
 
-OwnKernels compile_own_kernels(CompilePool& pool, const std::string& arch) {
+OwnKernels compile_own_kernels(const Installation& installation, const std::string& arch) {
+  CompilerSetup setup;
+  setup.compiler = installation.compiler;
+  setup.nvrtc = installation.nvrtc;
+  setup.includes = installation.cuda_includes;
+  setup.cache = installation.cache / "own-kernels";
+  setup.jobs = 2;
+  setup.limit = kLimit;
+  auto pool = std::make_shared<CompilePool>(std::move(setup));
   const std::string timing(kTimingKernelsText);
-  return {
-      pool.compile(own_kernels(timing + std::string(kJudgeKernelsText), "judge_kernels.cu", arch)),
-      pool.compile(own_kernels(timing, "timing_kernels.cu", arch))};
+  auto judge =
+      pool->compile(own_kernels(timing + std::string(kJudgeKernelsText), "judge_kernels.cu", arch));
+  auto alone = pool->compile(own_kernels(timing, "timing_kernels.cu", arch));
+  return {std::move(pool), std::move(judge), std::move(alone)};
 }
 
 std::string_view own_image(const std::shared_future<CompileResult>& kernels, int cancel_fd) {

@@ -85,18 +85,6 @@ TEST_F(PoolTest, ALongerLimitTriesATimeoutAgain) {
   EXPECT_DOUBLE_EQ(longer.limit_s, 0.6);
 }
 
-TEST_F(PoolTest, ARequestMayHaveLongerThanThePoolsLimit) {
-  CompilerSetup limited = setup();
-  limited.limit = std::chrono::milliseconds(1);
-  CompileRequest own = request(kKernel, {"k"});
-  EXPECT_EQ(error(CompilePool(limited).compile(own).get()).cause, "compile_timeout");
-  own.least_limit = std::chrono::minutes(1);
-  EXPECT_FALSE(artifact(CompilePool(limited).compile(own).get()).image.empty());
-  own.source = kEndless;
-  own.least_limit = std::chrono::milliseconds(300);
-  EXPECT_DOUBLE_EQ(error(CompilePool(limited).compile(own).get()).limit_s, 0.3);
-}
-
 TEST_F(PoolTest, DamagedEntriesAreWrittenAnew) {
   const Artifact good = must_compile(request(kKernel, {"k"}));
   for (const auto& file : files_below(folder_.path())) {

@@ -23,18 +23,20 @@ CompileError timeout() {
   return {.cause = "compile_timeout", .message = "the compiler was not done after 1 s", .log = ""};
 }
 
-class OwnKernelsTest : public CompileTest {};
-
-TEST_F(OwnKernelsTest, CompileWhateverCandidatesMayTake) {
-  CompilerSetup hasty = setup();
-  hasty.limit = std::chrono::milliseconds(1);
-  CompilePool pool(hasty);
-  const OwnKernels own = compile_own_kernels(pool, "sm_90");
-  for (const auto* kernels : {&own.judge, &own.timing})
-    EXPECT_THAT(std::string(own_image(*kernels, -1)), HasSubstr("kbench_veil"));
+TEST(OwnKernels, CompileAndAreKept) {
+  const TemporaryFolder folder;
+  Installation installation = find_installation();
+  installation.cache = folder.path();
+  for (const bool kept : {false, true}) {
+    const OwnKernels own = compile_own_kernels(installation, "sm_90");
+    for (const auto* kernels : {&own.judge, &own.timing}) {
+      EXPECT_THAT(std::string(own_image(*kernels, -1)), HasSubstr("kbench_veil"));
+      EXPECT_EQ(std::get<Artifact>(kernels->get()).cached, kept);
+    }
+  }
 }
 
-TEST_F(OwnKernelsTest, AreNotWaitedForByWhoIsInterrupted) {
+TEST(OwnKernels, AreNotWaitedForByWhoIsInterrupted) {
   const CancelSwitch cancel;
   cancel.pull();
   std::promise<CompileResult> pending;
