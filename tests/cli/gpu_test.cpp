@@ -208,6 +208,22 @@ TEST_F(Gpu, ABarrierThatOnlyLuckReplacesIsMissed) {
   EXPECT_EQ(right.outcome, Outcome::kCorrect) << right.message;
 }
 
+TEST_F(Gpu, AHurriedCompilerLeavesNoneOfKbenchsOwnKernelsOut) {
+  ASSERT_EQ(run_kbench(arguments({})).status.code, 0);
+  for (const auto& [name, home] : test_environment())
+    if (name == "KBENCH_HOME")
+      std::filesystem::remove_all(std::filesystem::path(home) / "cache/own-kernels");
+  std::filesystem::remove(out());
+  // The candidate's own kernels are known.
+  const auto hurried = run_kbench(arguments({"--compile-timeout", "0.01", "--no-reuse"}));
+  ASSERT_EQ(hurried.status.code, 0) << hurried.error;
+  const auto run = read_run(out());
+  ASSERT_THAT(run.records, SizeIs(1));
+  ASSERT_EQ(run.records[0].outcome, Outcome::kCorrect) << run.records[0].message;
+  // What holds a stream and what veils inputs are of one source.
+  EXPECT_EQ(run.records[0].timing->method, "events_held_net");
+}
+
 TEST_F(Gpu, WhatWaitsForTheGpuIsNotHeld) {
   std::string problem = add_one_problem(1 << 20);
   const auto at = problem.find("return x + 1");
