@@ -288,6 +288,17 @@ template <typename T> __device__ void odd_alone(const T* x, const T* y, u64 n, u
   if (threadIdx.x == 0) out[blockIdx.x] = count;
 }
 
+/// Elements that are whole numbers of at most that size.
+template <typename T> __device__ void whole(const T* x, u64 n, double most, u64* out) {
+  u64 count = 0;
+  for_each_of(n, [&](u64 i) { return x[i]; }, [&](u64, T value) {
+    const double v = number(value);
+    count += v == rint(v) && fabs(v) <= most;
+  });
+  count = merged(count, [](u64& a, u64 b) { a += b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = count;
+}
+
 #define KBENCH_PAIRS(E, G, name)                                                              \
   extern "C" __global__ void compare_##name(const E* expected, const G* got, u64 n,           \
                                             double scale, double tolerance,                   \
@@ -303,6 +314,9 @@ template <typename T> __device__ void odd_alone(const T* x, const T* y, u64 n, u
   }                                                                                           \
   extern "C" __global__ void odd_alone_##name(const T* x, const T* y, u64 n, u64* out) {      \
     odd_alone<T>(x, y, n, out);                                                               \
+  }                                                                                           \
+  extern "C" __global__ void whole_##name(const T* x, u64 n, double most, u64* out) {         \
+    whole<T>(x, n, most, out);                                                                \
   }
 KBENCH_FLOATS(float, f32)
 KBENCH_FLOATS(double, f64)
@@ -332,12 +346,24 @@ __device__ u64 word_of(const unsigned char* x, u64 bytes, u64 i) {
   return bytes_of(x, bytes, i);
 }
 
+/// Odd, and differ by place: swapped and shifted words change the sum.
+__device__ u64 weight(u64 i) { return (i * 0x9e3779b97f4a7c1ull + 1) | 1; }
+
 extern "C" __global__ void digest(const unsigned char* x, u64 bytes, u64* out) {
   u64 sum = 0;
   const auto load = [&](u64 i) { return word_of(x, bytes, i); };
-  // Odd multipliers that differ by place: swapped and shifted words change the sum.
-  for_each_of((bytes + 7) / 8, load,
-              [&](u64 i, u64 word) { sum += word * ((i * 0x9e3779b97f4a7c1ull + 1) | 1); });
+  for_each_of((bytes + 7) / 8, load, [&](u64 i, u64 word) { sum += word * weight(i); });
+  sum = merged(sum, [](u64& a, u64 b) { a += b; });
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+/// The same of what it copies: whole words at addresses that are whole words'.
+extern "C" __global__ void copy(const u64* x, u64* y, u64 words, u64* out) {
+  u64 sum = 0;
+  for_each_of(words, [&](u64 i) { return x[i]; }, [&](u64 i, u64 word) {
+    y[i] = word;
+    sum += word * weight(i);
+  });
   sum = merged(sum, [](u64& a, u64 b) { a += b; });
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }

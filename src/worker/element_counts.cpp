@@ -2,6 +2,7 @@
 #include "worker/element_counts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "worker/flat.hpp"
@@ -11,6 +12,29 @@ namespace {
 
 /// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
 constexpr std::int64_t kWordChunk = 4 << 20;
+
+/// Of a floating tensor.
+bool is_whole(const at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  // Beyond that whole numbers are missing.
+  const int digits = type == at::kHalf       ? 11
+                     : type == at::kBFloat16 ? 8
+                     : type == at::kFloat    ? 24
+                                             : 53;
+  const double most = std::ldexp(1.0, digits);
+  const Flat flat(tensor);
+  if (JudgeKernels* kernels = kernels_for(tensor); kernels != nullptr && flat.dense()) {
+    const auto count = static_cast<std::uint64_t>(tensor.numel());
+    return kernels->whole(kernel_type(type), data_of(tensor), count, most) == count;
+  }
+  bool whole = true;
+  for_each_chunk(flat.numel(), chunk_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+    if (!whole) return;
+    const auto part = flat.part(begin, end);
+    whole = part.eq(part.round()).logical_and(part.abs().le(most)).all().item<bool>();
+  });
+  return whole;
+}
 
 }  // namespace
 
@@ -66,6 +90,16 @@ bool all_finite(const std::vector<at::Tensor>& tensors) {
   return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
     return !tensor.is_floating_point() || count_finite(tensor) == tensor.numel();
   });
+}
+
+bool all_whole(const std::vector<at::Tensor>& tensors) {
+  bool any = false;
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.is_floating_point()) continue;
+    any = true;
+    if (!is_whole(tensor)) return false;
+  }
+  return any;
 }
 
 bool finite_where(const at::Tensor& tensor, const at::Tensor& other) {

@@ -22,6 +22,10 @@ std::int64_t count_finite(const at::Tensor& tensor);
 /// Whether no element of floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
+/// Whether there are floating tensors, and these hold whole numbers alone, each exact in its type as
+/// its neighbours are.
+bool all_whole(const std::vector<at::Tensor>& tensors);
+
 /// Whether `tensor` is finite wherever `other`, of its size, is.
 bool finite_where(const at::Tensor& tensor, const at::Tensor& other);
 

@@ -38,8 +38,10 @@ LaunchPlan all_kernels() {
        {"f32", "f64", "f16", "bf16", "f32_f16", "f32_bf16", "i64", "i32", "i16", "i8", "u8"})
     add(fmt::format("compare_{}", type));
   for (const char* type : {"f32", "f64", "f16", "bf16"})
-    for (const char* what : {"squares", "odd_alone"}) add(fmt::format("{}_{}", what, type));
+    for (const char* what : {"squares", "odd_alone", "whole"})
+      add(fmt::format("{}_{}", what, type));
   add("digest");
+  add("copy");
   add("different_words");
   return plan;
 }
@@ -74,7 +76,7 @@ std::vector<Partial> JudgeKernels::run(std::string symbol, std::initializer_list
   std::vector<KernelTensor> tensors;
   const auto pointer = [&](const void* address, std::size_t bytes, bool writable) {
     KernelTensor tensor;
-    tensor.name = writable ? "partial results" : "tensor";
+    tensor.name = address == partials_.data() ? "partial results" : "tensor";
     tensor.data = static_cast<std::byte*>(const_cast<void*>(address));
     tensor.size_bytes = bytes;
     tensor.writable = writable;
@@ -84,7 +86,7 @@ std::vector<Partial> JudgeKernels::run(std::string symbol, std::initializer_list
     tensors.push_back(std::move(tensor));
     launch.arguments.push_back(argument);
   };
-  for (const Data& one : data) pointer(one.pointer, one.bytes, false);
+  for (const Data& one : data) pointer(one.pointer, one.bytes, one.writable);
   (launch.arguments.push_back(scalar(scalars)), ...);
   pointer(partials_.data(), partials_.size_bytes(), true);
   device_.use_tensors(tensors);
@@ -121,6 +123,14 @@ std::uint64_t JudgeKernels::odd_alone(std::string_view type, Data x, Data y, std
   return found;
 }
 
+std::uint64_t JudgeKernels::whole(std::string_view type, Data x, std::uint64_t count, double most) {
+  std::uint64_t found = 0;
+  for (const auto part :
+       run<std::uint64_t>("whole_" + std::string(type), {x}, x.bytes, count, most))
+    found += part;
+  return found;
+}
+
 JudgeKernels::Squares JudgeKernels::squares(std::string_view type, Data x, std::uint64_t count,
                                             double unit) {
   Squares squares{0, 0};
@@ -135,6 +145,22 @@ JudgeKernels::Squares JudgeKernels::squares(std::string_view type, Data x, std::
 std::uint64_t JudgeKernels::digest(Data x) {
   std::uint64_t sum = 0;
   for (const auto part : run<std::uint64_t>("digest", {x}, x.bytes, std::uint64_t{x.bytes}))
+    sum += part;
+  return sum;
+}
+
+bool JudgeKernels::can_copy(Data from, Data to) {
+  const auto in_words = [](const Data& data) {
+    return (reinterpret_cast<std::uintptr_t>(data.pointer) | data.bytes) % 8 == 0;
+  };
+  return from.bytes > 0 && from.bytes == to.bytes && in_words(from) && in_words(to);
+}
+
+std::uint64_t JudgeKernels::copy(Data from, Data to) {
+  to.writable = true;
+  std::uint64_t sum = 0;
+  for (const auto part :
+       run<std::uint64_t>("copy", {from, to}, from.bytes, std::uint64_t{from.bytes / 8}))
     sum += part;
   return sum;
 }

@@ -30,6 +30,7 @@ class JudgeKernels {
   struct Data {
     const void* pointer = nullptr;
     std::size_t bytes = 0;
+    bool writable = false;
   };
 
   struct Errors {
@@ -46,6 +47,9 @@ class JudgeKernels {
   /// Of `count` floating elements those of x that are not finite although y's at their places are.
   std::uint64_t odd_alone(std::string_view type, Data x, Data y, std::uint64_t count);
 
+  /// Of `count` floating elements those that are whole numbers of at most `most`.
+  std::uint64_t whole(std::string_view type, Data x, std::uint64_t count, double most);
+
   struct Squares {
     double sum;           ///< of the squares of the finite elements, in units of unit²
     std::uint64_t count;  ///< of finite elements
@@ -54,6 +58,9 @@ class JudgeKernels {
 
   /// A sum over all words that another content hardly shares.
   std::uint64_t digest(Data x);
+  /// Copies and gives the digest of what was read. Only what can_copy() says.
+  std::uint64_t copy(Data from, Data to);
+  static bool can_copy(Data from, Data to);
   bool equal(Data x, Data y);
 
  private:

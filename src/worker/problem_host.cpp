@@ -78,12 +78,6 @@ py::list python_inputs(const std::vector<Argument>& inputs) {
   return list;
 }
 
-py::list python_tensors(const std::vector<at::Tensor>& tensors) {
-  py::list list;
-  for (const auto& tensor : tensors) list.append(py::cast(tensor));
-  return list;
-}
-
 py::list python_list(const std::vector<py::object>& objects) {
   py::list list;
   for (const auto& object : objects) list.append(object);
@@ -166,10 +160,6 @@ ProblemHost::ProblemHost(const std::string& path, const std::string& source, con
 
 std::vector<std::string> input_families() {
   return call_families("names").cast<std::vector<std::string>>();
-}
-
-bool all_whole(const std::vector<at::Tensor>& tensors) {
-  return call_families("all_whole", python_tensors(tensors)).cast<bool>();
 }
 
 std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,

@@ -124,8 +124,6 @@ class ProblemHost {
 
 /// Names of the families of inputs (input_families.py), in their order.
 std::vector<std::string> input_families();
-/// Whether floating tensors hold whole numbers alone, each exact in its type.
-bool all_whole(const std::vector<at::Tensor>& tensors);
 
 /// Sizes at which a problem is within the limits, or as near as it comes: {"sizes", "shrunk"} as
 /// JSON. Throws ProblemFailure.

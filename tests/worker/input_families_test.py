@@ -176,13 +176,6 @@ class Families(unittest.TestCase):
 
 class Answers(unittest.TestCase):
 
-    def test_whole(self):
-        self.assertTrue(families.all_whole([torch.tensor([-3.0, 16777216.0])]))
-        self.assertFalse(families.all_whole([torch.tensor([-3.0, 33554432.0])]))
-        self.assertFalse(families.all_whole([torch.tensor([-3.0, 0.5])]))
-        self.assertFalse(families.all_whole([torch.tensor([4096.0], dtype=torch.float16)]))
-        self.assertFalse(families.all_whole([torch.arange(3)]))
-
     def test_nudged(self):
         x = _drawn(1000)
         exact, index, native = (*families.nudged([x, torch.arange(3)], True),

@@ -30,6 +30,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kLong,
                                      at::kInt,   at::kShort,  at::kChar, at::kByte,     at::kBool};
 
+JudgeKernels::Data data(const at::Tensor& tensor) { return {tensor.data_ptr(), tensor.nbytes()}; }
+
 /// What the kernels say, on the CPU executor, next to what torch's operators say.
 class Kernels : public testing::Test {
  protected:
@@ -261,6 +263,53 @@ TEST_F(Kernels, DigestSeesSwappedWords) {
   swapped[3] = 90;
   swapped[90] = 3;
   with_kernels([&] { EXPECT_NE(content_digest(words), content_digest(swapped)); });
+}
+
+TEST_F(Kernels, CopyAndGiveTheDigestOfWhatTheyRead) {
+  with_kernels([] {
+    for (const std::int64_t words : {1, 2, 255, 4099}) {
+      const auto from = at::randint(1 << 30, {words}, at::kLong);
+      auto to = at::zeros_like(from);
+      ASSERT_TRUE(JudgeKernels::can_copy(data(from), data(to)));
+      EXPECT_EQ(static_cast<std::int64_t>(JudgeKernels::active()->copy(data(from), data(to))),
+                content_digest(from));
+      EXPECT_TRUE(same_bits(from, to));
+    }
+    const auto bytes = at::zeros({24}, at::kByte);
+    EXPECT_FALSE(JudgeKernels::can_copy(data(bytes.slice(0, 0, 7)), data(bytes.slice(0, 8, 15))));
+    EXPECT_FALSE(JudgeKernels::can_copy(data(bytes.slice(0, 1, 9)), data(bytes.slice(0, 16, 24))));
+    EXPECT_FALSE(JudgeKernels::can_copy(data(bytes.slice(0, 0, 8)), data(bytes.slice(0, 8, 24))));
+    EXPECT_FALSE(JudgeKernels::can_copy(data(bytes.slice(0, 0, 0)), data(bytes.slice(0, 8, 8))));
+  });
+}
+
+TEST_F(Kernels, TellWholeNumbersThatAreExactInTheirType) {
+  struct Case {
+    at::ScalarType type;
+    double value;
+    bool whole;
+  };
+  const std::vector<Case> cases{
+      {at::kFloat, 16777216, true}, {at::kFloat, -16777216, true}, {at::kFloat, 33554432, false},
+      {at::kFloat, 0.5, false},     {at::kFloat, kNan, false},     {at::kFloat, -kInf, false},
+      {at::kDouble, 0x1p53, true},  {at::kDouble, 0x1p54, false},  {at::kHalf, 2048, true},
+      {at::kHalf, 4096, false},     {at::kHalf, 1.5, false},       {at::kBFloat16, -256, true},
+      {at::kBFloat16, 512, false},  {at::kBFloat16, 0.25, false},  {at::kLong, 3, false}};
+  const auto found = [&] {
+    std::vector<bool> all;
+    for (const Case& one : cases)
+      for (const std::int64_t place : {0, 2047, 4098}) {
+        auto tensor = at::arange(4099).remainder(7).to(one.type);
+        tensor[place] = one.value;
+        all.push_back(all_whole({tensor}));
+        all.push_back(all_whole({tensor.slice(0, 0, 0, 2), tensor}));
+      }
+    return all;
+  };
+  std::vector<bool> expected;
+  for (const Case& one : cases) expected.insert(expected.end(), 6, one.whole);
+  EXPECT_EQ(found(), expected);
+  EXPECT_EQ(with_kernels(found), expected);
 }
 
 TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
