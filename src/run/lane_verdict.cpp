@@ -86,6 +86,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
   const WorkerLimits& limits = setup_.host->limits();
   auto deadline = protocol::Clock::now() + limits.verdict;
   bool killed = false;
+  double turn_s = 0;
   while (true) {
     protocol::Message message;
     if (!judge.next_event(message, deadline)) {
@@ -98,7 +99,9 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
     }
     if (message.type == MessageType::kPhase) {
       ahead_.wait_until_quiet();
+      const auto before = std::chrono::steady_clock::now();
       turn_.time();
+      turn_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
       // What it waited for others is no fault of its own.
       deadline = protocol::Clock::now() + limits.verdict;
       judge.go();
@@ -108,6 +111,11 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       if (read_answer(message).record.outcome != Outcome::kIllegalWrite) return;
     }
     take_verdict(prepared, message, candidate, details);
+    // The judge cannot tell what it waits for.
+    if (auto quiet = verdict_phases_.find("quiet"); quiet != verdict_phases_.end()) {
+      quiet->second -= turn_s;
+      verdict_phases_["quiet_turn"] = turn_s;
+    }
     if (killed && prepared.record.outcome == Outcome::kCrash) {
       // It died because it was killed.
       prepared.record.outcome = Outcome::kTimeout;
