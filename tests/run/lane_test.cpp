@@ -7,6 +7,7 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 
 #include "kbench/error.hpp"
@@ -294,14 +295,21 @@ TEST(Lane, WhatIsDecidedIsNotRun) {
   EXPECT_EQ(bench.judge(item).outcome, Outcome::kRejected);
 }
 
+/// What is judged after an item.
+std::vector<Prepared*> behind(std::span<Prepared> items, std::size_t index) {
+  std::vector<Prepared*> following;
+  following.reserve(items.size());
+  for (Prepared& item : items.subspan(index + 1)) following.push_back(&item);
+  return following;
+}
+
 TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
   LaneBench bench("ok", "ok", "ok", true);
   std::vector<Prepared> items;
+  items.reserve(4);
   for (const char* hash : {"1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
-  std::vector<Prepared*> order;
-  for (auto& item : items) order.push_back(&item);
   for (std::size_t i = 0; i < items.size(); ++i)
-    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
+    expect_correct(bench.judge(items[i], behind(items, i)));
 }
 
 TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
@@ -313,7 +321,8 @@ TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
 
 TEST(GpuLane, CancellingEndsALaneWhoseNextProblemIsBeingOpened) {
   const CancelSwitch cancel;
-  LaneBench bench("ok", "never_opens_ahead", "ok", true, cancel.fd(), std::size_t{1} << 30, 1, true);
+  LaneBench bench("ok", "never_opens_ahead", "ok", true, cancel.fd(), std::size_t{1} << 30, 1,
+                  true);
   Prepared first = bench.prepared("1"), again = bench.prepared("1"), next = bench.prepared("2");
   expect_correct(bench.judge(first));
   std::this_thread::sleep_for(milliseconds(500));  // until a judge stands ready
@@ -358,11 +367,10 @@ LaneBench with_spares(const char* judge, const char* candidate) {
 TEST(GpuLane, RunsInProcessesThatStandReady) {
   auto bench = with_spares("ok", "only_spares");
   std::vector<Prepared> items;
+  items.reserve(5);
   for (const char* hash : {"1", "1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
-  std::vector<Prepared*> order;
-  for (auto& item : items) order.push_back(&item);
   for (std::size_t i = 0; i < items.size(); ++i) {
-    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
+    expect_correct(bench.judge(items[i], behind(items, i)));
     EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
   }
 }
@@ -370,11 +378,10 @@ TEST(GpuLane, RunsInProcessesThatStandReady) {
 TEST(GpuLane, WhatLoadsSlowlyHoldsUpNobodyForLong) {
   auto bench = with_spares("ok", "loads_slowly");
   std::vector<Prepared> items;
+  items.reserve(4);
   for (int i = 0; i < 4; ++i) items.push_back(bench.prepared());
-  std::vector<Prepared*> order;
-  for (auto& item : items) order.push_back(&item);
   for (std::size_t i = 0; i < items.size(); ++i) {
-    expect_correct(bench.judge(items[i], {order.begin() + i + 1, order.end()}));
+    expect_correct(bench.judge(items[i], behind(items, i)));
     EXPECT_LT(items[i].record.seconds, 5);
   }
 }
