@@ -22,8 +22,8 @@ std::int64_t count_finite(const at::Tensor& tensor);
 /// Whether no element of floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
-/// Whether there are floating tensors, and these hold whole numbers alone, each exact in its type as
-/// its neighbours are.
+/// Whether there are floating tensors, and these hold whole numbers alone, each exact in its type
+/// as its neighbours are.
 bool all_whole(const std::vector<at::Tensor>& tensors);
 
 /// Whether `tensor` is finite wherever `other`, of its size, is.

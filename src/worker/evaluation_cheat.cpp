@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "worker/compare.hpp"
+#include "worker/content_digest.hpp"
 #include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
 

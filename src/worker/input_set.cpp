@@ -7,13 +7,11 @@
 
 #include "kbench/error.hpp"
 #include "worker/compare.hpp"
+#include "worker/content_digest.hpp"
 #include "worker/judge_kernels.hpp"
 
 namespace kbench::worker {
 namespace {
-
-/// Words per step of a digest: temporaries stay within 64 MB.
-constexpr std::int64_t kDigestWords = 1 << 21;
 
 /// Whether nobody else has it, as a view or as an attribute: then it needs no copy.
 bool is_alone(const at::Tensor& tensor) {
@@ -44,25 +42,6 @@ at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::Sca
   return at::from_blob(buffer.data(), sizes, options);
 }
 
-std::int64_t content_digest(const at::Tensor& tensor) {
-  if (JudgeKernels* kernels = JudgeKernels::active(); kernels != nullptr && tensor.numel() > 0)
-    return static_cast<std::int64_t>(kernels->digest({tensor.data_ptr(), tensor.nbytes()}));
-  const auto bytes = tensor.view(-1).view(at::kByte);
-  const std::int64_t whole = bytes.numel() / 8 * 8;
-  auto sum = at::zeros({}, bytes.options().dtype(at::kLong));
-  const auto add = [&](const at::Tensor& words, std::int64_t first) {
-    // Odd multipliers that differ by place: swapped and shifted words change the sum.
-    const auto weights =
-        at::arange(first, first + words.numel(), words.options()).mul_(0x9e3779b97f4a7c1).add_(1);
-    sum.add_(words.mul(weights.bitwise_or_(1)).sum());
-  };
-  const auto words = bytes.slice(0, 0, whole).view(at::kLong);
-  for (std::int64_t begin = 0; begin < words.numel(); begin += kDigestWords)
-    add(words.slice(0, begin, std::min(begin + kDigestWords, words.numel())), begin);
-  if (whole < bytes.numel()) add(bytes.slice(0, whole).to(at::kLong), words.numel());
-  return sum.item<std::int64_t>();
-}
-
 SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable) {
   try {
     return device.create(layout, writable);
@@ -88,7 +67,7 @@ std::int64_t copy_drawn(const at::Tensor& drawn, at::Tensor& to) {
         into{to.data_ptr(), to.nbytes()};
     // Reading it once is a third less of the memory's time.
     if (JudgeKernels::can_copy(from, into))
-      return static_cast<std::int64_t>(kernels->copy(from, into));
+      return static_cast<std::int64_t>(kernels->copy(from, into, digest_key()));
   }
   to.copy_(drawn);
   return digest_of(drawn);

@@ -19,9 +19,6 @@ SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable);
 /// A dense torch tensor over memory of the device, not owning it.
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
                        at::IntArrayRef sizes);
-/// A 64-bit digest of a tensor's bytes, computed on its device: a sum of words weighted by their
-/// place. It notices what kernels do by accident or for gain to memory that they may not write.
-std::int64_t content_digest(const at::Tensor& tensor);
 
 /// A tensor of the problem that candidates get: an input, a parameter or a buffer.
 struct Slot {

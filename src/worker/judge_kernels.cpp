@@ -142,9 +142,10 @@ JudgeKernels::Squares JudgeKernels::squares(std::string_view type, Data x, std::
   return squares;
 }
 
-std::uint64_t JudgeKernels::digest(Data x) {
+std::uint64_t JudgeKernels::digest(Data x, const DigestKey& key) {
   std::uint64_t sum = 0;
-  for (const auto part : run<std::uint64_t>("digest", {x}, x.bytes, std::uint64_t{x.bytes}))
+  for (const auto part :
+       run<std::uint64_t>("digest", {x}, x.bytes, std::uint64_t{x.bytes}, key.flip, key.step))
     sum += part;
   return sum;
 }
@@ -156,11 +157,11 @@ bool JudgeKernels::can_copy(Data from, Data to) {
   return from.bytes > 0 && from.bytes == to.bytes && in_words(from) && in_words(to);
 }
 
-std::uint64_t JudgeKernels::copy(Data from, Data to) {
+std::uint64_t JudgeKernels::copy(Data from, Data to, const DigestKey& key) {
   to.writable = true;
   std::uint64_t sum = 0;
-  for (const auto part :
-       run<std::uint64_t>("copy", {from, to}, from.bytes, std::uint64_t{from.bytes / 8}))
+  for (const auto part : run<std::uint64_t>("copy", {from, to}, from.bytes,
+                                            std::uint64_t{from.bytes / 8}, key.flip, key.step))
     sum += part;
   return sum;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "worker/device.hpp"
+#include "worker/digest_key.hpp"
 
 namespace kbench::worker {
 
@@ -56,10 +57,10 @@ class JudgeKernels {
   };
   Squares squares(std::string_view type, Data x, std::uint64_t count, double unit);
 
-  /// A sum over all words that another content hardly shares.
-  std::uint64_t digest(Data x);
+  /// As content_digest() has it.
+  std::uint64_t digest(Data x, const DigestKey& key);
   /// Copies and gives the digest of what was read. Only what can_copy() says.
-  std::uint64_t copy(Data from, Data to);
+  std::uint64_t copy(Data from, Data to, const DigestKey& key);
   static bool can_copy(Data from, Data to);
   bool equal(Data x, Data y);
 

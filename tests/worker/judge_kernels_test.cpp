@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
@@ -18,6 +20,7 @@
 #include "ptx/nvrtc_helper.hpp"
 #include "run/judge_kernels_text.hpp"
 #include "worker/compare.hpp"
+#include "worker/content_digest.hpp"
 #include "worker/element_counts.hpp"
 #include "worker/input_set.hpp"
 #include "worker/truth.hpp"
@@ -265,13 +268,54 @@ TEST_F(Kernels, DigestSeesSwappedWords) {
   with_kernels([&] { EXPECT_NE(content_digest(words), content_digest(swapped)); });
 }
 
+TEST_F(Kernels, DigestsNeedTheirKey) {
+  const auto words = at::randint(1 << 30, {4099}, at::kLong);
+  const DigestKey key{1, 3}, other{2, 3}, third{1, 5};
+  with_kernels([&] {
+    JudgeKernels& kernels = *JudgeKernels::active();
+    const auto with = [&](const DigestKey& one) { return kernels.digest(data(words), one); };
+    EXPECT_EQ(with(key), with(key));
+    EXPECT_EQ((std::set{with(key), with(other), with(third)}.size()), 3u);
+    // Words that would make up for each other in a sum of them.
+    auto moved = words.clone();
+    moved[7] += 1;
+    moved[8] -= 1;
+    EXPECT_NE(kernels.digest(data(moved), key), with(key));
+  });
+}
+
+TEST_F(Kernels, DigestAsTheProcessorDoes) {
+  for (const std::int64_t count : {1, 7, 8, 9, 4099}) {
+    const auto bytes = at::randint(256, {count}, at::kByte);
+    EXPECT_EQ(with_kernels([&] { return content_digest(bytes); }), content_digest(bytes)) << count;
+  }
+}
+
+TEST(Digest, EveryProcessHasAKeyOfItsOwn) {
+  const DigestKey own = digest_key();
+  EXPECT_EQ(own.step % 2, 1u);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  if (fork() == 0) {
+    const DigestKey forked = digest_key();
+    _exit(write(ends[1], &forked, sizeof forked) == sizeof forked ? 0 : 1);
+  }
+  DigestKey forked{};
+  ASSERT_EQ(read(ends[0], &forked, sizeof forked), static_cast<ssize_t>(sizeof forked));
+  wait(nullptr);
+  EXPECT_NE(forked.flip, own.flip);
+  EXPECT_NE(forked.step, own.step);
+  EXPECT_EQ(digest_key().flip, own.flip);
+}
+
 TEST_F(Kernels, CopyAndGiveTheDigestOfWhatTheyRead) {
   with_kernels([] {
     for (const std::int64_t words : {1, 2, 255, 4099}) {
       const auto from = at::randint(1 << 30, {words}, at::kLong);
       auto to = at::zeros_like(from);
       ASSERT_TRUE(JudgeKernels::can_copy(data(from), data(to)));
-      EXPECT_EQ(static_cast<std::int64_t>(JudgeKernels::active()->copy(data(from), data(to))),
+      EXPECT_EQ(static_cast<std::int64_t>(
+                    JudgeKernels::active()->copy(data(from), data(to), digest_key())),
                 content_digest(from));
       EXPECT_TRUE(same_bits(from, to));
     }
