@@ -59,6 +59,7 @@ class Ahead {
     std::string key;
     std::unique_ptr<JudgeClient> judge;
     std::optional<ProblemFault> failure;
+    bool failed_alone = false;  ///< with no candidate alive that could have taken the memory
   };
   /// The problem that was opened ahead under that key; nothing where it was not, or has failed.
   std::optional<OpenProblem> take_problem(const std::string& key);

@@ -237,8 +237,9 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   if (alone) ahead_.drop_all();
   watch.lap("turn");
   const bool had_company = process != nullptr || has_company(alone);
-  // Others may time while it waits for a judge: not with this candidate running.
-  if (setup_.lanes > 1) open(prepared);
+  // Others may time while it waits for a judge: not with this candidate running. And where a
+  // problem failed beside it, the next try tells whose fault that was.
+  if (setup_.lanes > 1 || alone) open(prepared);
   auto candidate =
       process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare());
   candidate->freeze(false);
@@ -247,10 +248,11 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   watch.lap("open");
   if (opened.failure) {
     // Want of memory has many names: libraries have their own.
-    if (has_company(alone)) {
+    if (!alone && !opened.failed_alone) {
       drop(opened.key);
       return false;
     }
+    opened.failed_alone = true;
     details["problem_log"] = opened.failure->log;
     decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness, opened.failure->cause,
            opened.failure->message);

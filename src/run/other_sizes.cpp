@@ -48,6 +48,7 @@ void add_other_sizes(Record& record, const Record& other, const std::string& nam
   details["other_sizes"][name] = std::move(other_details);
   if (other.outcome == Outcome::kProblemFailure) {
     details["other_sizes"][name]["problem_failure"] = other.message;
+    record.flags.emplace_back("sizes_unchecked");
     return;
   }
   if (other.outcome == Outcome::kCorrect || record.outcome != Outcome::kCorrect) return;

@@ -92,6 +92,11 @@ Verdict Evaluation::run() {
     record.message = failure.message;
     verdict_.raw_ms.clear();
     watch.lap("failure");
+  } catch (const ProblemFailure& failure) {
+    if (failure.cause != kDoesNotFit) throw;
+    find_no_room(failure.message);
+  } catch (const c10::OutOfMemoryError& error) {
+    find_no_room(error.what_without_backtrace());
   }
   record.findings = verdict_.findings;
   record.findings_count = verdict_.findings.size();
@@ -99,6 +104,17 @@ Verdict Evaluation::run() {
   record.timing.reset();
   record.speedup.clear();
   return verdict_;
+}
+
+void Evaluation::find_no_room(std::string_view what) {
+  // The problem had been opened, with room to spare.
+  Record& record = verdict_.record;
+  record.outcome = Outcome::kOutOfMemory;
+  record.cause = kNoRoom;
+  record.message =
+      fmt::format("beside it the reference finds no room: {}", what.substr(0, what.find('\n')));
+  verdict_.raw_ms.clear();
+  watch_->lap("failure");
 }
 
 void Evaluation::check_structure() const {

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/candidate.hpp"
@@ -21,6 +22,9 @@
 #include "worker/wall_bound.hpp"
 
 namespace kbench::worker {
+
+/// The cause of a verdict on who took the memory that judging needs.
+inline constexpr std::string_view kNoRoom = "no_room_to_judge";
 
 /// What the judge is told about one candidate.
 struct EvaluationRequest {
@@ -84,6 +88,7 @@ class Evaluation {
 
   using Digests = std::set<std::int64_t>;
 
+  void find_no_room(std::string_view what);
   void check_structure() const;
   void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
                 std::string_view during);

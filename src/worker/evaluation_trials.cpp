@@ -120,6 +120,7 @@ void Evaluation::run_families() {
   const std::size_t last =
       static_cast<std::size_t>(problem_.options().trials - 1) % problem_.resident();
   share(kSlot);
+  problem_.forget_room();
   struct Leave {
     Leave(JudgedProblem& of, std::size_t left) : problem(of), slot(left) {}
     ~Leave() { problem.leave_families(slot); }
@@ -141,7 +142,10 @@ void Evaluation::run_families() {
 }
 
 bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& mismatched) {
-  if (!problem_.enter_family(slot, family)) return false;
+  if (!problem_.enter_family(slot, family)) {
+    if (problem_.lacked_room(family)) flag("family_unchecked");
+    return false;
+  }
   watch_->lap("families");
   call(slot);
   watch_->lap("family_call");

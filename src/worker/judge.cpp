@@ -50,7 +50,8 @@ class Judge {
       } catch (const CandidateFailure& failure) {
         // Outside of an evaluation the only device errors are the reference's own.
         send(MessageType::kProblemFailure,
-             {{"cause", failure.outcome == Outcome::kOutOfMemory ? "does_not_fit" : failure.cause},
+             {{"cause",
+               failure.outcome == Outcome::kOutOfMemory ? std::string(kDoesNotFit) : failure.cause},
               {"message", failure.message},
               {"log", ""}});
       }
@@ -161,8 +162,8 @@ class Judge {
     }
     if (request.at("find_written_source").get<bool>())
       name_written_source(verdict.record);
-    else if (verdict.record.outcome != Outcome::kCorrect &&
-             !problem_->first_changed_source().empty())
+    else if (verdict.record.cause == kNoRoom || (verdict.record.outcome != Outcome::kCorrect &&
+                                                 !problem_->first_changed_source().empty()))
       problem_->redraw();  // what it wrote is no fault of those that follow
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},

@@ -112,6 +112,11 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
     if (!family.answers) family = ask(set, inputs, name, family.confirmed);
     release_idle(set);
   } catch (const ProblemFailure& failure) {
+    // Other candidates may leave more of it.
+    if (failure.cause == kDoesNotFit) {
+      no_room_.insert(name);
+      return false;
+    }
     family.why_not = failure.message;
   }
   if (!family.why_not.empty()) return false;
@@ -169,6 +174,7 @@ bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
     const bool exact = look_closer(set, family.why_not);
     if (family.why_not.empty() && !family.confirmed) family.why_not = why_not_steady(set, exact);
   } catch (const ProblemFailure& failure) {
+    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
     family.why_not = failure.message;
   }
   set.restore();
@@ -225,6 +231,7 @@ std::map<std::string, std::string> JudgedProblem::families_left_out() const {
   std::map<std::string, std::string> reasons;
   for (const auto& [name, family] : families_)
     if (!family.why_not.empty()) reasons[name] = family.why_not;
+  for (const auto& name : no_room_) reasons[name] = "beside the candidate there was no room for it";
   return reasons;
 }
 

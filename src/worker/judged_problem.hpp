@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,10 @@ class JudgedProblem {
   void leave_families(std::size_t slot) { leave(slot); }
   /// Why those families that were left out were, by name.
   std::map<std::string, std::string> families_left_out() const;
+  /// Whether it was left out for want of memory since forget_room(); another candidate may leave
+  /// more.
+  bool lacked_room(const std::string& family) const { return no_room_.contains(family); }
+  void forget_room() { no_room_.clear(); }
 
   /// Forgets all sets: somebody may have written to them. Of the next ones candidates can write to
   /// what they get, if `writable`: to see whether they do.
@@ -229,6 +234,7 @@ class JudgedProblem {
   bool writable_ = false;                      ///< see redraw()
   std::uint32_t timed_draws_ = 0;              ///< so far
   std::map<std::string, Family> families_;
+  std::set<std::string> no_room_;    ///< families
   std::size_t kept_bytes_ = 0;       ///< of their large answers
   std::size_t most_kept_bytes_ = 0;  ///< that those may take
   /// Of a trial's set as drawn, while it holds other inputs.

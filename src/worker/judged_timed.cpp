@@ -83,6 +83,8 @@ void JudgedProblem::leave(std::size_t slot) {
     if (set.input_digests() == before.digests) return set.restore();
   } catch (const ProblemFailure&) {
     // It will be met again when the set is drawn anew.
+  } catch (const c10::OutOfMemoryError&) {
+    // As above.
   }
   // A problem that draws other inputs under the same seed.
   sets_[slot].reset();

@@ -23,6 +23,9 @@ struct ProblemFailure {
   std::string log;      ///< Python's traceback, if any
 };
 
+/// The cause of a failure for want of memory, host's or device's.
+inline constexpr std::string_view kDoesNotFit = "does_not_fit";
+
 /// An argument of Model.forward and its tensor, where it is one.
 struct Argument {
   pybind11::object object;

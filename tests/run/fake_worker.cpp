@@ -92,6 +92,9 @@ class FakeJudge {
     if (mode_ == "fails_problem")
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "import_failed"}, {"message", "no module"}, {"log", "line 1"}});
+    if (mode_ == "fails_once" && index_ == 0)
+      return reply(MessageType::kProblemFailure,
+                   json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
     if (memory_share_ < 1 && mode_ == "does_not_fit_shared")
       return reply(MessageType::kProblemFailure,
                    json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});

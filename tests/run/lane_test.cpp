@@ -169,6 +169,11 @@ TEST(Lane, AProblemsFailureIsNotTheCandidates) {
   }
 }
 
+TEST(Lane, WhatFailsBesideACandidateIsOpenedWithoutIt) {
+  LaneBench bench("ok", "fails_once");
+  expect_correct(bench.judge());
+}
+
 class BadJudge : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadJudge, IsAHarnessFaultAndTheLaneGoesOn) {

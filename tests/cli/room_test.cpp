@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Memory that does not suffice beside a candidate: it must serve nobody who takes it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A problem whose inputs find no memory where that holds of how often they have been drawn.
+std::string problem_without_room(const std::string& condition) {
+  return fmt::format(R"(import torch
+
+N = 64
+calls = 0
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+def get_inputs():
+    global calls
+    calls += 1
+    if {}:
+        raise MemoryError("no more")
+    return [torch.rand(N, N)]
+
+
+def get_init_inputs():
+    return []
+)",
+                     condition);
+}
+
+TEST(Room, WhoLeavesNoneIsNotJudgedByLess) {
+  const TempFolder folder;
+  // Draws: one to describe the problem, in a process of its own, and one for each trial; then one
+  // for each family.
+  const std::map<std::string, std::string> conditions{
+      {"1_Never", "calls == 1"}, {"2_Trials", "calls == 3"}, {"3_Family", "calls == 8"}};
+  for (const auto& [name, condition] : conditions) {
+    folder.write("set/level1/" + name + ".py", problem_without_room(condition));
+    folder.write("candidates/me/" + name + ".py",
+                 "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+                 "    def forward(self, x):\n        return torch.add(x, 1)\n");
+  }
+  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                  (folder.path() / "candidates").string(), "--device", "cpu",
+                                  "--out", (folder.path() / "run.jsonl").string()});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  std::map<std::string, Record> records;
+  for (const Record& record : read_run(folder.path() / "run.jsonl").records)
+    records[record.problem.str()] = record;
+  ASSERT_EQ(records.size(), conditions.size());
+  EXPECT_EQ(records.at("level1/1_Never").outcome, Outcome::kProblemFailure);
+  const Record& trials = records.at("level1/2_Trials");
+  EXPECT_EQ(trials.outcome, Outcome::kOutOfMemory);
+  EXPECT_EQ(trials.cause, "no_room_to_judge");
+  EXPECT_THAT(trials.message, HasSubstr("beside it the reference finds no room"));
+  const Record& family = records.at("level1/3_Family");
+  EXPECT_EQ(family.outcome, Outcome::kCorrect) << family.message;
+  EXPECT_THAT(family.flags, Contains("family_unchecked"));
+}
+
+}  // namespace
+}  // namespace kbench::test
