@@ -107,13 +107,14 @@ void Evaluation::run_ghost() {
   try {
     message = send_call(slot, protocol::CallMode::kGhost);
   } catch (const CandidateFailure&) {
-    return;  // it cannot do without them
+    // It cannot do without them, or has noticed.
+    return flag("ghost_unchecked");
   }
   const auto called = called_of(message);
-  if (!called) return;
   // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
-  const bool all_held = problem_.options().device == "cpu" || called->launches == 0;
-  if (!all_held || called->unseen != 0) return;
+  const bool all_held = called && (problem_.options().device == "cpu" || called->launches == 0) &&
+                        called->unseen == 0;
+  if (!all_held) return flag("ghost_unchecked");
   if (judge_outputs(slot, problem_.slot_set(slot)).wrong_elements > 0) return;
   is_ghost_ = true;
   verdict_.record.kernel_class = "library";

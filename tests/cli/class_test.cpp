@@ -82,6 +82,7 @@ TEST_F(Class, KernelsThatChangeNothingMakeNothingOwn) {
       EXPECT_EQ(record.kernel_class, classes.at(name));
       const bool is_ghost = classes.at(name) == "library";
       EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_ghost ? 1 : 0);
+      EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), name == "needs_them" ? 1 : 0);
     }
   }
 }
