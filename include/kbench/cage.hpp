@@ -69,7 +69,8 @@ class CageForker {
   CageForker& operator=(const CageForker&) = delete;
 
   /// As fork(): the child's number, 0 in the child, which leads a session of its own, and -1 with
-  /// errno. The number is this process's name for it; it has another one for itself.
+  /// errno (EAGAIN: there were namespaces before, and for two seconds there have been none). The
+  /// number is this process's name for it; it has another one for itself.
   pid_t fork();
   /// The same for a process that is not to be caged.
   pid_t fork_plainly();

@@ -93,6 +93,9 @@ void greet(int fd) {
   ::close(fd);
 }
 
+/// Two seconds in all.
+constexpr int kForkAttempts = 20, kForkPause_us = 100'000;
+
 std::pair<Fd, Fd> greeting_pair() {
   auto pair = socket_pair();
   const int on = 1;
@@ -117,12 +120,19 @@ CageForker::CageForker() : helpers_work_(landlock_abi() > 0) {}
 CageForker::~CageForker() = default;
 
 pid_t CageForker::fork() {
-  if (helpers_work_) {
+  for (int attempt = 1; helpers_work_; ++attempt) {
     const pid_t pid = fork_by_helper();
     helped_ = helped_ || pid >= 0;
     if (pid >= 0) return pid;
-    // What has worked may work again: others may have had all namespaces for the moment.
+    // What has worked may work again: others may have had all namespaces for the moment. A thinner
+    // cage instead would be one for whoever takes them.
     helpers_work_ = helped_;
+    if (!helped_) break;
+    if (attempt == kForkAttempts) {
+      errno = EAGAIN;
+      return -1;
+    }
+    ::usleep(kForkPause_us);
   }
   return fork_plainly();
 }

@@ -95,7 +95,7 @@ const std::map<std::string, Expectation>& samples() {
         kWrong, kWrong}},
       {"raises_when_timed",
        {"1_Affine",
-        affine(counting, "self.calls += 1\nassert self.calls < 6\n" + kAffine),
+        affine(counting, "self.calls += 1\nassert self.calls < 9\n" + kAffine),
         kRight,
         kRight,
         {"timing_failed"}}},

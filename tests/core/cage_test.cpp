@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/cage_steps.hpp"
 #include "core/forked.hpp"
 #include "core/scratch_folder.hpp"
 
@@ -325,6 +327,35 @@ TEST_F(Cage, HasNoPrivilegesAndGetsNone) {
               return text;
             }),
             "0000000000000000 0000000000000000 1 ");
+}
+
+TEST_F(Cage, WhereTheNamespacesAreAllTakenThereIsNoThinnerOne) {
+  KBENCH_NEEDS(kPidNamespace);
+  auto [ours, theirs] = socket_pair();
+  const int out = theirs.value();
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    // A namespace of its own, whose limits are nobody else's.
+    if (::unshare(CLONE_NEWUSER) != 0 || !map_itself(user, group)) ::_exit(3);
+    CageForker forker;
+    const pid_t first = forker.fork();
+    if (first == 0) ::_exit(0);
+    std::ofstream("/proc/sys/user/max_user_namespaces") << "0" << std::flush;
+    const pid_t second = forker.fork();
+    const int why = errno;
+    if (second == 0) ::_exit(0);
+    const std::string text = std::string(first > 0 ? "first " : "") +
+                             (second < 0 && why == EAGAIN ? "no second" : "second");
+    ::_exit(::write(out, text.data(), text.size()) > 0 ? 0 : 1);
+  }
+  theirs.reset();
+  const std::string text = read_to_end(ours.value());
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  if (outcome_of(status) == 3) GTEST_SKIP() << "this machine gives no user namespace";
+  EXPECT_EQ(text, "first no second");
 }
 
 TEST_F(Cage, WithoutNamespacesTheRestHolds) {
