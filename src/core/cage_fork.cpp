@@ -15,9 +15,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "core/cage_steps.hpp"
 #include "core/landlock.hpp"
@@ -94,7 +96,8 @@ void greet(int fd) {
 }
 
 /// Two seconds in all.
-constexpr int kForkAttempts = 20, kForkPause_us = 100'000;
+constexpr int kForkAttempts = 20;
+constexpr std::chrono::milliseconds kForkPause{100};
 
 std::pair<Fd, Fd> greeting_pair() {
   auto pair = socket_pair();
@@ -132,7 +135,7 @@ pid_t CageForker::fork() {
       errno = EAGAIN;
       return -1;
     }
-    ::usleep(kForkPause_us);
+    std::this_thread::sleep_for(kForkPause);
   }
   return fork_plainly();
 }

@@ -75,8 +75,8 @@ class Cage : public testing::Test {
   }
 
   static bool here(CagePart part) {
-    static const CageParts parts = probe_cage();
-    return parts.has(part);
+    static const CageParts kParts = probe_cage();
+    return kParts.has(part);
   }
 
   fs::path folder_ = [] {
@@ -254,10 +254,10 @@ TEST_F(Cage, ItsGroupCanBeStoppedAndGoesOn) {
   });
   theirs.reset();
   const auto answers = [&] {
-    if (::write(ours.value(), "x", 1) != 1) return false;
-    pollfd poll{ours.value(), POLLIN, 0};
+    if (::write(other, "x", 1) != 1) return false;
+    pollfd poll{other, POLLIN, 0};
     char byte = 0;
-    return ::poll(&poll, 1, 200) == 1 && ::read(ours.value(), &byte, 1) == 1;
+    return ::poll(&poll, 1, 200) == 1 && ::read(other, &byte, 1) == 1;
   };
   EXPECT_TRUE(answers());
   ::kill(-pid, SIGSTOP);
