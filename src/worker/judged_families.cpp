@@ -231,7 +231,7 @@ std::map<std::string, std::string> JudgedProblem::families_left_out() const {
   std::map<std::string, std::string> reasons;
   for (const auto& [name, family] : families_)
     if (!family.why_not.empty()) reasons[name] = family.why_not;
-  for (const auto& name : no_room_) reasons[name] = "beside the candidate there was no room for it";
+  for (const auto& name : no_room_) reasons[name] = "there was no room for it in memory";
   return reasons;
 }
 

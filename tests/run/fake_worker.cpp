@@ -77,9 +77,15 @@ class FakeJudge {
     abort();
   }
 
+  void fail(const char* cause, const char* message, const char* log = "") {
+    reply(MessageType::kProblemFailure, json{{"cause", cause}, {"message", message}, {"log", log}});
+  }
+
   void answer_problem(const Message& message) {
     const MessageType type = message.type;
-    memory_share_ = json::parse(message.body).value("memory_share", 1.0);
+    const json body = json::parse(message.body);
+    memory_share_ = body.value("memory_share", 1.0);
+    const bool is_ahead = body.value("draw_all", false);
     if (mode_ == "dies_on_problem") die("the reference went up in smoke");
     if (mode_ == "hangs_up_on_problem") exit(0);
     if (mode_ == "never_answers") stay_forever();
@@ -89,20 +95,12 @@ class FakeJudge {
     if (mode_ == "answers_another_json") return reply(kind, "[1, 2]");
     if (mode_ == "answers_half") return reply(kind, "{\"signature\": {\"problem\": 3}}");
     if (mode_ == "answers_out_of_turn") return reply(MessageType::kHealthy, "{}");
-    if (mode_ == "fails_problem")
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "import_failed"}, {"message", "no module"}, {"log", "line 1"}});
-    if (mode_ == "fails_once" && index_ == 0)
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
-    if (memory_share_ < 1 && mode_ == "does_not_fit_shared")
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "does_not_fit"}, {"message", "too large"}, {"log", ""}});
-    if (mode_ == "never_opens_ahead" && json::parse(message.body).value("draw_all", false))
-      stay_forever();
-    if (mode_ == "fails_ahead" && json::parse(message.body).value("draw_all", false))
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "out_of_memory"}, {"message", "too much"}, {"log", ""}});
+    if (mode_ == "fails_problem") return fail("import_failed", "no module", "line 1");
+    if ((mode_ == "fails_once" && index_ == 0) ||
+        (mode_ == "does_not_fit_shared" && memory_share_ < 1))
+      return fail("does_not_fit", "too large");
+    if (mode_ == "never_opens_ahead" && is_ahead) stay_forever();
+    if (mode_ == "fails_ahead" && is_ahead) return fail("out_of_memory", "too much");
     if (mode_ == "fails_problem_halfway") return reply(MessageType::kProblemFailure, "{}");
     if (mode_ == "speaks_garbage") return shout();
     const json found = to_json(signature());
@@ -116,9 +114,7 @@ class FakeJudge {
   }
 
   void measure() {
-    if (mode_ == "cannot_measure")
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "out_of_memory"}, {"message", "no room"}, {"log", ""}});
+    if (mode_ == "cannot_measure") return fail("out_of_memory", "no room");
     if (mode_ == "dies_on_measuring") die("the copy went up in smoke");
     reply(MessageType::kMeasured,
           json{{"memory_bytes_s", 4e12}, {"flops_s", {{"fp32", 5e13}, {"tf32", 4e14}}}});
@@ -129,9 +125,7 @@ class FakeJudge {
     if (mode_ == "never_audits") return;
     if (mode_ == "audits_half")
       return reply(MessageType::kAudited, json{{"answers", {{"zeros", {{"passes", 3}}}}}});
-    if (mode_ == "fails_audit")
-      return reply(MessageType::kProblemFailure,
-                   json{{"cause", "reference_raised"}, {"message", "it raises"}, {"log", ""}});
+    if (mode_ == "fails_audit") return fail("reference_raised", "it raises");
     reply(MessageType::kAudited,
           json{{"answers", {{"zeros", {{"passes", true}, {"tolerance", 3e-5}}}}},
                {"families_left_out", {{"nan", "the reference is not finite"}}}});

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A lane against workers that misbehave: each candidate gets a record, and nothing hangs.
-#include "run/lane.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
+#include "run/lane_bench.hpp"
 #include "run/spare_pool.hpp"
 
 namespace kbench::run {
@@ -22,72 +21,6 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-/// A lane behind a fake worker, with candidates whose code is ready.
-class LaneBench {
- public:
-  LaneBench(const std::string& zygote, const std::string& judge,
-            const std::string& candidate = "ok", bool gpu = false, int cancel_fd = -1,
-            std::size_t memory = std::size_t{1} << 30, std::size_t lanes = 1,
-            bool with_spares = false)
-      : host_(fake_installation(zygote, judge, candidate), cancel_fd, short_limits()) {
-    problem_.key = "level1/1_Fake";
-    problem_.source = "class Model: pass\n";
-    options_.device = gpu ? "cuda:0" : "cpu";
-    LaneSetup setup;
-    setup.host = &host_;
-    setup.device = {options_.device, "fake", std::nullopt};
-    if (gpu) setup.device.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
-    setup.turns = &turns;
-    setup.lanes = lanes;
-    if (with_spares) setup.spares = &spares_.emplace(host_, "cuda:0", turns, 1, cancel_fd);
-    setup.options = &options_;
-    setup.secret = "s";
-    setup.memory_limit_bytes = memory;
-    setup.cancel_fd = cancel_fd;
-    lane_.emplace(std::move(setup));
-  }
-
-  Prepared prepared(const std::string& problem_hash = "1") const {
-    Prepared prepared;
-    prepared.candidate = &candidate_;
-    prepared.problem = &problem_;
-    prepared.record.model = "me";
-    prepared.record.problem_hash = problem_hash;
-    prepared.record.flags = {"public_seed"};
-    prepared.bound.emplace();
-    std::promise<CompileResult> compiled;
-    compiled.set_value(Artifact{});
-    prepared.compiled = compiled.get_future().share();
-    return prepared;
-  }
-  /// Judges one candidate within limits of time.
-  Record judge(Prepared& item, std::vector<Prepared*> following = {}) {
-    const Stopwatch watch;
-    details = json::object();
-    lane_->judge(item, following, details);
-    return item.record;
-  }
-  Record judge() {
-    Prepared item = prepared();
-    return judge(item);
-  }
-
-  json details;
-  DeviceTurns turns;  ///< as other lanes of the device see them
-
- private:
-  WorkerHost host_;
-  Problem problem_;
-  Candidate candidate_;
-  EvalOptions options_;
-  std::optional<SparePool> spares_;
-  std::optional<Lane> lane_;
-};
-
-void expect_correct(const Record& record) {
-  EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
-}
 
 void expect_judge_died(const Record& record) {
   EXPECT_EQ(record.outcome, Outcome::kHarnessFault);
@@ -273,15 +206,6 @@ TEST(Lane, CancellingEndsJudging) {
   }
 }
 
-/// A candidate whose compiler could not be run.
-Prepared without_compiler(const LaneBench& bench) {
-  Prepared item = bench.prepared();
-  std::promise<CompileResult> compiled;
-  compiled.set_exception(std::make_exception_ptr(Error("kbench-cc cannot be started")));
-  item.compiled = compiled.get_future().share();
-  return item;
-}
-
 TEST(Lane, ACompilerThatCannotRunIsAHarnessFaultOfThatCandidateAlone) {
   LaneBench bench("ok", "ok");
   Prepared item = without_compiler(bench);
@@ -298,107 +222,6 @@ TEST(Lane, WhatIsDecidedIsNotRun) {
   Prepared item = bench.prepared();
   decide(item, Outcome::kRejected, Stage::kRoster, "empty", "no code");
   EXPECT_EQ(bench.judge(item).outcome, Outcome::kRejected);
-}
-
-/// What is judged after an item.
-std::vector<Prepared*> behind(std::span<Prepared> items, std::size_t index) {
-  std::vector<Prepared*> following;
-  following.reserve(items.size());
-  for (Prepared& item : items.subspan(index + 1)) following.push_back(&item);
-  return following;
-}
-
-TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
-  LaneBench bench("ok", "ok", "ok", true);
-  std::vector<Prepared> items;
-  items.reserve(4);
-  for (const char* hash : {"1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
-  for (std::size_t i = 0; i < items.size(); ++i)
-    expect_correct(bench.judge(items[i], behind(items, i)));
-}
-
-TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
-  LaneBench bench("ok", "fails_ahead", "ok", true, -1, std::size_t{1} << 30, 1, true);
-  Prepared first = bench.prepared("1"), second = bench.prepared("2");
-  expect_correct(bench.judge(first, {&second}));
-  expect_correct(bench.judge(second));
-}
-
-TEST(GpuLane, CancellingEndsALaneWhoseNextProblemIsBeingOpened) {
-  const CancelSwitch cancel;
-  LaneBench bench("ok", "never_opens_ahead", "ok", true, cancel.fd(), std::size_t{1} << 30, 1,
-                  true);
-  Prepared first = bench.prepared("1"), again = bench.prepared("1"), next = bench.prepared("2");
-  expect_correct(bench.judge(first));
-  std::this_thread::sleep_for(milliseconds(500));  // until a judge stands ready
-  std::thread later([&] {
-    std::this_thread::sleep_for(milliseconds(300));
-    cancel.pull();
-  });
-  EXPECT_THROW(bench.judge(again, {&next}), Cancelled);
-  later.join();
-  // And the lane ends: it neither waits for what will not be judged, nor throws.
-}
-
-TEST(GpuLane, WantOfMemoryBesideOthersIsLookedAtAgain) {
-  enum class Company { kLoadedAhead, kEnding, kNone };
-  for (const Company company : {Company::kLoadedAhead, Company::kEnding, Company::kNone}) {
-    LaneBench bench("ok", "second_is_out_of_memory", "ok", true);
-    Prepared first = bench.prepared(), second = bench.prepared();
-    // Of a large problem no process lingers.
-    if (company != Company::kEnding) first.needed_bytes = std::size_t{1} << 39;
-    std::vector<Prepared*> following;
-    if (company == Company::kLoadedAhead) following = {&second};
-    expect_correct(bench.judge(first, following));
-    EXPECT_EQ(bench.judge(second).outcome,
-              company == Company::kNone ? Outcome::kOutOfMemory : Outcome::kCorrect);
-  }
-}
-
-TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
-  LaneBench bench("ok", "ok", "ok", true);
-  Prepared current = bench.prepared();
-  Prepared next = without_compiler(bench);
-  expect_correct(bench.judge(current, {&next}));
-  EXPECT_EQ(bench.judge(next).cause, "compiler_failed");
-  expect_correct(bench.judge());
-}
-
-/// Limits aside, all that a bench with spares needs to be told.
-LaneBench with_spares(const char* judge, const char* candidate) {
-  return {"ok", judge, candidate, true, -1, std::size_t{1} << 30, 1, true};
-}
-
-TEST(GpuLane, RunsInProcessesThatStandReady) {
-  auto bench = with_spares("ok", "only_spares");
-  std::vector<Prepared> items;
-  items.reserve(5);
-  for (const char* hash : {"1", "1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    expect_correct(bench.judge(items[i], behind(items, i)));
-    EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
-  }
-}
-
-TEST(GpuLane, WhatLoadsSlowlyHoldsUpNobodyForLong) {
-  auto bench = with_spares("ok", "loads_slowly");
-  std::vector<Prepared> items;
-  items.reserve(4);
-  for (int i = 0; i < 4; ++i) items.push_back(bench.prepared());
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    expect_correct(bench.judge(items[i], behind(items, i)));
-    EXPECT_LT(items[i].record.seconds, 5);
-  }
-}
-
-TEST(GpuLane, SparesThatFailDelayOnlyThemselves) {
-  for (const char* mode : {"spare_dies", "spare_never_warms"}) {
-    for (const bool judge : {true, false}) {
-      auto bench = with_spares(judge ? mode : "ok", judge ? "ok" : mode);
-      Prepared item = bench.prepared();
-      expect_correct(bench.judge(item));
-    }
-  }
 }
 
 }  // namespace

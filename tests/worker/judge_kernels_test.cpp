@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -354,123 +353,6 @@ TEST_F(Kernels, TellWholeNumbersThatAreExactInTheirType) {
   for (const Case& one : cases) expected.insert(expected.end(), 6, one.whole);
   EXPECT_EQ(found(), expected);
   EXPECT_EQ(with_kernels(found), expected);
-}
-
-TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
-  KBENCH_NEEDS_NVRTC();
-  LaunchPlan plan;
-  LaunchPlan::Launch& launch = plan.launches.emplace_back();
-  launch.kernel = launch.symbol = "kbench_flush_l2";
-  launch.grid[0] = 3;
-  launch.block[0] = 64;
-  // Bytes are counted in sectors of 32: an unaligned buffer would touch one more.
-  alignas(32) std::array<std::uint64_t, 2000> buffer{};
-  const std::uint64_t vectors = buffer.size() / 2;
-  launch.arguments.resize(2);
-  launch.arguments[0].size = sizeof(void*);
-  launch.arguments[0].tensor = 0;
-  launch.arguments[1].size = sizeof vectors;
-  std::memcpy(launch.arguments[1].bytes.data(), &vectors, sizeof vectors);
-  KernelTensor tensor;
-  tensor.name = "buffer";
-  tensor.data = reinterpret_cast<std::byte*>(buffer.data());
-  tensor.size_bytes = buffer.size() * sizeof buffer[0];
-
-  const auto device = open_cpu_device();
-  device->load(ptx::testing::compile(std::string(run::kTimingKernelsText)), plan);
-  device->use_tensors(std::span(&tensor, 1));
-  device->watch({.count = true});
-  device->launch(launch);
-  const auto reports = device->take_reports();
-  ASSERT_EQ(reports.size(), 1u);
-  ASSERT_TRUE(reports[0].counters);
-  EXPECT_EQ(reports[0].counters->global_bytes, tensor.size_bytes);
-  EXPECT_EQ(reports[0].counters->unique_read_bytes, tensor.size_bytes);
-  EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
-}
-
-/// Runs kbench_veil over all of the words, by that key.
-void veil(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t nonce) {
-  LaunchPlan plan;
-  LaunchPlan::Launch& launch = plan.launches.emplace_back();
-  launch.kernel = launch.symbol = "kbench_veil";
-  launch.grid[0] = 3;
-  launch.block[0] = 32;
-  const std::uint64_t count = words.size() / 4;
-  launch.arguments.resize(4);
-  launch.arguments[0].size = sizeof(void*);
-  launch.arguments[0].tensor = 0;
-  int at = 1;
-  for (const std::uint64_t value : {count, key, nonce}) {
-    launch.arguments[static_cast<std::size_t>(at)].size = sizeof value;
-    std::memcpy(launch.arguments[static_cast<std::size_t>(at++)].bytes.data(), &value,
-                sizeof value);
-  }
-  KernelTensor tensor;
-  tensor.name = "inputs";
-  tensor.data = reinterpret_cast<std::byte*>(words.data());
-  tensor.size_bytes = words.size() * sizeof words[0];
-  const auto device = open_cpu_device();
-  device->load(ptx::testing::compile(std::string(run::kTimingKernelsText)), plan);
-  device->use_tensors(std::span(&tensor, 1));
-  device->launch(launch);
-}
-
-TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
-  KBENCH_NEEDS_NVRTC();
-  std::vector<std::uint32_t> words(2000);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i % 7);
-  const auto plain = words;
-  veil(words, 0x1234567890abcdef, 42);
-  // Equal words become different ones, and no more of them keep their value than chance allows.
-  EXPECT_GT(std::set<std::uint32_t>(words.begin(), words.end()).size(), words.size() - 3);
-  std::size_t bits = 0;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    bits += static_cast<std::size_t>(std::popcount(words[i] ^ plain[i]));
-  EXPECT_NEAR(static_cast<double>(bits), 16.0 * static_cast<double>(words.size()),
-              500);  // of 32,000, with a standard deviation of 126
-  auto other = words;
-  veil(other, 0x1234567890abcdef, 43);
-  EXPECT_NE(other, plain) << "another nonce is another veil";
-  veil(words, 0x1234567890abcdef, 42);
-  EXPECT_EQ(words, plain);
-}
-
-TEST(VeilKernel, IsPhilox) {
-  KBENCH_NEEDS_NVRTC();
-  // Random123's known answer of philox4x32-10 for counter and key of zeros.
-  std::vector<std::uint32_t> words(4, 0);
-  veil(words, 0, 0);
-  EXPECT_EQ(words, (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-}
-
-/// What kbench_hold leaves in its signals, which begin as `released` and 0.
-std::array<unsigned, 2> held(unsigned released, std::uint64_t limit_ns) {
-  alignas(32) std::array<unsigned, 2> signals{released, 0};
-  LaunchPlan plan;
-  LaunchPlan::Launch& launch = plan.launches.emplace_back();
-  launch.kernel = launch.symbol = "kbench_hold";
-  launch.grid[0] = launch.block[0] = 1;
-  launch.arguments.resize(2);
-  launch.arguments[0].size = sizeof(void*);
-  launch.arguments[0].tensor = 0;
-  launch.arguments[1].size = sizeof limit_ns;
-  std::memcpy(launch.arguments[1].bytes.data(), &limit_ns, sizeof limit_ns);
-  KernelTensor tensor;
-  tensor.name = "signals";
-  tensor.data = reinterpret_cast<std::byte*>(signals.data());
-  tensor.size_bytes = sizeof signals;
-  const auto device = open_cpu_device();
-  device->load(ptx::testing::compile(std::string(run::kTimingKernelsText)), plan);
-  device->use_tensors(std::span(&tensor, 1));
-  device->launch(launch);
-  return signals;
-}
-
-TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
-  KBENCH_NEEDS_NVRTC();
-  EXPECT_EQ(held(1, 60'000'000'000), (std::array<unsigned, 2>{1, 0}));
-  EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
 }
 
 }  // namespace

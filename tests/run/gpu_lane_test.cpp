@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// A GPU's lane against workers that misbehave: what is started, opened and kept ahead.
+#include <gtest/gtest.h>
+
+#include <span>
+#include <thread>
+
+#include "run/lane_bench.hpp"
+
+namespace kbench::run {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// What is judged after an item.
+std::vector<Prepared*> behind(std::span<Prepared> items, std::size_t index) {
+  std::vector<Prepared*> following;
+  following.reserve(items.size());
+  for (Prepared& item : items.subspan(index + 1)) following.push_back(&item);
+  return following;
+}
+
+TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
+  LaneBench bench("ok", "ok", "ok", true);
+  std::vector<Prepared> items;
+  items.reserve(4);
+  for (const char* hash : {"1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    expect_correct(bench.judge(items[i], behind(items, i)));
+}
+
+TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
+  LaneBench bench("ok", "fails_ahead", "ok", true, -1, std::size_t{1} << 30, 1, true);
+  Prepared first = bench.prepared("1"), second = bench.prepared("2");
+  expect_correct(bench.judge(first, {&second}));
+  expect_correct(bench.judge(second));
+}
+
+TEST(GpuLane, CancellingEndsALaneWhoseNextProblemIsBeingOpened) {
+  const CancelSwitch cancel;
+  LaneBench bench("ok", "never_opens_ahead", "ok", true, cancel.fd(), std::size_t{1} << 30, 1,
+                  true);
+  Prepared first = bench.prepared("1"), again = bench.prepared("1"), next = bench.prepared("2");
+  expect_correct(bench.judge(first));
+  std::this_thread::sleep_for(milliseconds(500));  // until a judge stands ready
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    cancel.pull();
+  });
+  EXPECT_THROW(bench.judge(again, {&next}), Cancelled);
+  later.join();
+  // And the lane ends: it neither waits for what will not be judged, nor throws.
+}
+
+TEST(GpuLane, WantOfMemoryBesideOthersIsLookedAtAgain) {
+  enum class Company { kLoadedAhead, kEnding, kNone };
+  for (const Company company : {Company::kLoadedAhead, Company::kEnding, Company::kNone}) {
+    LaneBench bench("ok", "second_is_out_of_memory", "ok", true);
+    Prepared first = bench.prepared(), second = bench.prepared();
+    // Of a large problem no process lingers.
+    if (company != Company::kEnding) first.needed_bytes = std::size_t{1} << 39;
+    std::vector<Prepared*> following;
+    if (company == Company::kLoadedAhead) following = {&second};
+    expect_correct(bench.judge(first, following));
+    EXPECT_EQ(bench.judge(second).outcome,
+              company == Company::kNone ? Outcome::kOutOfMemory : Outcome::kCorrect);
+  }
+}
+
+TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
+  LaneBench bench("ok", "ok", "ok", true);
+  Prepared current = bench.prepared();
+  Prepared next = without_compiler(bench);
+  expect_correct(bench.judge(current, {&next}));
+  EXPECT_EQ(bench.judge(next).cause, "compiler_failed");
+  expect_correct(bench.judge());
+}
+
+/// Limits aside, all that a bench with spares needs to be told.
+LaneBench with_spares(const char* judge, const char* candidate) {
+  return {"ok", judge, candidate, true, -1, std::size_t{1} << 30, 1, true};
+}
+
+TEST(GpuLane, RunsInProcessesThatStandReady) {
+  auto bench = with_spares("ok", "only_spares");
+  std::vector<Prepared> items;
+  items.reserve(5);
+  for (const char* hash : {"1", "1", "1", "2", "2"}) items.push_back(bench.prepared(hash));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    expect_correct(bench.judge(items[i], behind(items, i)));
+    EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
+  }
+}
+
+TEST(GpuLane, WhatLoadsSlowlyHoldsUpNobodyForLong) {
+  auto bench = with_spares("ok", "loads_slowly");
+  std::vector<Prepared> items;
+  items.reserve(4);
+  for (int i = 0; i < 4; ++i) items.push_back(bench.prepared());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    expect_correct(bench.judge(items[i], behind(items, i)));
+    EXPECT_LT(items[i].record.seconds, 5);
+  }
+}
+
+TEST(GpuLane, SparesThatFailDelayOnlyThemselves) {
+  for (const char* mode : {"spare_dies", "spare_never_warms"}) {
+    for (const bool judge : {true, false}) {
+      auto bench = with_spares(judge ? mode : "ok", judge ? "ok" : mode);
+      Prepared item = bench.prepared();
+      expect_correct(bench.judge(item));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kbench::run

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The kernels that run before timed calls, on the CPU executor.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "ptx/nvrtc_helper.hpp"
+#include "run/judge_kernels_text.hpp"
+#include "worker/device.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Runs a kernel that takes some memory and then these numbers; what it did, if `count`.
+std::vector<LaunchReport> run(const char* kernel, std::uint32_t blocks, std::uint32_t threads,
+                              std::span<std::byte> memory,
+                              std::initializer_list<std::uint64_t> numbers, bool count = false) {
+  LaunchPlan plan;
+  LaunchPlan::Launch& launch = plan.launches.emplace_back();
+  launch.kernel = launch.symbol = kernel;
+  launch.grid[0] = blocks;
+  launch.block[0] = threads;
+  LaunchArgument pointer;
+  pointer.size = sizeof(void*);
+  pointer.tensor = 0;
+  launch.arguments.push_back(pointer);
+  for (const std::uint64_t number : numbers) {
+    LaunchArgument argument;
+    argument.size = sizeof number;
+    std::memcpy(argument.bytes.data(), &number, sizeof number);
+    launch.arguments.push_back(argument);
+  }
+  KernelTensor tensor;
+  tensor.name = "memory";
+  tensor.data = memory.data();
+  tensor.size_bytes = memory.size();
+  const auto device = open_cpu_device();
+  device->load(ptx::testing::compile(std::string(kbench::run::kTimingKernelsText)), plan);
+  device->use_tensors(std::span(&tensor, 1));
+  if (count) device->watch({.count = true});
+  device->launch(launch);
+  return device->take_reports();
+}
+
+TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
+  KBENCH_NEEDS_NVRTC();
+  // Bytes are counted in sectors of 32: an unaligned buffer would touch one more.
+  alignas(32) std::array<std::uint64_t, 2000> buffer{};
+  const auto bytes = std::as_writable_bytes(std::span(buffer));
+  const auto reports = run("kbench_flush_l2", 3, 64, bytes, {buffer.size() / 2}, true);
+  ASSERT_EQ(reports.size(), 1u);
+  ASSERT_TRUE(reports[0].counters);
+  EXPECT_EQ(reports[0].counters->global_bytes, bytes.size());
+  EXPECT_EQ(reports[0].counters->unique_read_bytes, bytes.size());
+  EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
+}
+
+/// Runs kbench_veil over all of the words, by that key.
+void veil(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t nonce) {
+  run("kbench_veil", 3, 32, std::as_writable_bytes(std::span(words)),
+      {words.size() / 4, key, nonce});
+}
+
+TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
+  KBENCH_NEEDS_NVRTC();
+  std::vector<std::uint32_t> words(2000);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i % 7);
+  const auto plain = words;
+  veil(words, 0x1234567890abcdef, 42);
+  // Equal words become different ones, and no more of them keep their value than chance allows.
+  EXPECT_GT(std::set<std::uint32_t>(words.begin(), words.end()).size(), words.size() - 3);
+  std::size_t bits = 0;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    bits += static_cast<std::size_t>(std::popcount(words[i] ^ plain[i]));
+  EXPECT_NEAR(static_cast<double>(bits), 16.0 * static_cast<double>(words.size()),
+              500);  // of 32,000, with a standard deviation of 126
+  auto other = words;
+  veil(other, 0x1234567890abcdef, 43);
+  EXPECT_NE(other, plain) << "another nonce is another veil";
+  veil(words, 0x1234567890abcdef, 42);
+  EXPECT_EQ(words, plain);
+}
+
+TEST(VeilKernel, IsPhilox) {
+  KBENCH_NEEDS_NVRTC();
+  // Random123's known answer of philox4x32-10 for counter and key of zeros.
+  std::vector<std::uint32_t> words(4, 0);
+  veil(words, 0, 0);
+  EXPECT_EQ(words, (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+}
+
+/// What kbench_hold leaves in its signals, which begin as `released` and 0.
+std::array<unsigned, 2> held(unsigned released, std::uint64_t limit_ns) {
+  alignas(32) std::array<unsigned, 2> signals{released, 0};
+  run("kbench_hold", 1, 1, std::as_writable_bytes(std::span(signals)), {limit_ns});
+  return signals;
+}
+
+TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
+  KBENCH_NEEDS_NVRTC();
+  EXPECT_EQ(held(1, 60'000'000'000), (std::array<unsigned, 2>{1, 0}));
+  EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
+}
+
+}  // namespace
+}  // namespace kbench::worker
