@@ -95,6 +95,14 @@ class CageForker {
   std::unique_ptr<Helper> mine_;                      ///< in the child: what forked it
 };
 
+/// In a caged process: from here on the calling thread, and what it starts, opens nothing of the
+/// cage's list any more whose path begins with one of these. What is open stays so. False where the
+/// cage has no files, or the kernel refuses.
+bool narrow_cage(std::span<const std::string_view> prefixes);
+/// The same for GPUs. A process that is stopped computes on with what it has queued in a context of
+/// which nobody knows, its own second one or a child's: once it has its context it needs no other.
+bool close_gpus();
+
 /// What this machine gives for a cage, found out by putting one on.
 CageParts probe_cage();
 

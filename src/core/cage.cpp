@@ -72,6 +72,14 @@ constexpr const char* kKernel[] = {"/proc", "/sys"};
 constexpr const char* kDevices[] = {"/dev/null",    "/dev/zero",        "/dev/full", "/dev/random",
                                     "/dev/urandom", "/dev/nvidia-caps", "/dev/dxg",  "/proc/self"};
 
+constexpr std::string_view kGpus[] = {"/dev/nvidia", "/dev/dxg"};
+
+/// What this process may open since it is caged.
+std::vector<FilePermission>& permitted() {
+  static std::vector<FilePermission> permissions;
+  return permissions;
+}
+
 /// Since Linux 6.14 each pid namespace has a bound of its own; before, this is the machine's.
 bool has_own_pid_max() {
   utsname system{};
@@ -165,11 +173,25 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   write_file("/proc/self/oom_score_adj", "1000");
   parts.add(CagePart::kLimits);
   add(CagePart::kPrivileges, drop_privileges());
-  add(CagePart::kFiles, landlock(permissions_of(setup, own_pids)));
+  auto permissions = permissions_of(setup, own_pids);
+  add(CagePart::kFiles, landlock(permissions));
+  if (parts.has(CagePart::kFiles)) permitted() = std::move(permissions);
   add(CagePart::kScopes, parts.has(CagePart::kFiles) && landlock_abi() >= kLandlockScopes);
   const bool held_back = own_pids || parts.has(CagePart::kScopes);
   add(CagePart::kSystemCalls, seccomp(held_back ? SignalRule::kAny : SignalRule::kItself));
 }
+
+bool narrow_cage(std::span<const std::string_view> prefixes) {
+  auto& permissions = permitted();
+  if (permissions.empty()) return false;
+  std::erase_if(permissions, [&](const FilePermission& permission) {
+    return std::ranges::any_of(
+        prefixes, [&](std::string_view prefix) { return permission.path.starts_with(prefix); });
+  });
+  return landlock(permissions);
+}
+
+bool close_gpus() { return narrow_cage(kGpus); }
 
 CageParts probe_cage() {
   auto [ours, theirs] = socket_pair();

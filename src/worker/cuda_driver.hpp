@@ -20,6 +20,8 @@
   X(cuMemGetInfo, "cuMemGetInfo_v2")                                                            \
   X(cuMemAlloc, "cuMemAlloc_v2")                                                                \
   X(cuMemFree, "cuMemFree_v2")                                                                  \
+  X(cuMemAllocAsync, "cuMemAllocAsync")                                                         \
+  X(cuMemFreeAsync, "cuMemFreeAsync")                                                           \
   X(cuMemHostAlloc, "cuMemHostAlloc")                                                           \
   X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2")                                  \
   X(cuMemFreeHost, "cuMemFreeHost")                                                             \
@@ -49,6 +51,7 @@
   X(cuLaunchKernelEx, "cuLaunchKernelEx")                                                       \
   X(cuStreamCreate, "cuStreamCreate")                                                           \
   X(cuStreamDestroy, "cuStreamDestroy_v2")                                                      \
+  X(cuStreamIsCapturing, "cuStreamIsCapturing")                                                 \
   X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                            \
   X(cuStreamEndCapture, "cuStreamEndCapture")                                                   \
   X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                          \

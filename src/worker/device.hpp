@@ -151,6 +151,9 @@ class Device {
   /// One report for each launch since the last time, also for one that failed; none on a GPU.
   virtual std::vector<LaunchReport> take_reports() { return {}; }
 
+  /// Opens all that this process will ever open of the device; see close_gpus().
+  virtual void open_whole() {}
+
   /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
   /// nothing that has yet to be written there.
   virtual void flush_cache() = 0;

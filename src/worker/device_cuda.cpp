@@ -179,6 +179,15 @@ void CudaDevice::load(std::string_view image, const LaunchPlan& plan) {
   }
 }
 
+void CudaDevice::open_whole() {
+  // All that is left after a context has been made: the pools of memory in stream order. Where
+  // there are none, none will be asked for.
+  CUdeviceptr first = 0;
+  if (cuda_.cuMemAllocAsync(&first, 1, nullptr) == CUDA_SUCCESS)
+    cuda_.cuMemFreeAsync(first, nullptr);
+  synchronize();
+}
+
 bool CudaDevice::load_other_build(std::string_view image, const LaunchPlan& plan) {
   try {
     load_into(other_, image, plan);

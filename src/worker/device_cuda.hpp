@@ -52,6 +52,7 @@ class CudaDevice final : public Device {
   void use_tensors(std::span<const KernelTensor> tensors) override;
   void launch(const LaunchPlan::Launch& launch) override;
 
+  void open_whole() override;
   void flush_cache() override;
   bool veils() const override { return veil_kernel_ != nullptr; }
   void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override;

@@ -24,6 +24,9 @@ struct LaunchRow {
   CUpti_CallbackId id;
   /// Where among a call's parameters stands what is launched: a pointer's number.
   std::size_t place;
+  /// Where the stream stands; where a configuration is the first parameter, among its fields.
+  std::size_t stream;
+  bool by_config = false;
 };
 
 constexpr auto kRuntime = CUPTI_CB_DOMAIN_RUNTIME_API;
@@ -31,22 +34,22 @@ constexpr auto kDriver = CUPTI_CB_DOMAIN_DRIVER_API;
 
 /// The calls that launch a kernel.
 constexpr LaunchRow kLaunches[] = {
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, 0},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, 0},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000, 0},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, 1},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, 1},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0, 6},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, 0, 6},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, 0, 6},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000, 0, 6},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, 1, 4, true},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, 1, 4, true},
 #if CUDA_VERSION >= 13000
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, 0},
-    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, 0},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, 0, 6},
+    {kRuntime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, 0, 6},
 #endif
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0},
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, 0},
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, 0},
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, 0},
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, 1},
-    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, 1},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0, 5},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, 0, 5},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, 0, 5},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, 0, 5},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, 1, 4, true},
+    {kDriver, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, 1, 4, true},
 };
 
 struct State {
@@ -55,6 +58,7 @@ struct State {
   std::vector<std::string_view> objects;
   std::map<std::string, bool, std::less<>> is_own;  ///< by the mangled name, of what was launched
   std::map<std::string, std::uint32_t> ran;         ///< since start()
+  std::uint64_t launched = 0, recorded = 0;         ///< since start()
   std::uint64_t read_back_bytes = 0;                ///< since start()
   std::size_t dropped = 0;
   CUpti_SubscriberHandle subscriber = nullptr;
@@ -94,17 +98,38 @@ const LaunchRow* launch_row(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return row == std::end(kLaunches) ? nullptr : row;
 }
 
+/// What is captured runs when its graph does.
+bool is_captured(const LaunchRow& row, const void* parameters) {
+  const auto* fields = static_cast<void* const*>(parameters);
+  if (row.by_config) fields = static_cast<void* const*>(fields[0]);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const auto stream = static_cast<CUstream>(fields[row.stream]);
+  return cuda_driver().cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// Both the driver's and the runtime's numbers for success are zero.
+bool has_succeeded(const CUpti_CallbackData& call) {
+  return call.functionReturnValue != nullptr && *static_cast<int*>(call.functionReturnValue) == 0;
+}
+
 void CUPTIAPI on_launch(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   const LaunchRow* row = launch_row(domain, id);
   if (row == nullptr) return;
   const bool enters = call.callbackSite == CUPTI_API_ENTER;
   if (domain == kRuntime) runtime_depth += enters ? 1 : -1;
-  if (!enters || call.symbolName == nullptr || call.functionParams == nullptr) return;
-  if (domain == kDriver && runtime_depth > 0) return;
+  if (call.functionParams == nullptr || (domain == kDriver && runtime_depth > 0)) return;
+  State& all = state();
+  if (!enters) {
+    if (!has_succeeded(call) || is_captured(*row, call.functionParams)) return;
+    const std::lock_guard lock(all.mutex);
+    ++all.launched;
+    return;
+  }
+  if (call.symbolName == nullptr) return;
   void* const launched = static_cast<void* const*>(call.functionParams)[row->place];
   const std::string_view name = call.symbolName;
-  State& all = state();
   const std::lock_guard lock(all.mutex);
   bool own = false;
   if (domain == kDriver)
@@ -118,8 +143,10 @@ void take(const ActivityRecords& records) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   for_records(records, [&](const CUpti_Activity& record) {
-    if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+    if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
       ++all.ran[name_of(reinterpret_cast<const KernelRecord&>(record))];
+      ++all.recorded;
+    }
     if (record.kind != CUPTI_ACTIVITY_KIND_MEMCPY) return;
     const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy6&>(record);
     if (copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH ||
@@ -183,6 +210,7 @@ void KernelLedger::start() {
   cupti()->cuptiActivityFlushAll(0);
   const std::lock_guard lock(state().mutex);
   state().ran.clear();
+  state().launched = state().recorded = 0;
   state().read_back_bytes = 0;
 }
 
@@ -191,7 +219,8 @@ LedgerEntry KernelLedger::stop() {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   LedgerEntry entry;
-  entry.complete = flushed && all.dropped == 0;
+  // Records that never came were not taken: somebody has turned them off.
+  entry.complete = flushed && all.dropped == 0 && all.recorded >= all.launched;
   entry.read_back_bytes = all.read_back_bytes;
   for (const auto& [name, count] : all.ran) {
     const auto launched = all.is_own.find(name);

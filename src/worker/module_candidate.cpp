@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 
+#include "kbench/cage.hpp"
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
 #include "worker/findings.hpp"
@@ -42,6 +43,8 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
   if (job.device != "cpu") {
     ledger_ = KernelLedger::open();
     warm_up_for(job.device, job.module.source);
+    device_->open_whole();
+    close_gpus();
   }
   python_.load();
 }

@@ -16,6 +16,7 @@
 namespace kbench::test {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -328,6 +329,65 @@ TEST_F(Gpu, OwnKernelsCanBeRequired) {
     EXPECT_EQ(record.kernel_class, own ? "own" : "library");
     EXPECT_EQ(record.cause.str(), own ? "" : "not_own_kernels");
   }
+}
+
+TEST_F(Gpu, LaunchesWithoutRecordsAreMissed) {
+  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+  const auto file =
+      folder_.write("off.py", module_with(R"(
+import ctypes
+
+
+def turn_records_off():
+    for version in (12, 13):
+        try:
+            ctypes.CDLL("libcupti.so.%d" % version).cuptiActivityDisable(10)
+        except OSError:
+            pass
+)",
+                                          "        turn_records_off()\n" + kPlainCall));
+  const auto result = run_kbench({"eval", "--candidate", file.string(), "--problem",
+                                  problem.string(), "--device", "cuda:0", "--out", out().string()});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const Record record = read_run(out()).records.at(0);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_EQ(record.kernel_class, "unknown");
+  EXPECT_THAT(record.flags, Contains("ledger_lost"));
+}
+
+TEST_F(Gpu, NothingButItsFirstContextReachesTheDevice) {
+  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+  const auto file = folder_.write("contexts.py", module_with(R"(
+import ctypes
+import os
+import subprocess
+import sys
+
+program = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context = ctypes.c_void_p()
+failed = cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+print("no context" if failed else "a context")
+"""
+child = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True).stdout
+cuda = ctypes.CDLL("libcuda.so.1")
+second = cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0)
+threads = [open("/proc/self/task/%s/comm" % task).read().strip()
+           for task in os.listdir("/proc/self/task")]
+if child.strip() != "no context" or second == 0:
+    raise RuntimeError("the child has %s, the second is %d" % (child.strip(), second))
+# Who was there before the device was closed could open it.
+if any(not name.startswith(("cuda", os.path.basename(open("/proc/self/comm").read().strip())))
+       for name in threads) or len([name for name in threads if not name.startswith("cuda")]) > 1:
+    raise RuntimeError("threads: %s" % threads)
+)",
+                                                             kPlainCall));
+  const auto result = run_kbench({"eval", "--candidate", file.string(), "--problem",
+                                  problem.string(), "--device", "cuda:0", "--out", out().string()});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  const Record record = read_run(out()).records.at(0);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
 }
 
 TEST_F(Gpu, WhatOnlyNvccCompilesRuns) {

@@ -145,6 +145,42 @@ TEST_F(Cage, ReadsAndWritesFromAList) {
   EXPECT_GT(fs::file_size(folder_ / "readable/file"), 0u);
 }
 
+TEST_F(Cage, CanBeNarrowedFromWithin) {
+  KBENCH_NEEDS(kFiles);
+  const fs::path file = folder_ / "readable/file";
+  fs::create_directories(folder_ / "own/below");
+  EXPECT_EQ(said([&] {
+              const Fd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+              const std::string readable = folder_ / "readable";
+              const std::string_view prefixes[] = {readable};
+              std::string text = narrow_cage(prefixes) ? "narrowed " : "as it was ";
+              text += reading(file);
+              std::thread([&] { text += reading(file); }).join();
+              text += ::system(("cat " + file.string() + " 2>/dev/null").c_str()) == 0 ? "read "
+                                                                                       : "denied ";
+              char byte = 0;
+              text += ::read(open.value(), &byte, 1) == 1 ? "open " : "shut ";
+              text += writing(folder_ / "own/new") + reading(folder_ / "own/file");
+              std::error_code error;
+              fs::rename(folder_ / "own/new", folder_ / "own/below/new", error);
+              text += error ? "stays " : "moved ";
+              return text + reading("/usr/bin/env");
+            }),
+            "narrowed denied denied denied open written read moved read ");
+}
+
+TEST_F(Cage, OpensNoGpuOnceTheyAreClosed) {
+  KBENCH_NEEDS(kFiles);
+  EXPECT_FALSE(close_gpus()) << "this process is in no cage";
+  if (!fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "no GPU on this machine";
+  EXPECT_EQ(said([] {
+              const std::string before = reading("/dev/nvidiactl");
+              const bool closed = close_gpus();
+              return before + (closed ? "closed " : "open ") + reading("/dev/nvidiactl");
+            }),
+            "read closed denied ");
+}
+
 TEST_F(Cage, SeesNothingOfItsParent) {
   KBENCH_NEEDS(kFiles);
   const pid_t outside = ::getpid();
