@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
@@ -22,11 +23,15 @@ using protocol::MessageType;
 constexpr auto kExitGrace = std::chrono::milliseconds(500);
 
 /// Whether a module may have something built in its first call, for which it is to have time: a
-/// compiler may have to make its precompiled header first.
+/// compiler may have to make its precompiled header first, and tuning compiles dozens of kernels.
 bool builds_late(const Prepared& prepared, const ReadyCode& code) {
+  if (code.kind != CandidateKind::kModule) return false;
   const bool ordered = prepared.scouted.valid() && prepared.scouted.get().builds.builds > 0;
-  return code.kind == CandidateKind::kModule && !ordered &&
-         code.module.source.find("cpp_extension") != std::string::npos;
+  const auto mentions = [&](std::string_view word) {
+    return code.module.source.find(word) != std::string::npos;
+  };
+  return (!ordered && mentions("cpp_extension")) || mentions("torch.compile") ||
+         mentions("autotune");
 }
 
 /// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.

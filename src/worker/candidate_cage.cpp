@@ -164,8 +164,6 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
   set_variable(environment, "TRITON_HOME", home.string());
   set_variable(environment, "TRITON_CACHE_DIR", (home / ".triton" / "cache").string());
   set_variable(environment, "TORCHINDUCTOR_CACHE_DIR", (temporary / "torchinductor").string());
-  // Its compilers in processes of their own would each import torch, and look for a GPU there.
-  set_variable(environment, "TORCHINDUCTOR_COMPILE_THREADS", "1");
   set_variable(environment, "USER", "kbench");
   set_variable(environment, "LOGNAME", "kbench");
   py::module_::import("tempfile").attr("tempdir") = py::none();

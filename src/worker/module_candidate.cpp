@@ -44,6 +44,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
     ledger_ = KernelLedger::open();
     warm_up_for(job.device, job.module.source);
     device_->open_whole();
+    keep_devices(job.module.source);
     close_gpus();
   }
   python_.load();

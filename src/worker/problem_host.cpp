@@ -144,6 +144,10 @@ void warm_up_for(const std::string& device, const std::string& text) {
   call_quietly(embedded_module("warm_up"), "warm_up", device, python_text(text));
 }
 
+void keep_devices(const std::string& text) {
+  call_in(embedded_module("warm_up"), "keep_devices", python_text(text));
+}
+
 std::string measured_peaks(const std::string& device) {
   return call_in(embedded_module("device_peaks"), "measured", device).cast<std::string>();
 }

@@ -141,6 +141,9 @@ void set_precision(const std::string& precision);
 void warm_up(const std::string& device);
 /// Of that, what a model with this text seems to call.
 void warm_up_for(const std::string& device, const std::string& text);
+/// Torch knows from here on, in this process and those that it forks, which GPUs there are without
+/// opening one; see close_gpus(). For a process that has opened one, to run a module of that text.
+void keep_devices(const std::string& text);
 /// Of that, the device alone.
 void touch_device(const std::string& device);
 /// What a copy and products reach there, as JSON of Peaks. Throws ProblemFailure.

@@ -3,7 +3,10 @@
 loaded."""
 
 import contextlib
+import importlib
+import os
 import re
+import sys
 
 import torch
 
@@ -67,3 +70,18 @@ def warm_up(device, text=None):
                 call(device)
     if text is None:
         _change_inputs(device)
+
+
+def keep_devices(text):
+    """Before a process opens no GPU any more: that there is one it knows from here on without asking,
+    and so do inductor's compilers, which are forked instead of started. `text` is its module's."""
+    torch.cuda.init()
+    torch.cuda.device_count()
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    os.environ["TORCHINDUCTOR_WORKER_START"] = "fork"
+    if "torch._inductor.config" in sys.modules:
+        sys.modules["torch._inductor.config"].worker_start_method = "fork"
+    if re.search("max[-_]autotune", text):
+        # What forks compile to be tuned is compiled once more here, one after the other; without
+        # them threads do it at once.
+        importlib.import_module("torch._inductor.config").compile_threads = 1
