@@ -97,7 +97,7 @@ class CageForker {
 
 /// In a caged process: from here on the calling thread, and what it starts, opens nothing of the
 /// cage's list any more whose path begins with one of these. What is open stays so. False where the
-/// cage has no files, or the kernel refuses.
+/// kernel refuses; nothing is done outside of a cage, or in one without files.
 bool narrow_cage(std::span<const std::string_view> prefixes);
 /// The same for GPUs. A process that is stopped computes on with what it has queued in a context of
 /// which nobody knows, its own second one or a child's: once it has its context it needs no other.

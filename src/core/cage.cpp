@@ -183,7 +183,7 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
 
 bool narrow_cage(std::span<const std::string_view> prefixes) {
   auto& permissions = permitted();
-  if (permissions.empty()) return false;
+  if (permissions.empty()) return true;
   std::erase_if(permissions, [&](const FilePermission& permission) {
     return std::ranges::any_of(
         prefixes, [&](std::string_view prefix) { return permission.path.starts_with(prefix); });

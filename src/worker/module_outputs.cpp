@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <algorithm>
 
-#include "worker/module_python.hpp"
+#include "worker/module_judged.hpp"
+#include "worker/tensor_types.hpp"
 
 namespace py = pybind11;
 
-// What a call of a module gave: looked at natively, once it has come back from Python.
+// What a call of a module gave: looked at natively, once it has come back from Python, and copied
+// to where the judge looks.
 namespace kbench::worker {
 namespace {
 
@@ -53,6 +57,60 @@ std::vector<at::Tensor> ModulePython::outputs_of(const py::object& called) const
   }
   check_structure(pair[0].cast<std::string>(), outputs.size());
   return outputs;
+}
+
+void ModuleCandidate::check_outputs(const std::vector<at::Tensor>& outputs) const {
+  std::size_t next = 0;
+  for (const BoundTensor& expected : job_.plan.tensors) {
+    if (expected.role != BoundTensor::Role::kOutput) continue;
+    if (next == outputs.size()) break;
+    const at::Tensor& output = outputs[next++];
+    if (output.sizes() != at::IntArrayRef(expected.info.shape))
+      throw CandidateFailure{
+          Outcome::kWrongShape, "shape",
+          fmt::format("output {} has shape {}, but the reference returns {}", expected.info.name,
+                      shape_text(output.sizes()), shape_text(expected.info.shape))};
+    if (output.scalar_type() != scalar_type(expected.info.dtype))
+      throw CandidateFailure{
+          Outcome::kWrongDtype, "dtype",
+          fmt::format("output {} is {}, but the reference returns {}", expected.info.name,
+                      dtype_name(output.scalar_type()), dtype_row(expected.info.dtype).name)};
+  }
+  const auto wanted =
+      std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);
+  if (outputs.size() != static_cast<std::size_t>(wanted))
+    throw CandidateFailure{
+        Outcome::kWrongShape, "output_count",
+        fmt::format("{} outputs, but the reference returns {}", outputs.size(), wanted)};
+}
+
+void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
+  const at::NoGradGuard no_grad;
+  std::size_t next = 0;
+  for (const auto& [tensor, buffer] : set.works) {
+    const BoundTensor& bound = job_.plan.tensors[tensor];
+    if (bound.role == BoundTensor::Role::kInput) continue;
+    if (bound.role == BoundTensor::Role::kState) {
+      const auto state = set.state.find(tensor);
+      if (state != set.state.end()) view(buffer, bound).copy_(state->second);
+      continue;
+    }
+    const at::Tensor& output = outputs.at(next++);
+    if (buffer.size_bytes() == 0) continue;
+    if (output.is_cpu() && !is_readable(static_cast<const std::byte*>(output.const_data_ptr()),
+                                        std::min(output.nbytes(), buffer.size_bytes())))
+      throw CandidateFailure{Outcome::kCheat, "unreadable_output",
+                             fmt::format("output {} lies in memory that cannot be read: somebody "
+                                         "means to compute it when it is",
+                                         bound.info.name)};
+    // Not by an operator of torch, of which candidates may register one of their own.
+    if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())
+      device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),
+                    buffer.size_bytes());
+    else
+      view(buffer, bound).copy_(output);
+  }
+  device_->synchronize();
 }
 
 }  // namespace kbench::worker

@@ -9,38 +9,14 @@
 #include <map>
 #include <thread>
 
+#include "cli/gpu_fixture.hpp"
 #include "cli/kbench_process.hpp"
-#include "cli/module_samples.hpp"
-#include "kbench/device_probe.hpp"
 
 namespace kbench::test {
 namespace {
 
-using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-class Gpu : public testing::Test {
- protected:
-  void SetUp() override {
-    gpus_ = probe_gpus();
-    if (gpus_.empty()) GTEST_SKIP() << "no GPU on this machine";
-    folder_.write("set/level1/1_AddOne.py", add_one_problem(1 << 22));
-    folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel());
-  }
-  std::vector<std::string> arguments(std::vector<std::string> more) const {
-    std::vector<std::string> all{"eval",         (folder_.path() / "set").string(),
-                                 "--candidates", (folder_.path() / "candidates").string(),
-                                 "--device",     "cuda:0",
-                                 "--out",        out().string()};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
-
-  std::vector<GpuInfo> gpus_;
-  TempFolder folder_;
-};
 
 TEST_F(Gpu, OneRunAtATime) {
   const std::filesystem::path lock = "/tmp/kbench-locks/" + gpus_[0].uuid + ".lock";
@@ -309,129 +285,6 @@ __global__ void k(const float* x, float* y, int n) {
   }
   EXPECT_EQ(expected[0], expected[1]);
   EXPECT_NE(expected[0], expected[2]);
-}
-
-TEST_F(Gpu, OwnKernelsCanBeRequired) {
-  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
-  const std::map<std::string, std::string> sources{{"own.py", module_with(kKernel + kLoad, kCall)},
-                                                   {"torch.py", module_with("", kPlainCall)}};
-  for (const auto& [name, source] : sources) {
-    SCOPED_TRACE(name);
-    const auto file = folder_.write(name, source);
-    const auto log = folder_.path() / (name + ".jsonl");
-    const auto result =
-        run_kbench({"eval", "--candidate", file.string(), "--problem", problem.string(), "--device",
-                    "cuda:0", "--out", log.string(), "--require", "own-kernels"});
-    ASSERT_EQ(result.status.code, 0) << result.error;
-    const Record record = read_run(log).records.at(0);
-    const bool own = name == "own.py";
-    EXPECT_EQ(to_string(record.outcome), own ? "correct" : "rejected") << record.message;
-    EXPECT_EQ(record.kernel_class, own ? "own" : "library");
-    EXPECT_EQ(record.cause.str(), own ? "" : "not_own_kernels");
-  }
-}
-
-TEST_F(Gpu, LaunchesWithoutRecordsAreMissed) {
-  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
-  const auto file =
-      folder_.write("off.py", module_with(R"(
-import ctypes
-
-
-def turn_records_off():
-    for version in (12, 13):
-        try:
-            ctypes.CDLL("libcupti.so.%d" % version).cuptiActivityDisable(10)
-        except OSError:
-            pass
-)",
-                                          "        turn_records_off()\n" + kPlainCall));
-  const auto result = run_kbench({"eval", "--candidate", file.string(), "--problem",
-                                  problem.string(), "--device", "cuda:0", "--out", out().string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const Record record = read_run(out()).records.at(0);
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
-  EXPECT_EQ(record.kernel_class, "unknown");
-  EXPECT_THAT(record.flags, Contains("ledger_lost"));
-}
-
-TEST_F(Gpu, NothingButItsFirstContextReachesTheDevice) {
-  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
-  const auto file = folder_.write("contexts.py", module_with(R"(
-import ctypes
-import os
-import subprocess
-import sys
-
-program = """
-import ctypes
-cuda = ctypes.CDLL("libcuda.so.1")
-context = ctypes.c_void_p()
-failed = cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-print("no context" if failed else "a context")
-"""
-child = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True).stdout
-cuda = ctypes.CDLL("libcuda.so.1")
-second = cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0)
-threads = [open("/proc/self/task/%s/comm" % task).read().strip()
-           for task in os.listdir("/proc/self/task")]
-if child.strip() != "no context" or second == 0:
-    raise RuntimeError("the child has %s, the second is %d" % (child.strip(), second))
-# Who was there before the device was closed could open it: CUDA's and CUPTI's alone.
-if len([name for name in threads if not name.startswith("cuda")]) > 3:
-    raise RuntimeError("threads: %s" % threads)
-)",
-                                                             kPlainCall));
-  const auto result = run_kbench({"eval", "--candidate", file.string(), "--problem",
-                                  problem.string(), "--device", "cuda:0", "--out", out().string()});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const Record record = read_run(out()).records.at(0);
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
-}
-
-TEST_F(Gpu, TorchCompilesBesideAClosedDevice) {
-  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
-  const auto file = folder_.write("compiled.py", module_with(R"(
-import torch._inductor.config as config
-
-compiled = torch.compile(
-    lambda x, scale, bias: (torch.eye(16, device=x.device) @ torch.relu(x)) * scale + bias,
-    mode="max-autotune-no-cudagraphs")
-if config.worker_start_method != "fork":
-    raise RuntimeError("compilers are started by " + config.worker_start_method)
-)",
-                                                             R"(
-        return compiled(x, self.scale, self.bias)
-)"));
-  const auto result =
-      run_kbench({"eval", "--candidate", file.string(), "--problem", problem.string(), "--device",
-                  "cuda:0", "--out", out().string(), "--timeout", "120"});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const Record record = read_run(out()).records.at(0);
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
-}
-
-TEST_F(Gpu, WhatOnlyNvccCompilesRuns) {
-  const auto doctor = run_kbench({"doctor"});
-  if (doctor.output.find("compiles what the split") == std::string::npos)
-    GTEST_SKIP() << "no nvcc of torch's CUDA on this machine (kbench doctor)";
-  const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
-  const auto source = folder_.write(
-      "managed.py", module_with(replaced(kKernel, "template <typename",
-                                         "__managed__ int calls;\ntemplate <typename") +
-                                    kLoad,
-                                kCall));
-  const auto result =
-      run_kbench({"eval", "--candidate", source.string(), "--problem", problem.string(), "--device",
-                  "cuda:0", "--out", out().string(), "--nvcc-timeout", "280"});
-  ASSERT_EQ(result.status.code, 0) << result.error;
-  const auto run = read_run(out());
-  ASSERT_THAT(run.records, SizeIs(1));
-  const Record& record = run.records[0];
-  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
-  ASSERT_TRUE(record.compile);
-  EXPECT_THAT(record.compile->way.str(), testing::StartsWith("nvcc "));
-  EXPECT_THAT(record.compile->fallback, testing::StartsWith("managed_variable: "));
 }
 
 }  // namespace

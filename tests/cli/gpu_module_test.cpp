@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What only a real GPU shows of modules: whose kernels run, and by which ways they reach it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/gpu_fixture.hpp"
+#include "cli/kbench_process.hpp"
+#include "cli/module_samples.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+
+class GpuModule : public Gpu {
+ protected:
+  /// What becomes of a module with this text.
+  Record judged(const std::string& source, const std::vector<std::string>& more = {}) {
+    const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+    const auto file = folder_.write("module.py", source);
+    const auto log = folder_.path() / ("module" + std::to_string(++modules_) + ".jsonl");
+    std::vector<std::string> all{"eval",      "--candidate",    file.string(),
+                                 "--problem", problem.string(), "--device",
+                                 "cuda:0",    "--out",          log.string()};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run_kbench(all);
+    EXPECT_EQ(result.status.code, 0) << result.error;
+    const auto run = read_run(log);
+    EXPECT_EQ(run.records.size(), 1u);
+    return run.records.empty() ? Record{} : run.records[0];
+  }
+
+ private:
+  int modules_ = 0;
+};
+
+TEST_F(GpuModule, OwnKernelsCanBeRequired) {
+  const std::vector<std::string> required{"--require", "own-kernels"};
+  const Record own = judged(module_with(kKernel + kLoad, kCall), required);
+  EXPECT_EQ(to_string(own.outcome), "correct") << own.message;
+  EXPECT_EQ(own.kernel_class, "own");
+  const Record torch = judged(module_with("", kPlainCall), required);
+  EXPECT_EQ(to_string(torch.outcome), "rejected") << torch.message;
+  EXPECT_EQ(torch.kernel_class, "library");
+  EXPECT_EQ(torch.cause.str(), "not_own_kernels");
+}
+
+TEST_F(GpuModule, LaunchesWithoutRecordsAreMissed) {
+  const Record record = judged(module_with(R"(
+import ctypes
+
+
+def turn_records_off():
+    for version in (12, 13):
+        try:
+            ctypes.CDLL("libcupti.so.%d" % version).cuptiActivityDisable(10)
+        except OSError:
+            pass
+)",
+                                           "        turn_records_off()\n" + kPlainCall));
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_EQ(record.kernel_class, "unknown");
+  EXPECT_THAT(record.flags, Contains("ledger_lost"));
+}
+
+TEST_F(GpuModule, NothingButItsFirstContextReachesTheDevice) {
+  const Record record = judged(module_with(R"(
+import ctypes
+import os
+import subprocess
+import sys
+
+program = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context = ctypes.c_void_p()
+failed = cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+print("no context" if failed else "a context")
+"""
+child = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True).stdout
+cuda = ctypes.CDLL("libcuda.so.1")
+second = cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0)
+threads = [open("/proc/self/task/%s/comm" % task).read().strip()
+           for task in os.listdir("/proc/self/task")]
+if child.strip() != "no context" or second == 0:
+    raise RuntimeError("the child has %s, the second is %d" % (child.strip(), second))
+# Who was there before the device was closed could open it: CUDA's and CUPTI's alone.
+if len([name for name in threads if not name.startswith("cuda")]) > 3:
+    raise RuntimeError("threads: %s" % threads)
+)",
+                                           kPlainCall));
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+}
+
+TEST_F(GpuModule, TorchCompilesBesideAClosedDevice) {
+  const Record record = judged(module_with(R"(
+import torch._inductor.config as config
+
+compiled = torch.compile(
+    lambda x, scale, bias: (torch.eye(16, device=x.device) @ torch.relu(x)) * scale + bias,
+    mode="max-autotune-no-cudagraphs")
+if config.worker_start_method != "fork":
+    raise RuntimeError("compilers are started by " + config.worker_start_method)
+)",
+                                           R"(
+        return compiled(x, self.scale, self.bias)
+)"),
+                               {"--timeout", "120"});
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+}
+
+TEST_F(GpuModule, WhatOnlyNvccCompilesRuns) {
+  const auto doctor = run_kbench({"doctor"});
+  if (doctor.output.find("compiles what the split") == std::string::npos)
+    GTEST_SKIP() << "no nvcc of torch's CUDA on this machine (kbench doctor)";
+  const std::string managed =
+      replaced(kKernel, "template <typename", "__managed__ int calls;\ntemplate <typename");
+  const Record record = judged(module_with(managed + kLoad, kCall), {"--nvcc-timeout", "280"});
+  ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+  ASSERT_TRUE(record.compile);
+  EXPECT_THAT(record.compile->way.str(), testing::StartsWith("nvcc "));
+  EXPECT_THAT(record.compile->fallback, testing::StartsWith("managed_variable: "));
+}
+
+}  // namespace
+}  // namespace kbench::test

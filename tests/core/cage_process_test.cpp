@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// How a caged process is started, stopped and ended, what bounds it, and where a machine gives
+// less.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+#include "core/cage_fixture.hpp"
+#include "core/cage_steps.hpp"
+#include "kbench/cage.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(Cage, PartsHaveARowEach) {
+  ASSERT_EQ(cage_parts().size(), 9u);
+  for (std::size_t i = 0; i < cage_parts().size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(cage_parts()[i].part), i);
+    EXPECT_FALSE(cage_parts()[i].name.empty());
+  }
+}
+
+TEST_F(Cage, WhatItSaysIsWhatTheProbeSays) {
+  const std::uint32_t probed = probe_cage().bits();
+  EXPECT_EQ(said([&] { return std::to_string(parts_.bits()); }), std::to_string(probed));
+  EXPECT_TRUE(CageParts::from_bits(probed).has(CagePart::kSession));
+}
+
+TEST_F(Cage, TellsHowItsProcessEnded) {
+  EXPECT_EQ(wait(start([] { return 0; })), 0);
+  EXPECT_EQ(wait(start([] { return 77; })), 77);
+  EXPECT_EQ(wait(start([]() -> int { ::abort(); })), -SIGABRT);
+  EXPECT_EQ(wait(start([] { return ::raise(SIGSEGV); })), -SIGSEGV);
+  EXPECT_EQ(wait(start([] { return ::kill(::getpid(), SIGKILL); })), -SIGKILL);
+  const pid_t pid = start([] { return ::pause(); });
+  ::kill(-pid, SIGKILL);
+  EXPECT_EQ(wait(pid), -SIGKILL);
+}
+
+TEST_F(Cage, ItsGroupCanBeStoppedAndGoesOn) {
+  auto [ours, theirs] = socket_pair();
+  const int fd = theirs.value();
+  const int other = ours.value();
+  const pid_t pid = start([&] {
+    char byte = 0;
+    ::close(other);
+    while (::read(fd, &byte, 1) == 1) ::send(fd, "y", 1, MSG_NOSIGNAL);
+    return 3;
+  });
+  theirs.reset();
+  const auto answers = [&] {
+    if (::write(other, "x", 1) != 1) return false;
+    pollfd poll{other, POLLIN, 0};
+    char byte = 0;
+    return ::poll(&poll, 1, 200) == 1 && ::read(other, &byte, 1) == 1;
+  };
+  EXPECT_TRUE(answers());
+  ::kill(-pid, SIGSTOP);
+  EXPECT_FALSE(answers());
+  ::kill(-pid, SIGCONT);
+  EXPECT_TRUE(answers());
+  ours.reset();
+  EXPECT_EQ(wait(pid), 3);
+}
+
+TEST_F(Cage, WhatItHasStartedDiesWithIt) {
+  KBENCH_NEEDS(kPidNamespace);
+  auto [ours, theirs] = socket_pair();
+  const pid_t pid = start([] {
+    if (::fork() == 0) {
+      ::setsid();
+      if (::fork() == 0) ::sleep(100);
+      ::_exit(0);
+    }
+    ::wait(nullptr);
+    return 5;
+  });
+  theirs.reset();
+  EXPECT_EQ(wait(pid), 5);
+  // The one that is left held the other end.
+  pollfd poll{ours.value(), POLLIN, 0};
+  EXPECT_EQ(::poll(&poll, 1, 0), 1);
+}
+
+TEST_F(Cage, LimitsFilesAndProcesses) {
+  EXPECT_EQ(wait(start([&] {
+              const int fd = ::open((folder_ / "own/large").c_str(), O_WRONLY | O_CREAT, 0600);
+              return ::ftruncate(fd, off_t{2} << 30);
+            })),
+            -SIGXFSZ);
+  EXPECT_EQ(said([] {
+              rlimit core{};
+              ::getrlimit(RLIMIT_CORE, &core);
+              int opened = 0;
+              while (opened < 10000 && ::dup(0) >= 0) ++opened;
+              return std::to_string(core.rlim_max) + (opened < 5000 ? " few" : " many");
+            }),
+            "0 few");
+}
+
+TEST_F(Cage, AForkBombStopsGrowing) {
+  KBENCH_NEEDS(kProcessLimit);
+  EXPECT_EQ(said([]() -> std::string {
+              for (int i = 0; i < 1024 + 8 * 1024; ++i) {
+                const pid_t pid = ::fork();
+                if (pid == 0) ::pause();
+                if (pid < 0) return i > 500 ? "bounded" : "too few";
+              }
+              return "no bound";
+            }),
+            "bounded");
+}
+
+TEST_F(Cage, HasNoPrivilegesAndGetsNone) {
+  EXPECT_EQ(said([]() -> std::string {
+              std::ifstream status("/proc/self/status");
+              std::string text;
+              for (std::string line; std::getline(status, line);)
+                if (line.starts_with("CapEff") || line.starts_with("CapPrm") ||
+                    line.starts_with("NoNewPrivs"))
+                  text += line.substr(line.find_first_not_of("\t ", line.find(':') + 1)) + " ";
+              return text;
+            }),
+            "0000000000000000 0000000000000000 1 ");
+}
+
+TEST_F(Cage, WhereTheNamespacesAreAllTakenThereIsNoThinnerOne) {
+  KBENCH_NEEDS(kPidNamespace);
+  auto [ours, theirs] = socket_pair();
+  const int out = theirs.value();
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    // A namespace of its own, whose limits are nobody else's.
+    if (::unshare(CLONE_NEWUSER) != 0 || !map_itself(user, group)) ::_exit(3);
+    CageForker forker;
+    const pid_t first = forker.fork();
+    if (first == 0) ::_exit(0);
+    std::ofstream("/proc/sys/user/max_user_namespaces") << "0" << std::flush;
+    const pid_t second = forker.fork();
+    const int why = errno;
+    if (second == 0) ::_exit(0);
+    const std::string text = std::string(first > 0 ? "first " : "") +
+                             (second < 0 && why == EAGAIN ? "no second" : "second");
+    ::_exit(::write(out, text.data(), text.size()) > 0 ? 0 : 1);
+  }
+  theirs.reset();
+  const std::string text = read_to_end(ours.value());
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  if (outcome_of(status) == 3) GTEST_SKIP() << "this machine gives no user namespace";
+  EXPECT_EQ(text, "first no second");
+}
+
+TEST_F(Cage, WithoutNamespacesTheRestHolds) {
+  auto [ours, theirs] = socket_pair();
+  const int out = theirs.value();
+  const pid_t parent = ::getpid();
+  const pid_t pid = forker_.fork_plainly();
+  if (pid == 0) {
+    const CageParts parts = forker_.enter(setup());
+    const std::string text = (parts.has(CagePart::kPidNamespace) ? "namespace " : "") +
+                             reading("/etc/passwd") + (::kill(parent, 0) == 0 ? "kill " : "");
+    ::_exit(::write(out, text.data(), text.size()) > 0 ? 0 : 1);
+  }
+  theirs.reset();
+  const std::string text = read_to_end(ours.value());
+  EXPECT_EQ(wait(pid), 0);
+  KBENCH_NEEDS(kFiles);
+  EXPECT_EQ(text, "denied ");
+}
+
+}  // namespace
+}  // namespace kbench
