@@ -156,6 +156,7 @@ class FakeJudge {
               {"phases_s", {{"timing", 0.25}}},      {"families_left_out", json::object()},
               {"failed_baselines", json::object()},  {"device_states", json::object()},
               {"free_bytes", std::uint64_t{1} << 40}};
+    if (json::parse(message.body).at("builds_late")) body["record"]["flags"] = {"builds_late"};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";
     if (mode_ == "verdict_without_times") body.erase("raw_ms");
     if (mode_ == "verdict_mismatch_with_times") {

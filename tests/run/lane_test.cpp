@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -39,6 +40,28 @@ TEST(Lane, TakesTheJudgesVerdict) {
   EXPECT_GT(record.seconds, 0);
   EXPECT_EQ(bench.details.at("raw_ms").at("candidate").size(), 2u);
   EXPECT_EQ(bench.details.at("log"), "hello from the candidate\n");
+}
+
+TEST(Lane, WhatAModuleCompilesOrTunesInItsFirstCallHasTheTimeOfLoading) {
+  LaneBench bench("ok", "ok");
+  const auto builds_late = [&](const std::string& source, int built_ahead) {
+    Prepared item = bench.prepared();
+    item.module.emplace().kind = CandidateKind::kModule;
+    item.module->module.source = source;
+    std::promise<Scouted> scouted;
+    Scouted found;
+    found.builds.builds = static_cast<std::size_t>(built_ahead);
+    scouted.set_value(found);
+    item.scouted = scouted.get_future().share();
+    const Record record = bench.judge(item);
+    expect_correct(record);
+    return std::ranges::find(record.flags, "builds_late") != record.flags.end();
+  };
+  EXPECT_FALSE(builds_late("import torch", 0));
+  EXPECT_FALSE(builds_late("from torch.utils.cpp_extension import load_inline", 1));
+  EXPECT_TRUE(builds_late("from torch.utils.cpp_extension import load_inline", 0));
+  EXPECT_TRUE(builds_late("@torch.compile", 0));
+  EXPECT_TRUE(builds_late("@triton.autotune(configs=configs, key=['n'])", 1));
 }
 
 TEST(Lane, JudgesOneCandidateAfterAnother) {
