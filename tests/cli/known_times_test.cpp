@@ -33,6 +33,26 @@ std::string spin(const std::string& name) {
 )";
 }
 
+/// A kernel of which every other call takes 1.2 ms instead of 1: a counter of its own tells which.
+std::string noisy() {
+  std::string source = "//@ dims x[N]\n//@ out y like x\n//@ noisy<<<1, 256>>>(x, y, N)\n";
+  source += R"(
+__device__ unsigned calls;
+extern "C" __global__ void noisy(const float* x, float* y, int n) {
+  __shared__ unsigned long long end;
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  if (threadIdx.x == 0) end = now + (calls++ % 2 == 0 ? 1000000 : 1200000);
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1.0f;
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now < end);
+}
+)";
+  return source;
+}
+
 class KnownTimes : public testing::Test {
  protected:
   void SetUp() override {
@@ -156,29 +176,22 @@ TEST_F(KnownTimes, WhatNoGraphHoldsIsTimedByEvents) {
 }
 
 TEST_F(KnownTimes, KnownNoiseIsTheSpread) {
-  // Every other call takes longer: a counter of the kernel's own tells which.
-  std::string source = "//@ dims x[N]\n//@ out y like x\n//@ noisy<<<1, 256>>>(x, y, N)\n";
-  source += R"(
-__device__ unsigned calls;
-extern "C" __global__ void noisy(const float* x, float* y, int n) {
-  __shared__ unsigned long long end;
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  if (threadIdx.x == 0) end = now + (calls++ % 2 == 0 ? 1000000 : 1200000);
-  __syncthreads();
-  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1.0f;
-  do {
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  } while (now < end);
-}
-)";
-  const Record record = eval("a.cu", source);
+  const Record record = eval("a.cu", noisy());
   ASSERT_TRUE(record.timing.has_value());
   const SideTiming& side = candidate_of(record);
   EXPECT_NEAR(side.mean_ms, 1.1, 0.02);
   EXPECT_NEAR(side.std_ms, 0.1, 0.02);
   EXPECT_NEAR(side.min_ms, 1.0, 0.02);
   EXPECT_NEAR(side.max_ms, 1.2, 0.024);
+}
+
+TEST_F(KnownTimes, TheBudgetSaysHowOftenIsMeasured) {
+  // Too noisy for an interval that would end it.
+  const Record brief = eval("a.cu", noisy(), {"--timing-budget", "0.1"});
+  const Record thorough = eval("a.cu", noisy(), {"--timing-budget", "1"});
+  ASSERT_TRUE(brief.timing.has_value() && thorough.timing.has_value());
+  EXPECT_GE(candidate_of(brief).count, 10);
+  EXPECT_GE(candidate_of(thorough).count, 2 * candidate_of(brief).count);
 }
 
 TEST_F(KnownTimes, TheDeviceIsMeasuredOnce) {

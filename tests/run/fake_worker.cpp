@@ -85,6 +85,7 @@ class FakeJudge {
     const MessageType type = message.type;
     const json body = json::parse(message.body);
     memory_share_ = body.value("memory_share", 1.0);
+    timing_budget_s_ = body.value("timing_budget_s", 0.0);
     const bool is_ahead = body.value("draw_all", false);
     if (mode_ == "dies_on_problem") die("the reference went up in smoke");
     if (mode_ == "hangs_up_on_problem") exit(0);
@@ -150,11 +151,16 @@ class FakeJudge {
     record.problem = "level1/1_Fake";
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
-    json body{{"record", to_json(record)},           {"raw_ms", {{"candidate", {1.0, 2.0}}}},
-              {"findings", json::array()},           {"counted", true},
-              {"operators", json::array()},          {"candidate_operators", json::array()},
-              {"phases_s", {{"timing", 0.25}}},      {"families_left_out", json::object()},
-              {"failed_baselines", json::object()},  {"device_states", json::object()},
+    json body{{"record", to_json(record)},
+              {"raw_ms", {{"candidate", {1.0, 2.0}}}},
+              {"findings", json::array()},
+              {"counted", true},
+              {"operators", json::array()},
+              {"candidate_operators", json::array()},
+              {"phases_s", {{"timing", 0.25}, {"timing_budget", timing_budget_s_}}},
+              {"families_left_out", json::object()},
+              {"failed_baselines", json::object()},
+              {"device_states", json::object()},
               {"free_bytes", std::uint64_t{1} << 40}};
     if (json::parse(message.body).at("builds_late")) body["record"]["flags"] = {"builds_late"};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";
@@ -231,6 +237,7 @@ class FakeJudge {
   Channel channel_;
   std::string mode_;
   double memory_share_ = 1;
+  double timing_budget_s_ = 0;
   int opened_ = 0;
   int evaluated_ = 0;
   int index_;

@@ -29,6 +29,17 @@ TEST(GpuLane, StartsTheNextCandidatesAndOpensTheNextProblemAhead) {
     expect_correct(bench.judge(items[i], behind(items, i)));
 }
 
+TEST(GpuLane, AJudgeIsToldForHowLongToMeasure) {
+  const auto budget_s = [](bool gpu) {
+    LaneBench bench("ok", "ok", "ok", gpu);
+    bench.options().timing_budget_s = 0.125;
+    expect_correct(bench.judge());
+    return bench.details.at("phases_s").at("timing_budget").get<double>();
+  };
+  EXPECT_EQ(budget_s(true), 0.125);
+  EXPECT_EQ(budget_s(false), 0) << "the CPU's times are no measure";
+}
+
 TEST(GpuLane, AProblemThatCannotBeOpenedAheadIsOpenedInItsTurn) {
   LaneBench bench("ok", "fails_ahead", "ok", true, -1, std::size_t{1} << 30, 1, true);
   Prepared first = bench.prepared("1"), second = bench.prepared("2");

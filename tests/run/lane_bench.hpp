@@ -66,6 +66,8 @@ class LaneBench {
     return judge(item);
   }
 
+  EvalOptions& options() { return options_; }
+
   nlohmann::json details;
   DeviceTurns turns;  ///< as other lanes of the device see them
 
