@@ -99,8 +99,10 @@ class CageForker {
 /// cage's list any more whose path begins with one of these. What is open stays so. False where the
 /// kernel refuses; nothing is done outside of a cage, or in one without files.
 bool narrow_cage(std::span<const std::string_view> prefixes);
-/// The same for GPUs. A process that is stopped computes on with what it has queued in a context of
-/// which nobody knows, its own second one or a child's: once it has its context it needs no other.
+/// The same for GPUs, and all threads of this process are refused the requests to the driver that
+/// make a context (GpuRequest). A process that is stopped computes on with what it has queued in a
+/// context of which nobody knows, its own second one or a child's: once it has its context it needs
+/// no other. False where the kernel refuses either; nothing is done outside of a cage.
 bool close_gpus();
 
 /// What this machine gives for a cage, found out by putting one on.

@@ -80,6 +80,12 @@ std::vector<FilePermission>& permitted() {
   return permissions;
 }
 
+/// Whether its system calls are filtered.
+bool& is_filtered() {
+  static bool filtered = false;
+  return filtered;
+}
+
 /// Since Linux 6.14 each pid namespace has a bound of its own; before, this is the machine's.
 bool has_own_pid_max() {
   utsname system{};
@@ -179,6 +185,7 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   add(CagePart::kScopes, parts.has(CagePart::kFiles) && landlock_abi() >= kLandlockScopes);
   const bool held_back = own_pids || parts.has(CagePart::kScopes);
   add(CagePart::kSystemCalls, seccomp(held_back ? SignalRule::kAny : SignalRule::kItself));
+  is_filtered() = parts.has(CagePart::kSystemCalls);
 }
 
 bool narrow_cage(std::span<const std::string_view> prefixes) {
@@ -191,7 +198,12 @@ bool narrow_cage(std::span<const std::string_view> prefixes) {
   return landlock(permissions);
 }
 
-bool close_gpus() { return narrow_cage(kGpus); }
+bool close_gpus() {
+  const bool narrowed = narrow_cage(kGpus);
+  // Landlock's second layer holds this thread and what it starts alone. CUDA's own threads are
+  // older, and host code of a candidate's can have them run its functions.
+  return (!is_filtered() || refuse_gpu_requests()) && narrowed;
+}
 
 CageParts probe_cage() {
   auto [ours, theirs] = socket_pair();

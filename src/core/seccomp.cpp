@@ -118,6 +118,15 @@ constexpr RefusedCall kCalls[] = {
     {"connect", SYS_connect, EPERM},
 };
 
+/// Of the driver's open source: what it looks at of a request to /dev/nvidia* is the number alone
+/// (_IOC_NR); one of them carries another request. Nothing of the unified memory of a process works
+/// before its own has been made.
+constexpr GpuRequest kGpuRequests[] = {
+    {"NV_ESC_REGISTER_FD", 201, 0xff},
+    {"NV_ESC_IOCTL_XFER_CMD", 211, 0xff},
+    {"UVM_INITIALIZE", 0x30000001, ~0u},
+};
+
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 
 std::uint32_t refusal(int error) {
@@ -196,13 +205,18 @@ std::vector<sock_filter> decision(const RefusedCall& call, SignalRule signals) {
   return {refuse};
 }
 
+/// What every filter begins with: refuses calls of other tables, and leaves the call's number.
+std::vector<sock_filter> filter_start() {
+  return {load(offsetof(seccomp_data, arch)),
+          jump(BPF_JEQ, kArchitecture, 1, 0),
+          answer(refusal(EPERM)),
+          load(offsetof(seccomp_data, nr)),
+          jump(BPF_JGE, kX32, 0, 1),
+          answer(refusal(EPERM))};
+}
+
 std::vector<sock_filter> filter_for(SignalRule signals) {
-  std::vector<sock_filter> filter{load(offsetof(seccomp_data, arch)),
-                                  jump(BPF_JEQ, kArchitecture, 1, 0),
-                                  answer(refusal(EPERM)),
-                                  load(offsetof(seccomp_data, nr)),
-                                  jump(BPF_JGE, kX32, 0, 1),
-                                  answer(refusal(EPERM))};
+  std::vector<sock_filter> filter = filter_start();
   for (const RefusedCall& call : kCalls) {
     const auto body = decision(call, signals);
     filter.push_back(jump(BPF_JEQ, static_cast<std::uint32_t>(call.number), 0,
@@ -213,20 +227,38 @@ std::vector<sock_filter> filter_for(SignalRule signals) {
   return filter;
 }
 
-}  // namespace
+std::vector<sock_filter> filter_of_gpus() {
+  std::vector<sock_filter> filter = filter_start();
+  filter.push_back(jump(BPF_JEQ, SYS_ioctl, 1, 0));
+  filter.push_back(answer(kAllow));
+  for (const GpuRequest& one : kGpuRequests) {
+    filter.push_back(load_argument(1));
+    filter.push_back(statement(BPF_ALU | BPF_AND | BPF_K, one.bits));
+    filter.push_back(jump(BPF_JEQ, one.request, 0, 1));
+    filter.push_back(answer(refusal(EPERM)));
+  }
+  filter.push_back(answer(kAllow));
+  return filter;
+}
 
-std::span<const RefusedCall> refused_calls() { return kCalls; }
-
-bool seccomp(SignalRule signals) {
+/// Of all threads of this process, and what they start.
+bool install(std::vector<sock_filter> filter) {
   if (kArchitecture == 0) return false;
-  auto filter = filter_for(signals);
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   // Without the second flag older kernels slow such processes' loads down, and so their times.
   constexpr unsigned kAllThreads = 1u << 0;
   constexpr unsigned kPlainSpeculation = 1u << 2;
-  for (const unsigned flags : {kAllThreads | kPlainSpeculation, kAllThreads, 0u})
+  for (const unsigned flags : {kAllThreads | kPlainSpeculation, kAllThreads})
     if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0) return true;
   return false;
 }
+
+}  // namespace
+
+std::span<const RefusedCall> refused_calls() { return kCalls; }
+std::span<const GpuRequest> gpu_requests() { return kGpuRequests; }
+
+bool seccomp(SignalRule signals) { return install(filter_for(signals)); }
+bool refuse_gpu_requests() { return install(filter_of_gpus()); }
 
 }  // namespace kbench

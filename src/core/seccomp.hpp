@@ -32,6 +32,15 @@ struct RefusedCall {
 /// All of them. To add one: a row.
 std::span<const RefusedCall> refused_calls();
 
+/// A request of ioctl() by which a process opens a GPU, told by the bits of the request that the
+/// driver looks at.
+struct GpuRequest {
+  std::string_view name;
+  std::uint32_t request;
+  std::uint32_t bits;
+};
+std::span<const GpuRequest> gpu_requests();
+
 /// Whom a process may send signals to, as far as system calls decide it; SIGCONT to nobody: two
 /// that send it to each other while they are stopped go on, one of the two at least.
 enum class SignalRule : std::uint8_t {
@@ -44,5 +53,9 @@ enum class SignalRule : std::uint8_t {
 /// other tables (32 bit, x32). False where the kernel or the machine has no such filter.
 /// prctl(PR_SET_NO_NEW_PRIVS) has to come before.
 bool seccomp(SignalRule signals);
+
+/// The same for requests that open a GPU: EPERM, whoever has opened what, on threads that were
+/// there before, too. What a context that is there asks of its device goes on.
+bool refuse_gpu_requests();
 
 }  // namespace kbench

@@ -19,6 +19,7 @@ struct JudgeAnswer {
   nlohmann::json families_left_out;  ///< name → why
   nlohmann::json failed_baselines;   ///< name → why
   nlohmann::json device_states;      ///< side → of each of its blocks
+  nlohmann::json others_on_device;   ///< looks for others' work, by when
   bool counted = false;              ///< all that the candidate did
   Phases phases_s;
   std::uint64_t free_bytes = 0;  ///< of the device's memory, when the verdict was given

@@ -20,6 +20,11 @@ namespace kbench::run {
 /// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
 /// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
 /// inputs shall not be able to tell the others.
+///
+/// kbench_watch looks at the clock for `span_ns` and says in `seen` for how many microseconds it
+/// did so, and how many of these it missed, `least_ns` or more at once: in them another context had
+/// its turn. A clock that ticks that seldom is no such: it is looked at more than kFewLooks times
+/// in between.
 inline constexpr std::string_view kTimingKernelsText = R"cuda(
 extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {
@@ -65,6 +70,24 @@ extern "C" __global__ void kbench_hold(volatile unsigned* signals, unsigned long
     signals[1] = 1;
     return;
   }
+}
+
+extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long long span_ns,
+                                        unsigned long long least_ns) {
+  constexpr unsigned kFewLooks = 1000;
+  unsigned long long start, last, now, missed = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  unsigned looks = 0;
+  for (last = now = start; now - start < span_ns;) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    ++looks;
+    if (now == last) continue;
+    if (now - last >= least_ns && looks < kFewLooks) missed += now - last;
+    last = now;
+    looks = 0;
+  }
+  seen[0] = (unsigned)((now - start) / 1000);
+  seen[1] = (unsigned)(missed / 1000);
 }
 )cuda";
 

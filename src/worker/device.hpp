@@ -202,6 +202,12 @@ class Device {
     (void)cold_cache, (void)held;
     return std::nullopt;
   }
+  /// Looks at the device, which has to be idle, for about so many milliseconds; none where that
+  /// cannot be done.
+  virtual std::optional<DeviceLook> look_for_others(double span_ms) {
+    (void)span_ms;
+    return std::nullopt;
+  }
   /// Whether a call since the last time could not be held: it waited for the device inside.
   virtual bool take_hold_failed() { return false; }
   /// Name of that method in records: "events" or "wall".

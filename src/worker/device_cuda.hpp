@@ -65,6 +65,7 @@ class CudaDevice final : public Device {
   std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override;
   bool launch_empty() override;
   std::optional<double> overhead_ms(bool cold_cache, bool held) override;
+  std::optional<DeviceLook> look_for_others(double span_ms) override;
   bool take_hold_failed() override;
   DeviceState state() override;
 
@@ -106,10 +107,11 @@ class CudaDevice final : public Device {
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
   CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr,
-             veil_kernel_ = nullptr;
+             veil_kernel_ = nullptr, watch_kernel_ = nullptr;
   /// By whether the cache is flushed and the stream held.
   std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
-  volatile unsigned* signals_ = nullptr;  ///< [0]: go on; [1]: a hold ended by itself
+  volatile unsigned* signals_ =
+      nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's
   CUdeviceptr device_signals_ = 0;
   std::unique_ptr<GpuStateReader> reader_;
 };

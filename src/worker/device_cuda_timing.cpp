@@ -15,6 +15,12 @@ constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";
 constexpr const char* kEmptyKernel = "kbench_empty";
 constexpr const char* kVeilKernel = "kbench_veil";
+constexpr const char* kWatchKernel = "kbench_watch";
+/// Words of memory by which those kernels and the host tell each other something.
+constexpr std::size_t kSignals = 4, kLookSignals = 2;
+/// A turn of another context is longer, switches included, and nothing else keeps a thread from its
+/// clock for so long: 2.4 ms and 30 µs on an H100.
+constexpr unsigned long long kLeastTurn_ns = 100'000;
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
@@ -88,8 +94,10 @@ void CudaDevice::use_timing_kernels(std::string_view image) {
         "finding the empty kernel");
   check(cuda_.cuModuleGetFunction(&veil_kernel_, timing_module_, kVeilKernel),
         "finding the kernel that veils inputs");
+  check(cuda_.cuModuleGetFunction(&watch_kernel_, timing_module_, kWatchKernel),
+        "finding the kernel that looks for others");
   void* signals = nullptr;
-  check(cuda_.cuMemHostAlloc(&signals, 2 * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
+  check(cuda_.cuMemHostAlloc(&signals, kSignals * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
         "allocating the signals of a held stream");
   signals_ = static_cast<volatile unsigned*>(signals);
   check(cuda_.cuMemHostGetDevicePointer(&device_signals_, signals, 0),
@@ -199,6 +207,17 @@ std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
   if (known == overheads_.end())
     known = overheads_.emplace(way, measure_overhead_ms(cold_cache, held)).first;
   return known->second;
+}
+
+std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
+  if (watch_kernel_ == nullptr) return std::nullopt;
+  CUdeviceptr seen = device_signals_ + kLookSignals * sizeof(unsigned);
+  auto span_ns = static_cast<unsigned long long>(span_ms * 1e6);
+  unsigned long long least_ns = kLeastTurn_ns;
+  std::array<void*, 3> arguments{&seen, &span_ns, &least_ns};
+  launch_thread(watch_kernel_, arguments.data(), "looking for others");
+  synchronize();
+  return DeviceLook{signals_[kLookSignals] / 1e3, signals_[kLookSignals + 1] / 1e3};
 }
 
 bool CudaDevice::take_hold_failed() {

@@ -21,4 +21,16 @@ struct DeviceState {
   }
 };
 
+/// For how long a GPU was looked at, and for how much of that it worked for another process or
+/// another context, while this one had work for it.
+struct DeviceLook {
+  double seen_ms = 0, taken_ms = 0;
+
+  void add(const DeviceLook& other) {
+    seen_ms += other.seen_ms;
+    taken_ms += other.taken_ms;
+  }
+  double share() const { return seen_ms > 0 ? taken_ms / seen_ms : 0; }
+};
+
 }  // namespace kbench::worker

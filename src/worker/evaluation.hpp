@@ -56,6 +56,7 @@ struct Verdict {
   std::map<std::string, std::string> failed_baselines;  ///< that were not timed, and why
   /// By side the GPU at the end of each block; empty where nothing tells it.
   std::map<std::string, std::vector<DeviceState>> states;
+  std::map<std::string, DeviceLook> looks;  ///< for others' work on the GPU, by when
 };
 
 /// One candidate before the judge: its channel, its buffers, the trials, the times.
@@ -231,6 +232,13 @@ class Evaluation {
   /// candidate's process does besides.
   double empty_call_ms(bool kept);
   void calibrate_walls();
+  /// Looks whether another context has the GPU while the candidate, whose host code could have left
+  /// it work, is stopped.
+  void look_for_others(DeviceLook& so_far);
+  /// Whether so much of the GPU was others' that times are none; flags what there was of it.
+  bool is_shared();
+  /// Ends the timing of a candidate that gets no times: what was measured is told with its details.
+  void leave_untimed(const TimedRun& run);
   /// The times to be believed of each side: those told, or what the judge's clock bounds them by.
   /// Says which in `timing`.
   std::map<std::string, std::vector<double>> bound_times(
@@ -270,6 +278,8 @@ class Evaluation {
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
   std::map<std::string, WalledSide> walls_;  ///< by side
+  /// What was seen of others' work: before walls are calibrated and after, and beside baselines.
+  DeviceLook calibration_look_, baseline_look_;
   bool frozen_ = false;
   std::optional<double> stopped_at_s_;  ///< its processor's time when it was frozen
   double ran_stopped_s_ = 0;            ///< by how much that has grown while it was, in all

@@ -22,6 +22,12 @@ constexpr double kLaunchBound = 1.5;
 /// A call that does anything takes some of its time.
 constexpr double kLeastOwn = 0.1;
 
+/// Longer than another context's turn, after which it is again this one's: on an H100 a look of 3
+/// ms saw each context that had something to do, one of 2 ms did not.
+constexpr double kLook_ms = 3;
+/// By no more than that a reference could look slower than it is.
+constexpr double kMostShared = 0.05;
+
 /// Of each side: a few calls tell what a caller feels.
 constexpr double kWallBudget_ms = 20;
 constexpr int kMostWallCalls = 10;
@@ -98,14 +104,30 @@ double Evaluation::empty_call_ms(bool kept) {
 /// disturbs adds to it, and an overhead that is too small only leaves an honest claim unconfirmed,
 /// while one that is too large has room for work to be hidden in. What depends on the candidate
 /// (buffers of its own model that are restored, how long its process takes to wake up) is not in
-/// it. Whoever could disturb even the shortest, by work left on the GPU, would stretch the
-/// baselines' times as well.
+/// it. Whoever could disturb even the shortest, by work left on the GPU, is seen by
+/// look_for_others().
 void Evaluation::calibrate_walls() {
   walls_.clear();
+  calibration_look_ = baseline_look_ = {};
+  look_for_others(calibration_look_);
   const double own_ms = empty_call_ms(false);
   for (const auto& baseline : problem_.baselines()) walls_[baseline].overhead_ms = own_ms;
   walls_["candidate"].overhead_ms = empty_call_ms(true);
   walls_["candidate"].message_ms = echo_ms();
+  look_for_others(calibration_look_);
+}
+
+void Evaluation::look_for_others(DeviceLook& so_far) {
+  if (!tells_its_times() || !frozen_) return;
+  if (const auto look = problem_.device().look_for_others(kLook_ms)) so_far.add(*look);
+}
+
+bool Evaluation::is_shared() {
+  if (baseline_look_.seen_ms > 0)
+    verdict_.looks = {{"calibration", calibration_look_}, {"baselines", baseline_look_}};
+  const double share = std::max(calibration_look_.share(), baseline_look_.share());
+  if (share > 0) flag("gpu_shared");
+  return share > kMostShared;
 }
 
 std::map<std::string, std::vector<double>> Evaluation::bound_times(

@@ -33,6 +33,13 @@ json states_json(const std::map<std::string, std::vector<DeviceState>>& states) 
   return sides;
 }
 
+json looks_json(const std::map<std::string, DeviceLook>& looks) {
+  json told = json::object();
+  for (const auto& [when, look] : looks)
+    told[when] = {{"seen_ms", look.seen_ms}, {"taken_ms", look.taken_ms}};
+  return told;
+}
+
 /// Serves one driver.
 class Judge {
  public:
@@ -171,6 +178,7 @@ class Judge {
                 {"families_left_out", problem_->families_left_out()},
                 {"failed_baselines", verdict.failed_baselines},
                 {"device_states", states_json(verdict.states)},
+                {"others_on_device", looks_json(verdict.looks)},
                 {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));

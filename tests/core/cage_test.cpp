@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "core/cage_fixture.hpp"
@@ -87,6 +89,26 @@ TEST_F(Cage, OpensNoGpuOnceTheyAreClosed) {
                      std::string(closed ? "closed " : "open ") + reading("/dev/nvidiactl");
             }),
             "there closed denied ");
+}
+
+TEST_F(Cage, ClosesGpusToThreadsThatAreOlder) {
+  KBENCH_NEEDS(kSystemCalls);
+  constexpr unsigned long kUvmInitialize = 0x30000001;
+  EXPECT_EQ(said([] {
+              std::promise<void> closed;
+              std::string text;
+              std::thread older([&] {
+                closed.get_future().wait();
+                const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+                const bool asked = ::ioctl(null.value(), kUvmInitialize, nullptr) == 0;
+                text += asked || errno != EPERM ? "asked" : "refused";
+              });
+              if (!close_gpus()) text += "open ";
+              closed.set_value();
+              older.join();
+              return text;
+            }),
+            "refused");
 }
 
 TEST_F(Cage, SeesNothingOfItsParent) {

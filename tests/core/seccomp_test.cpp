@@ -14,9 +14,11 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/forked.hpp"
 
@@ -45,6 +47,44 @@ std::string tried(const RefusedCall& call) {
   return result == (call.error == 0 ? 0 : -1) && errno == call.error
              ? ""
              : std::string(call.name) + ": " + std::to_string(errno) + "\n";
+}
+
+/// What ioctl() says of these requests to something that knows none of them.
+std::string asked(const std::vector<std::uint32_t>& requests) {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  std::string said;
+  for (const std::uint32_t request : requests) {
+    errno = 0;
+    ::syscall(SYS_ioctl, null, static_cast<unsigned long>(request), 0);
+    said += errno == EPERM ? "refused " : errno == ENOTTY ? "asked " : "error ";
+  }
+  ::close(null);
+  return said;
+}
+
+/// As the driver's libraries and others write it: direction, size and type around the number.
+constexpr std::uint32_t kOthersRegister = 0xc00446c9, kWithoutType = 0xc9, kCarrier = 0xc01046d3,
+                        kUnifiedMemory = 0x30000001, kAllocation = 0xc030462b, kUnifiedMapping = 33;
+
+TEST(GpuRequests, AreRefusedToThreadsThatWereThereBefore) {
+  const std::vector<std::uint32_t> requests{kOthersRegister, kWithoutType, kCarrier,
+                                            kUnifiedMemory,  kAllocation,  kUnifiedMapping};
+  EXPECT_EQ(said_by_child([&] { return asked(requests); }), "asked asked asked asked asked asked ");
+  EXPECT_EQ(said_by_child([&]() -> std::string {
+              ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+              std::promise<void> closed;
+              std::string said;
+              std::thread older([&] {
+                closed.get_future().wait();
+                said += asked(requests) + "| " + said_by_child([&] { return asked(requests); });
+              });
+              const bool done = refuse_gpu_requests();
+              closed.set_value();
+              older.join();
+              return (done ? "" : "no filter ") + said;
+            }),
+            "refused refused refused refused asked asked | "
+            "refused refused refused refused asked asked ");
 }
 
 TEST(Seccomp, EachRowIsRefused) {

@@ -107,5 +107,22 @@ TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
   EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
 }
 
+/// Microseconds for which kbench_watch looked, and of these those in which it missed something.
+std::array<unsigned, 2> watched(std::uint64_t span_ns, std::uint64_t least_ns) {
+  alignas(32) std::array<unsigned, 2> seen{1, 1};
+  run("kbench_watch", 1, 1, std::as_writable_bytes(std::span(seen)), {span_ns, least_ns});
+  return seen;
+}
+
+TEST(WatchKernel, SaysWhatItMissedOfTheTimeItLooked) {
+  KBENCH_NEEDS_NVRTC();
+  const auto [looked, missed] = watched(2'000'000, 60'000'000'000);
+  EXPECT_GE(looked, 2000u);
+  EXPECT_EQ(missed, 0u);
+  // Where every step of the clock is a turn of somebody else's, all of it was.
+  const auto [all, taken] = watched(2'000'000, 1);
+  EXPECT_NEAR(taken, all, 1);
+}
+
 }  // namespace
 }  // namespace kbench::worker
