@@ -20,7 +20,7 @@ constexpr const char* kWatchKernel = "kbench_watch";
 constexpr std::size_t kSignals = 4, kLookSignals = 2;
 /// A turn of another context is longer, switches included, and nothing else keeps a thread from its
 /// clock for so long: 2.4 ms and 30 µs on an H100.
-constexpr unsigned long long kLeastTurn_ns = 100'000;
+constexpr double kLeastTurn_ms = 0.1;
 /// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
 /// the device inside, the first alone costs this: then nothing is held any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
@@ -213,7 +213,7 @@ std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
   if (watch_kernel_ == nullptr) return std::nullopt;
   CUdeviceptr seen = device_signals_ + kLookSignals * sizeof(unsigned);
   auto span_ns = static_cast<unsigned long long>(span_ms * 1e6);
-  unsigned long long least_ns = kLeastTurn_ns;
+  auto least_ns = static_cast<unsigned long long>(kLeastTurn_ms * 1e6);
   std::array<void*, 3> arguments{&seen, &span_ns, &least_ns};
   launch_thread(watch_kernel_, arguments.data(), "looking for others");
   synchronize();
