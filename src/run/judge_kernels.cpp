@@ -5,6 +5,7 @@
 
 #include "kbench/error.hpp"
 #include "run/judge_kernels_text.hpp"
+#include "run/timing_kernels_text.hpp"
 #include "run/waiting.hpp"
 
 namespace kbench::run {

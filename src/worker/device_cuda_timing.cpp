@@ -10,7 +10,7 @@
 namespace kbench::worker {
 namespace {
 
-/// In src/run/judge_kernels_text.hpp. Enough threads for every multiprocessor of the largest GPU.
+/// In src/run/timing_kernels_text.hpp. Enough threads for every multiprocessor of the largest GPU.
 constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";
 constexpr const char* kEmptyKernel = "kbench_empty";

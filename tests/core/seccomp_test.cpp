@@ -66,6 +66,20 @@ std::string asked(const std::vector<std::uint32_t>& requests) {
 constexpr std::uint32_t kOthersRegister = 0xc00446c9, kWithoutType = 0xc9, kCarrier = 0xc01046d3,
                         kUnifiedMemory = 0x30000001, kAllocation = 0xc030462b, kUnifiedMapping = 33;
 
+TEST(GpuRequests, EachRowIsRefusedAndTheNumberBesideItIsNot) {
+  ASSERT_FALSE(gpu_requests().empty());
+  EXPECT_EQ(said_by_child([]() -> std::string {
+              ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+              if (!refuse_gpu_requests()) return "no filter";
+              std::string wrong;
+              for (const GpuRequest& row : gpu_requests())
+                if (asked({row.request, row.request + 2}) != "refused asked ")
+                  wrong += std::string(row.name) + " ";
+              return wrong;
+            }),
+            "");
+}
+
 TEST(GpuRequests, AreRefusedToThreadsThatWereThereBefore) {
   const std::vector<std::uint32_t> requests{kOthersRegister, kWithoutType, kCarrier,
                                             kUnifiedMemory,  kAllocation,  kUnifiedMapping};

@@ -15,6 +15,7 @@
 
 #include "ptx/nvrtc_helper.hpp"
 #include "run/judge_kernels_text.hpp"
+#include "run/timing_kernels_text.hpp"
 #include "worker/compare.hpp"
 #include "worker/element_counts.hpp"
 #include "worker/judge_kernels.hpp"

@@ -18,6 +18,7 @@
 
 #include "ptx/nvrtc_helper.hpp"
 #include "run/judge_kernels_text.hpp"
+#include "run/timing_kernels_text.hpp"
 #include "worker/compare.hpp"
 #include "worker/content_digest.hpp"
 #include "worker/element_counts.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ptx/nvrtc_helper.hpp"
-#include "run/judge_kernels_text.hpp"
+#include "run/timing_kernels_text.hpp"
 #include "worker/device.hpp"
 
 namespace kbench::worker {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What the fake worker's processes share, and its judge.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+
+#include "kbench/protocol.hpp"
+
+namespace kbench::fake {
+
+inline protocol::Clock::time_point later() {
+  return protocol::Clock::now() + std::chrono::minutes(5);
+}
+
+[[noreturn]] inline void stay_forever() {
+  while (true) ::pause();
+}
+
+/// Serves as a judge of that behaviour, the `index`th of its zygote; its exit code.
+int serve_as_judge(protocol::Channel channel, const std::string& mode, int index);
+
+}  // namespace kbench::fake
