@@ -9,10 +9,26 @@
 #include <thread>
 #include <vector>
 
+#include "kbench/device_probe.hpp"
 #include "run/device_turns.hpp"
 #include "run/judge_client.hpp"
 
 namespace kbench::run {
+
+/// Says whether there are to be more of something: from where few are left until there are enough.
+class Refill {
+ public:
+  Refill(std::size_t few, std::size_t enough) : few_(few), enough_(enough) {}
+  bool wants(std::size_t there) {
+    if (there >= enough_) filling_ = false;
+    if (there <= few_) filling_ = true;
+    return filling_;
+  }
+
+ private:
+  std::size_t few_, enough_;
+  bool filling_ = true;
+};
 
 /// Processes that stand ready on a GPU: judges without a problem, candidates' processes without a
 /// candidate. Opening the device and the libraries that most models call takes longer than judging
@@ -20,10 +36,12 @@ namespace kbench::run {
 /// be right, but take longer to be known as well. Thread-safe.
 class SparePool {
  public:
-  /// Keeps so many of each for every lane of `device` ("cuda:N"), and opens one for each lane at a
-  /// time. Begins at once. `turns` are the device's.
-  SparePool(WorkerHost& host, std::string device, DeviceTurns& turns, std::size_t lanes,
-            int cancel_fd);
+  /// Keeps some of each for every lane of `device` ("cuda:N"). Candidates' processes are opened
+  /// several at a time, once few are left: who wants to take a time waits for that as long as for
+  /// one, and more seldom. How many there are depends on the device's memory. Begins at once.
+  /// `turns` are the device's.
+  SparePool(WorkerHost& host, const GpuInfo& gpu, std::string device, DeviceTurns& turns,
+            std::size_t lanes, int cancel_fd);
   ~SparePool();
   SparePool(const SparePool&) = delete;
   SparePool& operator=(const SparePool&) = delete;
@@ -40,14 +58,13 @@ class SparePool {
   void open_judge();
   void open_candidate();
   bool wants_judge() const { return judges_.size() + opening_judges_ < wanted_judges_; }
-  bool wants_candidate() const {
-    return candidates_.size() + opening_candidates_ < wanted_candidates_;
-  }
+  bool wants_candidate() { return refill_.wants(candidates_.size() + opening_candidates_); }
 
   WorkerHost& host_;
   std::string device_;
   DeviceTurns& turns_;
-  std::size_t wanted_judges_, wanted_candidates_;
+  std::size_t wanted_judges_;
+  Refill refill_;  ///< of candidates' processes
   int cancel_fd_;
   std::mutex mutex_;
   std::condition_variable changed_;

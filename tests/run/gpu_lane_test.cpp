@@ -87,6 +87,14 @@ TEST(GpuLane, ANextCandidateWithoutCodeDoesNotHarmTheCurrentOne) {
   expect_correct(bench.judge());
 }
 
+TEST(Refill, AsksForMoreFromFewOnUntilThereAreEnough) {
+  Refill refill(1, 4);
+  for (const std::size_t there : {0, 1, 2, 3}) EXPECT_TRUE(refill.wants(there)) << there;
+  for (const std::size_t there : {4, 3, 2}) EXPECT_FALSE(refill.wants(there)) << there;
+  for (const std::size_t there : {1, 2, 3}) EXPECT_TRUE(refill.wants(there)) << there;
+  EXPECT_FALSE(refill.wants(5));
+}
+
 /// Limits aside, all that a bench with spares needs to be told.
 LaneBench with_spares(const char* judge, const char* candidate) {
   return {"ok", judge, candidate, true, -1, std::size_t{1} << 30, 1, true};

@@ -33,7 +33,8 @@ class LaneBench {
     if (gpu) setup.device.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
     setup.turns = &turns;
     setup.lanes = lanes;
-    if (with_spares) setup.spares = &spares_.emplace(host_, "cuda:0", turns, 1, cancel_fd);
+    if (with_spares)
+      setup.spares = &spares_.emplace(host_, *setup.device.gpu, "cuda:0", turns, 1, cancel_fd);
     setup.options = &options_;
     setup.secret = "s";
     setup.memory_limit_bytes = memory;
