@@ -228,7 +228,11 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
       set.veil(device, {1, 1});
       set.veil(device, {1, 1});
     }
-    const auto call = [&] { set.call(problem_.host(), model); };
+    const auto call = [&] {
+      set.call(problem_.host(), model);
+      // As in a candidate's process, whose call has ended when all of its streams have.
+      if (tells_its_times()) device.synchronize();
+    };
     device.time_by(clock_, call, held_, times);
   }
   if (clock_ == protocol::TimeClock::kDevice) times = take_device_times(times, slots.size());

@@ -28,17 +28,20 @@ void Evaluation::run_timing() {
   if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
+  const auto unseen = static_cast<int>(problem_.timed_slots().size());
   verdict_.failed_baselines = problem_.failed_baselines();
   for (const auto& baseline : problem_.baselines()) {
     if (!prepare_baseline(baseline)) continue;
+    // Both sides have as many calls in a block: those that follow others without a gap are
+    // faster, by 2 % of 8 ms on an H200.
     sides.push_back({baseline,
                      [&, baseline](Block block) { return time_baseline(baseline, block); },
-                     baseline == "eager" ? problem_.reference_ms() : 0});
+                     baseline == "eager" ? problem_.reference_ms() : 0, unseen});
   }
   if (!verdict_.failed_baselines.empty()) flag("baseline_failed");
   // Of one that it has seen it may know the answer.
-  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_,
-                   static_cast<int>(problem_.timed_slots().size())});
+  sides.push_back(
+      {"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_, unseen});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   if (tells_its_times()) limits.min_blocks = kFewestBounds;

@@ -51,7 +51,7 @@ std::vector<double> bounds_ms(const WalledSide& side) {
   return bounds;
 }
 
-bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms) {
+bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms, int calls) {
   // The median of the blocks and not the best one, though noise only adds: one block in which a
   // candidate does nothing would buy it the smallest, and of few blocks an output is compared. To
   // move the median it has to risk that in half of them. And a claim that is itself a median would
@@ -59,7 +59,8 @@ bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& t
   // The mean is told as well: half of the claims could be next to nothing under the same median.
   const double claim_ms = std::min(median(told_ms), mean(told_ms));
   const double bound_ms = median(bounds_ms);
-  return claim_ms >= std::max(kConfirming * bound_ms, kConfirmingLong * bound_ms - kHostWork_ms);
+  const double host_ms = kHostWork_ms + kBlockWork_ms / calls;
+  return claim_ms >= std::max(kConfirming * bound_ms, kConfirmingLong * bound_ms - host_ms);
 }
 
 double echo_ms() {

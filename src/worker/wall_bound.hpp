@@ -25,8 +25,10 @@ struct WalledSide {
 };
 
 /// A claim is confirmed from so much of its bound on, and where it is short of this larger share by
-/// no more than host work between calls takes: of a long call that is nothing.
-inline constexpr double kConfirming = 0.8, kConfirmingLong = 0.9, kHostWork_ms = 0.2;
+/// no more than host work between calls takes, and what comes once for each block (a process wakes
+/// up, another one hears of it: 0.4 ms beside an H200): of a long call that is nothing.
+inline constexpr double kConfirming = 0.8, kConfirmingLong = 0.9;
+inline constexpr double kHostWork_ms = 0.2, kBlockWork_ms = 0.3;
 
 /// Milliseconds of a call by what the judge saw of a block.
 double bound_ms(const BlockWall& block, const WalledSide& side);
@@ -34,8 +36,9 @@ double bound_ms(const BlockWall& block, const WalledSide& side);
 void set_aside(WalledSide& side, const std::vector<bool>& aside);
 /// Of each block, in order.
 std::vector<double> bounds_ms(const WalledSide& side);
-/// Whether what a process told of its calls is as long as what was seen of them lets expect.
-bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms);
+/// Whether what a process told of its calls is as long as what was seen of them, so many that count
+/// in a block, lets expect.
+bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms, int calls);
 
 /// Milliseconds from a message to another thread to its answer, at best.
 double echo_ms();

@@ -272,6 +272,22 @@ TEST_F(KnownTimes, GapsOfTheHostAreInTheSpanAndAFlag) {
   EXPECT_THAT(record.flags, Contains("host_bound"));
 }
 
+TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
+  // 64 MB, and 4 GB: of these one call in a block counts.
+  for (const int elements : {1 << 24, 1 << 30}) {
+    SCOPED_TRACE(elements);
+    folder_.write("set/level1/1_AddOne.py", add_one_problem(elements));
+    const Record record = eval("a.py",
+                               "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+                               "    def forward(self, x):\n        return x + 1\n");
+    ASSERT_TRUE(record.timing.has_value());
+    const double eager_ms = record.timing->bounds.at("eager").told_ms;
+    const double candidate_ms = record.timing->bounds.at("candidate").told_ms;
+    EXPECT_NEAR(candidate_ms, eager_ms, std::max(0.003, 0.04 * eager_ms));
+    if (elements == 1 << 30) EXPECT_EQ(record.timing->trust, "confirmed");
+  }
+}
+
 TEST_F(KnownTimes, AProfileHasEachLaunch) {
   const Record record = eval_spins({300'000, 100'000}, {"--profile"});
   ASSERT_THAT(record.profile, SizeIs(1)) << "both have one shape";

@@ -49,7 +49,7 @@ struct Judged {
   WalledSide side{{}, kOverhead_ms, kMessage_ms};
   std::vector<double> told_ms;
   double bound() const { return median(bounds_ms(side)); }
-  bool confirmed() const { return confirms(bounds_ms(side), told_ms); }
+  bool confirmed() const { return confirms(bounds_ms(side), told_ms, side.blocks.front().counted); }
 };
 
 Judged judge(FakeProcess process) {
@@ -90,11 +90,18 @@ TEST(WallBound, WhatATimerLeavesOutIsNotBelieved) {
 
 TEST(WallBound, OfALongCallLessMayBeLeftOut) {
   // A fifth of half a millisecond may be host work between calls; a fifth of twenty is none.
-  EXPECT_TRUE(confirms({0.5}, {0.41}));
-  EXPECT_FALSE(confirms({0.5}, {0.39}));
-  EXPECT_FALSE(confirms({20.0}, {16.5}));
-  EXPECT_TRUE(confirms({20.0}, {17.9}));
-  EXPECT_TRUE(confirms({20.0}, {19.0}));
+  EXPECT_TRUE(confirms({0.5}, {0.41}, 8));
+  EXPECT_FALSE(confirms({0.5}, {0.39}, 8));
+  EXPECT_FALSE(confirms({20.0}, {16.5}, 8));
+  EXPECT_TRUE(confirms({20.0}, {17.9}, 8));
+  EXPECT_TRUE(confirms({20.0}, {19.0}, 8));
+}
+
+TEST(WallBound, WhatABlockCostsWeighsMoreWhereItHasOneCall) {
+  EXPECT_FALSE(confirms({3.7}, {3.0}, 8));
+  EXPECT_TRUE(confirms({3.7}, {3.0}, 1));
+  EXPECT_FALSE(confirms({3.7}, {2.9}, 1)) << "four fifths are needed in any case";
+  EXPECT_FALSE(confirms({20.0}, {17.0}, 1));
 }
 
 TEST(WallBound, WorkAheadOfTheCountedCallsIsSeen) {
@@ -122,18 +129,18 @@ TEST(WallBound, OneBlockThatDoesNothingBuysNothing) {
   WalledSide side{{}, 0, 0};
   for (const double wall : {40.0, 0.001, 40.0}) side.blocks.push_back({0, 8, 0, wall});
   EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
-  EXPECT_FALSE(confirms(bounds_ms(side), {0.01, 0.01, 0.01}));
+  EXPECT_FALSE(confirms(bounds_ms(side), {0.01, 0.01, 0.01}, 8));
   // Nor does one that was disturbed cost much.
   side.blocks[1].counted_ms = 4000;
   EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
-  EXPECT_TRUE(confirms(bounds_ms(side), {4.5, 5, 5}));
+  EXPECT_TRUE(confirms(bounds_ms(side), {4.5, 5, 5}, 8));
 }
 
 TEST(WallBound, ClaimsAreConfirmedFromFourFifthsOn) {
-  EXPECT_TRUE(confirms({1, 1}, {0.8, 0.8, 0.8}));
-  EXPECT_FALSE(confirms({1, 1}, {0.79, 0.79, 3}));
-  EXPECT_TRUE(confirms({1, 1}, {1, 1, 0.7}));
-  EXPECT_FALSE(confirms({1, 1}, {1, 1, 1e-3})) << "their mean is told, too";
+  EXPECT_TRUE(confirms({1, 1}, {0.8, 0.8, 0.8}, 8));
+  EXPECT_FALSE(confirms({1, 1}, {0.79, 0.79, 3}, 8));
+  EXPECT_TRUE(confirms({1, 1}, {1, 1, 0.7}, 8));
+  EXPECT_FALSE(confirms({1, 1}, {1, 1, 1e-3}, 8)) << "their mean is told, too";
 }
 
 TEST(WallBound, BlocksThatAreSetAsideAreInNoBound) {
