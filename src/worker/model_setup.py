@@ -29,12 +29,21 @@ def set_precision(precision):
     torch.backends.cudnn.benchmark = False
 
 
-def seed_all(seed):
-    """The state of all of Python's, numpy's and torch's random generators."""
+def seed_all(seed, device=None):
+    """The state of all of Python's, numpy's and torch's random generators that draw on the device;
+    on any one, where none is given."""
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed & 0xFFFFFFFF)
-    torch.manual_seed(seed)
+    is_open = torch.cuda.is_initialized()
+    if not is_open and device != "cpu":
+        torch.manual_seed(seed)
+        return
+    # torch.manual_seed() also keeps the seed, with a trace of the stack, for each kind of device that
+    # is not open: that takes longer than small inputs, and each call adds to it.
+    torch.default_generator.manual_seed(seed)
+    if is_open:
+        torch.cuda.manual_seed_all(seed)
 
 
 def printable(text):
@@ -73,7 +82,7 @@ def build(construct, device, precision, seed, redraw=True, before=None):
     dict `before` gets what the constructor had made of those, by name.
     """
     def made():
-        seed_all(seed)
+        seed_all(seed, device)
         with redrawn(seed) if redraw else nullcontext() as redraws:
             model = construct()
             if redraw:

@@ -136,7 +136,7 @@ def init_arguments(module, device, precision, seed):
         return kernelbench_rules.init_arguments(module, device, precision)
 
     def made():
-        seed_all(seed)
+        seed_all(seed, device)
         return _init_arguments(module)
 
     return with_default(device, made)
@@ -161,7 +161,7 @@ def draw_inputs(module, device, precision, seed):
         return kernelbench_rules.draw_inputs(module, device, precision, seed)
 
     def drawn():
-        seed_all(seed)
+        seed_all(seed, device)
         return module.get_inputs()
 
     inputs = with_default(device, drawn)
