@@ -170,9 +170,13 @@ class Evaluation {
   std::vector<std::size_t> replayed_slots(bool counts) const;
   /// Of which one measurement is the mean.
   std::size_t calls_at_once() const;
-  /// A call of each slot, in milliseconds as its process tells them.
-  /// `looks`: and what runs in them.
-  std::vector<double> time_slots(std::span<const std::size_t> slots, bool looks = false);
+  /// Asks the process for a call of each slot, and what runs in them if it `looks`; it may be asked
+  /// again before it has answered.
+  void ask_for_times(std::span<const std::size_t> slots, bool looks);
+  double times_limit_s(std::size_t calls) const;
+  protocol::Message await_times(std::size_t calls);
+  /// Milliseconds of each call as its process told them.
+  std::vector<double> times_told(protocol::Message& message, std::size_t calls, bool looks);
   /// Makes the inputs of a block's counted calls unreadable until each is made: else a call, and
   /// those that are discarded above all, could compute what later ones are asked for.
   void veil_inputs(std::span<const std::size_t> slots, Block block);
@@ -208,7 +212,7 @@ class Evaluation {
   static std::vector<double> times_in(const protocol::Message& message);
   /// Of spans and times at work by turns, those that score. Throws NoSuchTimes.
   std::vector<double> take_device_times(const std::vector<double>& pairs, std::size_t calls);
-  static std::vector<double> times_of(const protocol::Message& message, int calls);
+  static std::vector<double> times_of(const protocol::Message& message, std::size_t calls);
   /// Readies it for all sets that are timed; false where it cannot be run.
   bool prepare_baseline(const std::string& baseline);
   std::vector<double> time_baseline(const std::string& baseline, Block block);

@@ -82,7 +82,7 @@ std::vector<double> Evaluation::time_candidate_by_kernelbench(std::size_t slot, 
                     std::string(reinterpret_cast<const char*>(&index), sizeof index));
   protocol::Message message;
   wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
-  return times_of(message, calls);
+  return times_of(message, static_cast<std::size_t>(calls));
 }
 
 void Evaluation::run_kernelbench_timing() {

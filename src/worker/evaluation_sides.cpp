@@ -103,29 +103,34 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   const auto start = protocol::Clock::now();
   freeze(false);
   refuse_running_stopped();
-  std::vector<double> times;
-  if (!discarded.empty()) times = time_slots(discarded);
+  // Both are there from the start: while a process waits for the second one the device idles, and
+  // the first call after that takes longer. Who counts on what is asked next needs no request.
+  if (!discarded.empty()) ask_for_times(discarded, false);
+  if (!counted.empty()) ask_for_times(counted, looks);
+  protocol::Message before, after;
+  if (!discarded.empty()) before = await_times(discarded.size());
   const auto middle = discarded.empty() ? start : protocol::Clock::now();
-  if (!counted.empty()) {
-    const auto counted_times = time_slots(counted, looks);
-    const std::chrono::duration<double, std::milli> before = middle - start;
-    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - middle;
-    if (walled && block.counted > 0 && !looks)
-      walls_["candidate"].blocks.push_back(
-          {block.discarded, block.counted, before.count(), took.count()});
-    times.insert(times.end(), counted_times.begin(), counted_times.end());
-  }
+  if (!counted.empty()) after = await_times(counted.size());
+  const auto end = protocol::Clock::now();
   freeze(true);
+  std::vector<double> times;
+  if (!discarded.empty()) times = times_told(before, discarded.size(), false);
+  if (counted.empty()) return times;
+  const auto counted_times = times_told(after, counted.size(), looks);
+  times.insert(times.end(), counted_times.begin(), counted_times.end());
+  const std::chrono::duration<double, std::milli> waited = middle - start, took = end - middle;
+  if (walled && block.counted > 0 && !looks)
+    walls_["candidate"].blocks.push_back(
+        {block.discarded, block.counted, waited.count(), took.count()});
   return times;
 }
 
-std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, bool looks) {
-  const auto calls = static_cast<int>(slots.size());
+void Evaluation::ask_for_times(std::span<const std::size_t> slots, bool looks) {
   std::string body(sizeof(protocol::TimeBody), '\0');
   const auto veils = std::exchange(veils_, {});
-  const protocol::TimeBody head{static_cast<std::uint32_t>(calls),
+  const protocol::TimeBody head{static_cast<std::uint32_t>(slots.size()),
                                 flushes() ? 1u : 0u,
-                                call_limit_s() * calls,
+                                times_limit_s(slots.size()),
                                 looks ? 1u : 0u,
                                 held_ ? 1u : 0u,
                                 clock_,
@@ -138,8 +143,20 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
   for (const protocol::VeilKey& key : veils)
     body.append(reinterpret_cast<const char*>(&key), sizeof key);
   channel_.send(MessageType::kTime, body);
+}
+
+double Evaluation::times_limit_s(std::size_t calls) const {
+  return call_limit_s() * static_cast<double>(calls);
+}
+
+protocol::Message Evaluation::await_times(std::size_t calls) {
   protocol::Message message;
-  wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  wait_for(MessageType::kTimes, message, patience_s(times_limit_s(calls)), "being timed");
+  return message;
+}
+
+std::vector<double> Evaluation::times_told(protocol::Message& message, std::size_t calls,
+                                           bool looks) {
   if (held_) take_held(message);
   protocol::CalledBody called{};
   if (looks && message.body.size() >= sizeof called) {
@@ -149,8 +166,7 @@ std::vector<double> Evaluation::time_slots(std::span<const std::size_t> slots, b
     take_noted(called);
     take_class(called);
   }
-  if (clock_ == protocol::TimeClock::kDevice)
-    return take_device_times(times_in(message), slots.size());
+  if (clock_ == protocol::TimeClock::kDevice) return take_device_times(times_in(message), calls);
   if (clock_ != protocol::TimeClock::kGraph) return times_of(message, calls);
   if (message.body.empty()) throw NoSuchTimes{"no_graph"};
   return times_of(message, 1);
@@ -186,9 +202,9 @@ std::vector<double> Evaluation::times_in(const protocol::Message& message) {
   return times;
 }
 
-std::vector<double> Evaluation::times_of(const protocol::Message& message, int calls) {
+std::vector<double> Evaluation::times_of(const protocol::Message& message, std::size_t calls) {
   auto times = times_in(message);
-  if (times.size() != static_cast<std::size_t>(calls)) throw other_times();
+  if (times.size() != calls) throw other_times();
   return times;
 }
 

@@ -29,7 +29,9 @@ double bound_ms(const BlockWall& block, const WalledSide& side) {
   // The calls that count may have been made ahead, among the discarded ones, where their inputs lie
   // in memory already. So all of the block's time belongs to all of its calls, those that are
   // discarded taking as long as they may in earnest.
-  const double counted = (block.counted_ms - side.message_ms) / block.counted;
+  // Where others come before, a process has both requests when it begins.
+  const double message_ms = block.discarded > 0 ? 0 : side.message_ms;
+  const double counted = (block.counted_ms - message_ms) / block.counted;
   const double all = (block.discarded_ms + block.counted_ms - side.message_ms) /
                      (kSlowFirst * block.discarded + block.counted);
   const double wall = std::max({counted, all, 0.0});

@@ -284,7 +284,8 @@ TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
     const double eager_ms = record.timing->bounds.at("eager").told_ms;
     const double candidate_ms = record.timing->bounds.at("candidate").told_ms;
     EXPECT_NEAR(candidate_ms, eager_ms, std::max(0.003, 0.04 * eager_ms));
-    if (elements == 1 << 30) EXPECT_EQ(record.timing->trust, "confirmed");
+    if (elements < 1 << 30) continue;
+    EXPECT_EQ(record.timing->trust, "confirmed");
   }
 }
 
