@@ -71,7 +71,9 @@ struct HostModule {
   std::string log;
   double seconds = 0;  ///< of the compiler, when it ran
   bool cached = false;
-  std::string way;  ///< "clang++ 14.0.6", with "heavy" where it took all of torch's headers
+  /// "clang++ 14.0.6"; with "heavy" where it took all of torch's headers, "light" where it could do
+  /// without pybind11's.
+  std::string way;
 };
 
 /// CompileError's causes here: syntax_error, missing_include, illegal_include, unknown_function (a
@@ -102,7 +104,7 @@ struct HostSetup {
 /// The set-up of this installation; `cache` is `installation.cache`'s.
 HostSetup host_setup(const Installation& installation);
 
-/// The precompiled header that host halves of a device stand on, as the cache has it.
+/// The precompiled header that most host halves of a device stand on, as the cache has it.
 struct HostHeaders {
   bool built = false;
   std::uintmax_t bytes = 0;     ///< of its folder
@@ -124,7 +126,7 @@ class HostCompiler {
   std::string compiler_version();
   /// What the cache has for `device`. Throws kbench::Error where there is no compiler.
   HostHeaders headers(HostDevice device);
-  /// Builds the precompiled header now, for `device`. Throws kbench::Error where that fails.
+  /// Builds that precompiled header now, for `device`. Throws kbench::Error where that fails.
   void prepare(HostDevice device);
 
  private:

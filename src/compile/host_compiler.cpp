@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <span>
 
 #include "compile/host_cache.hpp"
 #include "compile/host_diagnostics.hpp"
@@ -20,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "host-3";
+constexpr std::string_view kFormat = "host-4";
 constexpr std::string_view kStandard = "c++17";
 
 std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
@@ -30,16 +32,27 @@ std::string key_of(const HostRequest& request, const fs::path& prelude, const Ho
   return hash.hex();
 }
 
+bool speaks_of(const HostRequest& request, std::span<const std::string_view> words) {
+  const auto speaks = [&](const HostText& text) {
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
+  };
+  return std::ranges::any_of(request.cpp_sources, speaks) ||
+         std::ranges::any_of(request.cuda_sources, speaks);
+}
+
 /// Whether the texts speak of what only the heavy headers have.
 bool asks_for_heavy(const HostRequest& request) {
   constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
                                                       "torch::jit",  "torch/script", "torch::data"};
-  const auto speaks = [&](const HostText& text) {
-    return std::ranges::any_of(
-        kWords, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
-  };
-  return std::ranges::any_of(request.cpp_sources, speaks) ||
-         std::ranges::any_of(request.cuda_sources, speaks);
+  return speaks_of(request, kWords);
+}
+
+/// Whether the texts surely need pybind11's or Python's own headers.
+bool asks_for_python(const HostRequest& request) {
+  constexpr std::array<std::string_view, 7> kWords = {"py::",     "pybind11::", "pybind11/", "THP",
+                                                      "PyObject", "PyGILState", "Python.h"};
+  return speaks_of(request, kWords);
 }
 
 /// Whether compiling in another way could not change the result.
@@ -67,12 +80,17 @@ struct HostCompiler::Impl {
                   const HostFlags& flags);
   HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
                         HostRun& run);
+  std::optional<HostResult> compile_light(const HostRequest& request, PreludeKind kind,
+                                          HostRun& run);
   HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
+  /// What most host halves for a device stand on.
+  PreludeKind common_kind(HostDevice device);
 
   HostSetup setup;
   HostCache cache;
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
   Preludes preludes;
+  std::atomic<bool> has_no_light = false;
   KeyedPool<HostResult> pool;  // last: its threads use the rest
 };
 
@@ -92,6 +110,23 @@ HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                           preludes.compiler().name(), std::get<CompileError>(result).message));
 }
 
+/// What the light headers give, where it counts: what does not compile with them may do so with
+/// pybind11's, whose errors are then the ones to be told.
+std::optional<HostResult> HostCompiler::Impl::compile_light(const HostRequest& request,
+                                                            PreludeKind kind, HostRun& run) {
+  if (preludes.compiler().is_clang || has_no_light || asks_for_python(request)) return std::nullopt;
+  kind.headers = HeaderSet::kLight;
+  try {
+    HostResult result = compile_on(kind, {joined_source(request)}, run);
+    const auto* error = std::get_if<CompileError>(&result);
+    if (error == nullptr || error->cause == "compile_timeout") return result;
+  } catch (const Error&) {
+    // Our binding leans on inner parts of pybind11, which another version may have changed.
+    has_no_light = true;
+  }
+  return std::nullopt;
+}
+
 /// One translation unit for speed; several, as torch does it, where the texts of one disturb those
 /// of another; and all of torch's headers where the common ones may not have been enough.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
@@ -103,15 +138,16 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
     if (is_settled(result) || separate.size() < 2) return result;
     return compile_on(kind, separate, run);
   };
-  std::optional<HostResult> light;
+  std::optional<HostResult> usual;
   if (!asks_for_heavy(request)) {
-    light = attempt();
-    if (is_settled(*light) || !may_need_heavy(std::get<CompileError>(*light).log)) return *light;
+    if (auto light = compile_light(request, kind, run)) return std::move(*light);
+    usual = attempt();
+    if (is_settled(*usual) || !may_need_heavy(std::get<CompileError>(*usual).log)) return *usual;
   }
-  kind.heavy = true;
+  kind.headers = HeaderSet::kHeavy;
   HostResult heavy = attempt();
-  // The light headers' error is the shorter one to read where neither do.
-  if (light && std::holds_alternative<CompileError>(heavy)) return *light;
+  // The usual headers' error is the shorter one to read where neither do.
+  if (usual && std::holds_alternative<CompileError>(heavy)) return *usual;
   return heavy;
 }
 
@@ -128,7 +164,7 @@ HostResult HostCompiler::Impl::work(const HostRequest& request, const std::strin
 
 std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) {
   HostFlags flags = read_flags(request.flags);
-  const PreludeKind kind{request.device, false,
+  const PreludeKind kind{request.device, HeaderSet::kUsual,
                          flags.standard.empty() ? std::string(kStandard) : flags.standard};
   const std::string key = key_of(request, preludes.folder(kind), setup);
   if (auto known = cache.load(key, setup.limit)) {
@@ -140,6 +176,11 @@ std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) 
                      [this, key, kind, flags = std::move(flags), request = std::move(request)] {
                        return work(request, key, kind, flags);
                      });
+}
+
+PreludeKind HostCompiler::Impl::common_kind(HostDevice device) {
+  const bool light = !preludes.compiler().is_clang;
+  return {device, light ? HeaderSet::kLight : HeaderSet::kUsual, std::string(kStandard)};
 }
 
 HostCompiler::HostCompiler(HostSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
@@ -155,12 +196,10 @@ void HostCompiler::cancel() { impl_->cancel(); }
 std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
 
 HostHeaders HostCompiler::headers(HostDevice device) {
-  return impl_->preludes.state({device, false, std::string(kStandard)});
+  return impl_->preludes.state(impl_->common_kind(device));
 }
 
-void HostCompiler::prepare(HostDevice device) {
-  impl_->preludes.ready({device, false, std::string(kStandard)});
-}
+void HostCompiler::prepare(HostDevice device) { impl_->preludes.ready(impl_->common_kind(device)); }
 
 HostSetup host_setup(const Installation& installation) {
   HostSetup setup;

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::string_view kFormat = "host-prelude-1";
+constexpr std::string_view kFormat = "host-prelude-2";
 constexpr std::chrono::hours kKeptUnused{24 * 30};
 constexpr const char* kComplete = "complete";
 
@@ -55,8 +55,9 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
   return fmt::format(
       "#define _GLIBCXX_USE_CXX11_ABI {}\n#define KBENCH_HOST_CPU {}\n"
-      "#define KBENCH_HOST_HEAVY {}\n#include \"kbench_host.hpp\"\n",
-      setup.torch_cxx11_abi ? 1 : 0, kind.device == HostDevice::kCpu ? 1 : 0, kind.heavy ? 1 : 0);
+      "#define KBENCH_HOST_LIGHT {}\n#define KBENCH_HOST_HEAVY {}\n#include \"kbench_host.hpp\"\n",
+      setup.torch_cxx11_abi ? 1 : 0, kind.device == HostDevice::kCpu ? 1 : 0,
+      kind.headers == HeaderSet::kLight ? 1 : 0, kind.headers == HeaderSet::kHeavy ? 1 : 0);
 }
 
 /// Name, time and size, by which another version of a file or folder differs.
@@ -118,9 +119,10 @@ Words common_options(const HostSetup& setup, const Prelude& prelude) {
   Words options{"-std=" + prelude.kind.standard, "-O0", "-g0", "-fPIC", "-w"};
   // Clang's own errors about what GCC, and so nvcc, accepts.
   if (prelude.compiler.is_clang) options.emplace_back("-Wno-everything");
+  // -ftoplevel-reorder lets it leave out static functions of headers (kbench_host.hpp).
   if (!prelude.compiler.is_clang)
-    options.insert(options.end(),
-                   {"-fno-gnu-unique", "-fomit-frame-pointer", "-fpermissive", "-pipe"});
+    options.insert(options.end(), {"-fno-gnu-unique", "-fomit-frame-pointer", "-ftoplevel-reorder",
+                                   "-fpermissive", "-pipe"});
   options.push_back("-I" + host.string());
   if (prelude.kind.device == HostDevice::kCpu) options.push_back("-I" + (host / "cpu").string());
   for (const auto& include : setup.includes) {

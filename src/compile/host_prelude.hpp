@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -12,10 +13,14 @@
 
 namespace kbench {
 
+/// How much of torch/extension.h. Light: what is common and needs no Python, with a binding of our
+/// own (kbench_binding.hpp) for pybind11; only with GCC, which is slow with pybind11. Heavy: all.
+enum class HeaderSet : std::uint8_t { kLight, kUsual, kHeavy };
+
 /// Which headers a host half stands on.
 struct PreludeKind {
   HostDevice device = HostDevice::kCuda;
-  bool heavy = false;              ///< all of torch/extension.h
+  HeaderSet headers = HeaderSet::kUsual;
   std::string standard = "c++17";  ///< of C++
   auto operator<=>(const PreludeKind&) const = default;
 };

@@ -129,7 +129,9 @@ HostResult HostRun::module(const Prelude& prelude, std::string object, std::stri
   HostModule module;
   module.object = std::move(object);
   module.log = std::move(log);
-  module.way = prelude.compiler.name() + (prelude.kind.heavy ? ", heavy" : "");
+  module.way = prelude.compiler.name();
+  if (prelude.kind.headers == HeaderSet::kLight) module.way += ", light";
+  if (prelude.kind.headers == HeaderSet::kHeavy) module.way += ", heavy";
   module.library_folders = {prelude.folder, setup_.torch_lib};
   module.library_folders.insert(module.library_folders.end(), setup_.libraries.begin(),
                                 setup_.libraries.end());

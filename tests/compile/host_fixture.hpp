@@ -32,6 +32,7 @@ class HostCompileTest : public testing::Test {
     const auto shared = installation_.cache / "host-headers";
     std::filesystem::create_directories(shared);
     std::filesystem::create_directory_symlink(shared, folder_.path() / "host-headers");
+    compilers_ = named_compilers();
   }
 
   /// KBENCH_HOST_COMPILER makes all tests use that compiler, g++ for one.
@@ -43,7 +44,7 @@ class HostCompileTest : public testing::Test {
 
   HostSetup setup() const {
     HostSetup setup = host_setup(installation_);
-    setup.compilers = named_compilers();
+    setup.compilers = compilers_;
     setup.cache = folder_.path();
     return setup;
   }
@@ -110,6 +111,7 @@ class HostCompileTest : public testing::Test {
   }
 
   Installation installation_;
+  std::vector<std::filesystem::path> compilers_;  ///< none: those on PATH
   TemporaryFolder folder_;
 };
 

@@ -45,7 +45,9 @@ TEST_F(HostHeader, AMovedCacheHasNone) {
   const auto name_in = [&](const char* cache) {
     HostSetup own = setup();
     own.cache = folder_.path() / cache;
-    return Preludes(own, never.value()).folder({HostDevice::kCpu, false, "c++17"}).filename();
+    return Preludes(own, never.value())
+        .folder({HostDevice::kCpu, HeaderSet::kUsual, "c++17"})
+        .filename();
   };
   EXPECT_EQ(name_in("here"), name_in("here"));
   EXPECT_NE(name_in("here"), name_in("there"));
@@ -55,7 +57,8 @@ TEST_F(HostHeader, AHeaderThatTheCompilerRefusesIsMadeAnew) {
   HostSetup own = setup();
   own.cache = folder_.path() / "own";
   const Fd never(eventfd(0, EFD_CLOEXEC));
-  const auto header = Preludes(own, never.value()).folder({HostDevice::kCpu, false, "c++17"});
+  const auto header =
+      Preludes(own, never.value()).folder({HostDevice::kCpu, HeaderSet::kUsual, "c++17"});
   if (!HostCompiler(own).compiler_version().starts_with("clang"))
     GTEST_SKIP() << "GCC takes the text of a header that it refuses";
   fs::create_directories(header);

@@ -29,7 +29,7 @@ class Argument(ctypes.Structure):
 
 def expression_at(address):
     for begin, size, expression in _stubs:
-        if begin <= address <= begin + size:
+        if begin <= address < begin + size:
             return expression
     return None
 
