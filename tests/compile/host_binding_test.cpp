@@ -55,7 +55,7 @@ def said(call):
 )" + calls;
     const HostModule light = must_compile(asked);
     EXPECT_THAT(light.way, HasSubstr("light"));
-    const std::string output = run_python(light, script);
+    std::string output = run_python(light, script);
     asked.cpp_sources.front().text += kWithPybind;
     const HostModule usual = must_compile(asked);
     EXPECT_THAT(usual.way, Not(HasSubstr("light")));
