@@ -13,7 +13,7 @@ def report(state, count):
     best = state.get("best")
     if kbench:
         rows += [("kbench.header_s", state.get("header_s", math.nan),
-                  "first candidate on a bare machine"),
+                  "first candidate, with the header where there was none"),
                  ("kbench.cold_s", kbench["cold_s"], "%d candidates, empty cache" % count),
                  ("kbench.warm_s", kbench["warm_s"], "the same again"),
                  ("kbench.lane_s", kbench["lane_s"], "of the GPU's lane, a candidate: median"),

@@ -110,16 +110,21 @@ HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                           preludes.compiler().name(), std::get<CompileError>(result).message));
 }
 
-/// What the light headers give, where it counts: what does not compile with them may do so with
-/// pybind11's, whose errors are then the ones to be told.
+/// What the light headers give, where it counts: what does not compile for want of others may do so
+/// with pybind11's, whose errors are then the ones to be told.
 std::optional<HostResult> HostCompiler::Impl::compile_light(const HostRequest& request,
                                                             PreludeKind kind, HostRun& run) {
   if (preludes.compiler().is_clang || has_no_light || asks_for_python(request)) return std::nullopt;
   kind.headers = HeaderSet::kLight;
+  const std::vector<std::string> separate = separate_sources(request);
+  const auto counts = [](const HostResult& result) {
+    return is_settled(result) || !may_need_usual(std::get<CompileError>(result).log);
+  };
   try {
     HostResult result = compile_on(kind, {joined_source(request)}, run);
-    const auto* error = std::get_if<CompileError>(&result);
-    if (error == nullptr || error->cause == "compile_timeout") return result;
+    if (counts(result) && !is_settled(result) && separate.size() > 1)
+      result = compile_on(kind, separate, run);
+    if (counts(result)) return result;
   } catch (const Error&) {
     // Our binding leans on inner parts of pybind11, which another version may have changed.
     has_no_light = true;

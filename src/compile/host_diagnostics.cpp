@@ -11,6 +11,9 @@
 #include "compile/host_source.hpp"
 
 namespace kbench {
+
+using namespace std::literals::string_view_literals;
+
 namespace {
 
 /// "file:12:3: error: text", nvcc's "file(12): error: text", or a linker's or driver's "program:
@@ -84,16 +87,23 @@ std::optional<LogLine> own_place(std::string_view log, const HostRequest& reques
   return std::nullopt;
 }
 
-/// The first name that clang or GCC puts in quotes.
-std::string quoted_name(std::string_view text) {
-  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"'", "'"},
-                                    {"\xE2\x80\x98", "\xE2\x80\x99"}}) {
-    const std::size_t begin = text.find(open);
-    if (begin == std::string_view::npos) continue;
-    const std::size_t from = begin + open.size();
-    return std::string(text.substr(from, text.find(close, from) - from));
+std::string with_plain_quotes(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_quote =
+        text.substr(i).starts_with("\xE2\x80\x98") || text.substr(i).starts_with("\xE2\x80\x99");
+    plain += is_quote ? '\'' : text[i];
+    if (is_quote) i += 2;
   }
-  return {};
+  return plain;
+}
+
+/// The first name that clang or GCC puts in quotes.
+std::string quoted_name(std::string_view quoting) {
+  const std::string text = with_plain_quotes(quoting);
+  const std::size_t begin = text.find('\'');
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + 1, text.find('\'', begin + 1) - begin - 1);
 }
 
 /// A line of the bindings is one function of `functions`, which no text before declares.
@@ -158,6 +168,41 @@ bool may_need_heavy(std::string_view log) {
     if (says("torch") || std::ranges::find(kNames, name) != kNames.end()) return true;
   }
   return false;
+}
+
+bool may_need_usual(std::string_view log) {
+  constexpr std::array kMistakes = {
+      "expected ';'"sv,
+      "expected ','"sv,
+      "expected '}'"sv,
+      "expected unqualified-id"sv,
+      "stray "sv,
+      "missing terminating"sv,
+      "redefinition of"sv,
+      "redeclaration of"sv,
+      "cannot convert '"sv,
+      "invalid conversion from"sv,
+      "too few arguments to function"sv,
+      "too many arguments to function"sv,
+      "assignment of read-only"sv,
+      "lvalue required"sv,
+      "return-statement with"sv,
+      "No such file or directory"sv,
+      "Permission denied"sv,
+  };
+  bool has_error = false;
+  while (!log.empty()) {
+    const auto line = read_line(next_line(log));
+    if (!line || !is_error(*line)) continue;
+    has_error = true;
+    const std::string text = with_plain_quotes(line->text);
+    const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
+    // The bindings name the candidate's own functions alone.
+    const bool is_mistake = line->file == kBindingsName ? says("' was not declared in this scope")
+                                                        : std::ranges::any_of(kMistakes, says);
+    if (!is_mistake) return true;
+  }
+  return !has_error;
 }
 
 }  // namespace kbench

@@ -16,4 +16,8 @@ Diagnosis diagnose_host(std::string_view log, const HostRequest& request);
 /// Whether one of the errors may come of headers of torch's that the light prelude leaves out.
 bool may_need_heavy(std::string_view log);
 
+/// Whether one of GCC's errors may come of headers that our own binding leaves out, as an unknown
+/// name may: not where each is a mistake of its own, as a semicolon that is missing.
+bool may_need_usual(std::string_view log);
+
 }  // namespace kbench

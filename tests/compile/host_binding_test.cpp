@@ -229,6 +229,19 @@ TEST_F(HostBinding, NamesOfPythonsInterfaceAreThere) {
   EXPECT_EQ(run_python(module, "print(m.add(a=1), m.version)"), "6 3\n");
 }
 
+TEST_F(HostBinding, MistakesAreToldAtOnce) {
+  const std::string text =
+      "#if KBENCH_HOST_LIGHT\nint forward(int x) { return x }\n"
+      "#else\nint forward(int x) { return x; }\n#endif\n";
+  HostRequest asked = binding(text, {"forward"});
+  EXPECT_THAT(must_fail(asked).message, HasSubstr("main.cpp, line 2: expected"));
+  asked.cuda_sources = {{"cuda.cu", "int forward(int x);\n"}};
+  EXPECT_THAT(must_fail(asked).message, HasSubstr("main.cpp, line 2: expected"));
+  asked = binding("#if KBENCH_HOST_LIGHT\n#else\nint forward(int x) { return x; }\n#endif\n",
+                  {"forward"});
+  EXPECT_EQ(must_fail(asked).cause, "unknown_function");
+}
+
 TEST_F(HostBinding, ErrorsAreThoseOfPybindsHeaders) {
   CompileError error =
       must_fail(binding("\n\nint forward(int x) { return missing; }\n", {"forward"}));
