@@ -114,7 +114,9 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
     check_outputs(outputs);
   } else {
-    python_.skip_launches(body.mode == protocol::CallMode::kGhost);
+    const bool ghost = body.mode == protocol::CallMode::kGhost;
+    if (ghost) poison_free_memory();
+    python_.skip_launches(ghost);
     watched([&] { outputs = forward(set); }, set.called ? 1 : 0);
     python_.skip_launches(false);
   }
@@ -123,6 +125,15 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   called_ = set.called = true;
   check_torch_memory();
   keep(set, outputs);
+}
+
+/// A tensor that nobody fills would lie where an earlier answer did, which is right as well where
+/// all answers are alike. (On the CPU such memory is poisoned always.)
+void ModuleCandidate::poison_free_memory() {
+  if (device_->name() == "cpu") return;
+  for (const std::span<std::byte> block : python_.free_memory())
+    device_->fill(block.data(), kPoison, block.size());
+  device_->synchronize();
 }
 
 void ModuleCandidate::watched(const std::function<void()>& call, std::size_t looked_at) {

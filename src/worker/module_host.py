@@ -326,6 +326,18 @@ def call(model, arguments, device="cuda"):
     return structure, outputs
 
 
+def free_memory():
+    """[(address, bytes)] of what torch's allocator has of a GPU's memory for its next tensors."""
+    free = []
+    for segment in torch.cuda.memory_snapshot():
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "inactive":
+                free.append((address, block["size"]))
+            address += block["size"]
+    return free
+
+
 def failure_of(error):
     """(cause, sentence, log) of what one of these functions raised."""
     failure = failure_from(error, "candidate_raised")

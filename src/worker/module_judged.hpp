@@ -58,6 +58,7 @@ class ModuleCandidate : public JudgedCandidate {
   void set_early_apart();
   void settle();
   void check_torch_memory() const;
+  void poison_free_memory();
   /// Makes calls of the model, and notes whose kernels compute in them. Of so many it is looked at
   /// what they copy to the host; of none where a model may only read its weights once.
   void watched(const std::function<void()>& call, std::size_t looked_at);

@@ -265,6 +265,16 @@ void ModulePython::skip_launches(bool skips) {
   if (job_.device == "cpu") embedded_module("module_cpu_triton").attr("skip_launches")(skips);
 }
 
+std::vector<std::span<std::byte>> ModulePython::free_memory() {
+  std::vector<std::span<std::byte>> blocks;
+  for (const auto& item : host("free_memory").cast<py::list>()) {
+    const auto pair = item.cast<py::tuple>();
+    blocks.emplace_back(reinterpret_cast<std::byte*>(pair[0].cast<std::uintptr_t>()),
+                        pair[1].cast<std::size_t>());
+  }
+  return blocks;
+}
+
 std::uint32_t ModulePython::take_interpreted_launches() {
   if (job_.device != "cpu") return 0;
   return embedded_module("module_cpu_triton").attr("take_launches")().cast<std::uint32_t>();

@@ -4,8 +4,10 @@
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -70,6 +72,8 @@ class ModulePython {
   void watch(const Watch& watch) { runtime_->watch(watch); }
   /// Whether the coming launches of its kernels do nothing and succeed.
   void skip_launches(bool skips);
+  /// What torch's allocator has of the GPU's memory for its next tensors.
+  std::vector<std::span<std::byte>> free_memory();
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
   /// Launches since the last time of kernels that Triton's interpreter ran.
   std::uint32_t take_interpreted_launches();

@@ -56,8 +56,9 @@ std::string program(const std::string& text) { return "\nPROGRAM = r'''" + text 
 class GpuModule : public Gpu {
  protected:
   /// What becomes of a module with this text.
-  Record judged(const std::string& source, const std::vector<std::string>& more = {}) {
-    const auto problem = folder_.write("set/level1/2_ReluScale.py", kModuleProblem);
+  Record judged(const std::string& source, const std::vector<std::string>& more = {},
+                const std::string& problem_text = kModuleProblem) {
+    const auto problem = folder_.write("set/level1/2_ReluScale.py", problem_text);
     const auto file = folder_.write("module.py", source);
     const auto log = folder_.path() / ("module" + std::to_string(++modules_) + ".jsonl");
     std::vector<std::string> all{"eval",      "--candidate",    file.string(),
@@ -84,6 +85,23 @@ TEST_F(GpuModule, OwnKernelsCanBeRequired) {
   EXPECT_EQ(to_string(torch.outcome), "rejected") << torch.message;
   EXPECT_EQ(torch.kernel_class, "library");
   EXPECT_EQ(torch.cause.str(), "not_own_kernels");
+}
+
+TEST_F(GpuModule, OwnKernelsOfAConstantAnswerAreItsOwn) {
+  // Where the answer before lies in memory that a call without them leaves as it is.
+  const auto with = [](std::string text, const std::string& old, const std::string& other) {
+    const auto at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    return text.replace(at, old.size(), other);
+  };
+  const std::string problem = with(kModuleProblem, "torch.relu(x) * self.scale + self.bias",
+                                   "torch.relu(x - 100) * self.scale");
+  const std::string kernel =
+      with(with(kKernel, "x[i] > scalar_t(0) ? x[i] :", "x[i] > scalar_t(100) ? x[i] - 100 :"),
+           " + bias[i % columns]", "");
+  const Record record = judged(module_with(kernel + kLoad, kCall), {}, problem);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_EQ(record.kernel_class, "own");
 }
 
 TEST_F(GpuModule, LaunchesWithoutRecordsAreMissed) {
