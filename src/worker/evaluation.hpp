@@ -216,8 +216,11 @@ class Evaluation {
   /// Readies it for all sets that are timed; false where it cannot be run.
   bool prepare_baseline(const std::string& baseline);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
-  /// The sets of a block's calls: those that are discarded may have been seen before.
+  /// The sets of a block's calls: a kernel's that are discarded may have been seen before.
   std::vector<std::size_t> slots_of(Block block);
+  /// Of a block's calls, the last ones, those with inputs that nobody has seen: that count; where a
+  /// process tells its times, all.
+  int unseen_calls(Block block) const;
   /// After each block: at some of its outputs by chance, and at those that came before.
   void look_at_timed_outputs();
   void check_timed_outputs();
@@ -280,7 +283,7 @@ class Evaluation {
   bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
   std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
-  std::vector<std::size_t> counted_slots_;   ///< of the candidate's last block
+  std::vector<std::size_t> asked_slots_;     ///< of the candidate's last block
   std::map<std::string, WalledSide> walls_;  ///< by side
   /// What was seen of others' work: before walls are calibrated and after, and beside baselines.
   DeviceLook calibration_look_, baseline_look_;

@@ -47,9 +47,10 @@ bool Evaluation::is_looked_before() {
 }
 
 void Evaluation::look_at_block(Block block) {
-  problem_.refresh_timed(static_cast<std::size_t>(block.counted));
+  const auto unseen = static_cast<std::size_t>(unseen_calls(block));
+  problem_.refresh_timed(unseen);
   const auto slots = slots_of(block);
-  const auto counted = std::span(slots).subspan(static_cast<std::size_t>(block.discarded));
+  const auto asked = std::span(slots).last(unseen);
   const bool on_gpu = problem_.device().timing_method() != "wall";
   const auto clock =
       std::exchange(clock_, on_gpu ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents);
@@ -63,13 +64,14 @@ void Evaluation::look_at_block(Block block) {
   }
   clock_ = clock;
   // Of calls that do not count the records say nothing.
-  const auto first = traced_.size() - std::min(traced_.size(), counted.size());
+  const auto first =
+      traced_.size() - std::min(traced_.size(), static_cast<std::size_t>(block.counted));
   looked_.insert(looked_.end(), traced_.begin() + static_cast<std::ptrdiff_t>(first),
                  traced_.end());
-  refuse_written(counted);
-  counted_slots_.assign(counted.begin(), counted.end());
+  refuse_written(asked);
+  asked_slots_.assign(asked.begin(), asked.end());
   look_at_timed_outputs();
-  check_timed_output(counted[protocol::random_nonce() % counted.size()]);
+  check_timed_output(asked[protocol::random_nonce() % asked.size()]);
 }
 
 void Evaluation::check_own() const {

@@ -24,7 +24,7 @@ std::vector<double> Evaluation::replay_candidate(Block block) {
     times.push_back(time_walled(slots, {0, static_cast<int>(slots.size())}).front());
     if (!counts) continue;
     refuse_written(slots);
-    counted_slots_ = slots;
+    asked_slots_ = slots;
     look_at_timed_outputs();
   }
   return times;

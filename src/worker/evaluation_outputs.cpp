@@ -19,12 +19,12 @@ constexpr std::uint64_t kUncheckedBlocks = 2;
 
 void Evaluation::look_at_timed_outputs() {
   std::vector<std::size_t> suspicious;
-  for (const std::size_t slot : counted_slots_)
+  for (const std::size_t slot : asked_slots_)
     if (remember_outputs(slot)) suspicious.push_back(slot);
   // Without a GPU there are two blocks: each is looked at.
   const bool few = problem_.device().timing_method() == "wall";
   if (few || protocol::random_nonce() % kUncheckedBlocks == 0)
-    check_timed_output(counted_slots_[protocol::random_nonce() % counted_slots_.size()]);
+    check_timed_output(asked_slots_[protocol::random_nonce() % asked_slots_.size()]);
   if (suspicious.empty() || outputs_repeat_) return;
   check_timed_output(suspicious.back());
   outputs_repeat_ = true;
@@ -33,7 +33,7 @@ void Evaluation::look_at_timed_outputs() {
 void Evaluation::check_timed_outputs() {
   // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
   // hold inputs that no call has seen.
-  auto slots = counted_slots_;
+  auto slots = asked_slots_;
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
   slots.resize(std::min(slots.size(), kCheckedTimedSets));
   for (const std::size_t slot : slots) check_timed_output(slot);

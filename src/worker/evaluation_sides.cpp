@@ -43,13 +43,20 @@ class MathSpan {
 
 }  // namespace
 
+int Evaluation::unseen_calls(Block block) const {
+  const bool all = tells_its_times() && block.counted > 0;
+  return all ? block.discarded + block.counted : block.counted;
+}
+
 std::vector<std::size_t> Evaluation::slots_of(Block block) {
+  const int unseen = unseen_calls(block);
   std::vector<std::size_t> slots;
   slots.reserve(static_cast<std::size_t>(block.discarded) +
                 static_cast<std::size_t>(block.counted));
-  for (int i = 0; i < block.discarded; ++i) slots.push_back(next_slot_++ % problem_.resident());
+  for (int i = unseen; i < block.discarded + block.counted; ++i)
+    slots.push_back(next_slot_++ % problem_.resident());
   const auto timed = problem_.timed_slots();
-  for (int i = 0; i < block.counted; ++i)
+  for (int i = 0; i < unseen; ++i)
     slots.push_back(timed[static_cast<std::size_t>(i) % timed.size()]);
   return slots;
 }
@@ -60,15 +67,17 @@ std::vector<double> Evaluation::time_candidate(Block block) {
     look_at_block(block);
   // What it has seen, in a block before or when it was handed the buffers, it could answer from
   // memory.
-  if (block.counted > 0) problem_.refresh_timed(static_cast<std::size_t>(block.counted));
+  const auto unseen = static_cast<std::size_t>(unseen_calls(block));
+  if (unseen > 0) problem_.refresh_timed(unseen);
   const auto slots = slots_of(block);
   if (!is_aside_) veil_inputs(slots, block);
   auto times = time_walled(slots, block);
   // Before the reference works on them: what it makes of other inputs would be no answer.
-  refuse_written(std::span(slots).subspan(static_cast<std::size_t>(block.discarded)));
+  const auto asked = std::span(slots).last(unseen);
+  refuse_written(asked);
   // What is timed beside is in no score, and must not stand for what is.
   if (block.counted > 0 && !is_aside_) {
-    counted_slots_.assign(slots.begin() + block.discarded, slots.end());
+    asked_slots_.assign(asked.begin(), asked.end());
     look_at_timed_outputs();
   }
   return times;

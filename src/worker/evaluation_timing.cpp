@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "worker/evaluation.hpp"
@@ -29,6 +30,8 @@ void Evaluation::run_timing() {
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
   const auto unseen = static_cast<int>(problem_.timed_slots().size());
+  // Whoever could work ahead in calls that are discarded is asked for new answers there, too.
+  const int most = tells_its_times() ? unseen : std::numeric_limits<int>::max();
   verdict_.failed_baselines = problem_.failed_baselines();
   for (const auto& baseline : problem_.baselines()) {
     if (!prepare_baseline(baseline)) continue;
@@ -36,12 +39,12 @@ void Evaluation::run_timing() {
     // faster, by 2 % of 8 ms on an H200.
     sides.push_back({baseline,
                      [&, baseline](Block block) { return time_baseline(baseline, block); },
-                     baseline == "eager" ? problem_.reference_ms() : 0, unseen});
+                     baseline == "eager" ? problem_.reference_ms() : 0, unseen, most});
   }
   if (!verdict_.failed_baselines.empty()) flag("baseline_failed");
   // Of one that it has seen it may know the answer.
-  sides.push_back(
-      {"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_, unseen});
+  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_,
+                   unseen, most});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   if (tells_its_times()) limits.min_blocks = kFewestBounds;

@@ -20,11 +20,11 @@ namespace {
 
 /// Input sets at most: more distinct contents than any candidate caches by accident.
 constexpr std::size_t kMaxSets = 16;
-/// Timed calls that count, of a block.
+/// Timed calls of a block that nobody has seen the inputs of.
 constexpr std::size_t kMaxTimedSets = 8;
 /// Calls of larger sets are long, and need fewer in a block: as many as one of the longest.
 constexpr double kTimedBytes = 2e9;
-constexpr std::size_t kMinTimedSets = 3;
+constexpr std::size_t kMinTimedSets = 5;
 /// Sets larger than that leave so much in torch's cache that it is worth a look.
 constexpr double kLargeSetBytes = 1e9;
 /// Where the time is no measure there are few calls.

@@ -26,6 +26,7 @@ struct TimedSide {
   std::function<std::vector<double>(Block)> measure;
   double about_ms = 0;  ///< what a call takes, where that is known; one that is long needs no probe
   int max_counted = std::numeric_limits<int>::max();  ///< in a block
+  int max_calls = std::numeric_limits<int>::max();    ///< in a block, with those that are discarded
 };
 
 /// When to stop, and how much one block holds.

@@ -157,6 +157,25 @@ TEST(MeasureSides, NoMoreCallsOfABlockCountThanThereAreInputsFor) {
   EXPECT_THAT(few.blocks, Each(1));
 }
 
+TEST(MeasureSides, NorAreMoreAskedForWhereNoneMayHaveBeenSeen) {
+  struct Case {
+    double ms;
+    int most, discarded, counted;
+  };
+  for (const auto& c :
+       {Case{1, 8, 2, 6}, Case{1, 5, 2, 3}, Case{1, 4, 2, 2}, Case{1, 3, 0, 1}, Case{1, 2, 0, 1},
+        Case{1, 1, 0, 1}, Case{6, 8, 1, 5}, Case{6, 4, 1, 3}, Case{60, 4, 0, 3}}) {
+    FakeSide eager{.true_ms = 1}, candidate{.true_ms = c.ms};
+    TimedSide bounded = side("candidate", candidate);
+    bounded.max_calls = c.most;
+    const auto run = measure({side("eager", eager), bounded}, {});
+    candidate.blocks.erase(candidate.blocks.begin());
+    EXPECT_THAT(candidate.blocks, Each(c.discarded + c.counted)) << c.ms << " " << c.most;
+    EXPECT_EQ(run.measurements.at("candidate").size(),
+              candidate.blocks.size() * static_cast<std::size_t>(c.counted));
+  }
+}
+
 TEST(MeasureSides, SixVeryLongCallsSufficeWhereTheyAgree) {
   FakeSide eager{.true_ms = 1}, candidate{.true_ms = 200};
   const auto run = measure({side("eager", eager), side("candidate", candidate)}, {});

@@ -21,9 +21,9 @@ constexpr double kOverhead_ms = 2, kMessage_ms = 0.4;
 struct FakeProcess {
   double call_ms = 5;         ///< in truth
   double told_ms = 5;         ///< as it says
-  double first_factor = 1;    ///< discarded calls take so much longer
+  double slow_first_ms = 0;   ///< discarded calls take so much longer
   double own_ms = 0;          ///< of a call: what no calibration knows, as its buffers restored
-  bool works_ahead = false;   ///< computes what counts while it is asked for what does not
+  bool works_ahead = false;   ///< computes all of a block in what does not count
   bool skips_upkeep = false;  ///< neither flushes the cache nor copies outputs
   double now_ms = 100;
 
@@ -34,10 +34,8 @@ struct FakeProcess {
   std::vector<double> measure(Block block, WalledSide& seen) {
     const double start = now_ms;
     now_ms += kMessage_ms;
-    if (works_ahead)
-      calls(block.counted, call_ms);
-    else if (block.discarded > 0)
-      calls(block.discarded, first_factor * call_ms);
+    if (works_ahead) now_ms += block.counted * call_ms;
+    calls(block.discarded, call_ms + slow_first_ms);
     // Of a block without discarded calls it is the start.
     const double middle = block.discarded > 0 ? now_ms : start;
     calls(block.counted, works_ahead ? 0 : call_ms);
@@ -77,9 +75,14 @@ TEST(WallBound, AnHonestClaimIsConfirmedAndItsBoundTight) {
 }
 
 TEST(WallBound, SlowFirstCallsAreForgiven) {
-  const Judged judged = judge({.first_factor = 2});
-  EXPECT_TRUE(judged.confirmed());
-  EXPECT_NEAR(judged.bound(), 5, 0.1);
+  for (const double ms : {0.9, 5.0, 40.0}) {
+    const Judged judged = judge({.call_ms = ms, .told_ms = ms, .slow_first_ms = 0.5});
+    EXPECT_TRUE(judged.confirmed()) << ms;
+    EXPECT_NEAR(judged.bound(), ms, 0.01 * ms) << ms;
+  }
+  // As much as that of a short call, and no more of a long one.
+  const Judged judged = judge({.call_ms = 40, .told_ms = 40, .slow_first_ms = 12});
+  EXPECT_GT(judged.bound(), 42);
 }
 
 TEST(WallBound, WhatATimerLeavesOutIsNotBelieved) {
@@ -107,9 +110,12 @@ TEST(WallBound, WhatABlockCostsWeighsMoreWhereItHasOneCall) {
 }
 
 TEST(WallBound, WorkAheadOfTheCountedCallsIsSeen) {
-  const Judged judged = judge({.told_ms = 0.005, .works_ahead = true});
-  EXPECT_FALSE(judged.confirmed());
-  EXPECT_GT(judged.bound(), 5.0 / 2);
+  for (const double ms : {1.0, 5.0, 40.0}) {
+    const Judged judged = judge({.call_ms = ms, .told_ms = 0.005, .works_ahead = true});
+    EXPECT_FALSE(judged.confirmed()) << ms;
+    EXPECT_GT(judged.bound(), 0.98 * ms - 0.2) << ms;
+    EXPECT_LT(judged.bound(), 1.02 * ms + 0.1) << ms;
+  }
 }
 
 TEST(WallBound, WhoLeavesTheUpkeepOutGainsAFactorAndNoMore) {
