@@ -9,9 +9,9 @@ diagonal or a triangle, one of which only a part or a sum is kept, a product of 
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from kbench_worker.dispatch_mode import DispatchMode
 from kbench_worker.operator_cost import NO_DATA, bytes_of, is_view, tensors_in
 
 # Operators that read of their first tensor what their result holds.
@@ -32,7 +32,7 @@ def _name(func):
     return func.overloadpacket.__name__
 
 
-class LeastWork(TorchDispatchMode):
+class LeastWork(DispatchMode):
     """Notes what a call of the reference on these tensors needs; see found()."""
 
     def __init__(self, sources, precision):

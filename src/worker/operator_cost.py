@@ -4,8 +4,9 @@
 import json
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
+
+from kbench_worker.dispatch_mode import DispatchMode
 
 
 def bytes_of(tensor):
@@ -53,7 +54,7 @@ def _cost_of(func, args, kwargs, result):
     return moved, flops, _TENSOR_CORE_TYPES.get(dtype, "fp32"), dtype in _TENSOR_CORE_TYPES
 
 
-class _CostMode(TorchDispatchMode):
+class _CostMode(DispatchMode):
     """Notes what each operator that reaches a device moves and computes."""
 
     def __init__(self):

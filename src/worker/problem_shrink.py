@@ -13,9 +13,10 @@ import json
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from kbench_worker import light_meta
+from kbench_worker.dispatch_mode import DispatchMode
 from kbench_worker.model_setup import state_of
 from kbench_worker.operator_cost import tensors_in
 from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse)
@@ -28,7 +29,7 @@ _PRECISION = "native"
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
-class _Work(TorchDispatchMode):
+class _Work(DispatchMode):
     """Adds up operations: torch's own counts, else one for each element of the largest tensor."""
 
     def __init__(self):
@@ -74,10 +75,22 @@ def _bytes(tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
+def _light_cost(search, sizes):
+    """As `_cost`, of a problem that the compiler's modules are not needed for."""
+    module = load(search.path, search.source, sizes)
+    if not module.kbench_is_plain:
+        raise RuntimeError("it may do anything")
+    with light_meta.without_compiler():
+        return _cost_of(module, "meta")
+
+
 def _cost(search, sizes, device, run=True):
     """(bytes of inputs, state and outputs; operations of a call) at these sizes; the constructor
     runs on `device`. What does not run has neither outputs nor operations."""
-    module = load(search.path, search.source, sizes)
+    return _cost_of(load(search.path, search.source, sizes), device, run)
+
+
+def _cost_of(module, device, run=True):
     model = build_model(module, device, _PRECISION, 0, redraw=False).to("meta")
     inputs = draw_inputs(module, "meta", _PRECISION, 0)
     outputs = []
@@ -91,8 +104,8 @@ def _cost(search, sizes, device, run=True):
 
 # How to look at a problem, the best way first: constructors may look at values, which meta lacks;
 # so may a reference, and then bytes have to do.
-_WAYS = (functools.partial(_cost, device="meta"), functools.partial(_cost, device="cpu"),
-         functools.partial(_cost, device="meta", run=False))
+_WAYS = (_light_cost, functools.partial(_cost, device="meta"),
+         functools.partial(_cost, device="cpu"), functools.partial(_cost, device="meta", run=False))
 
 _OPERATORS = {ast.Mult: int.__mul__, ast.Add: int.__add__, ast.Sub: int.__sub__}
 

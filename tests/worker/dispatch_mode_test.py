@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Operators are watched without torch's compiler, which takes seconds to import, and beside it."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import torch
+
+import worker_package  # noqa: F401  makes the package
+from kbench_worker import operator_cost
+
+_PROBLEM = """
+import torch
+
+N = 4096
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, 1)
+
+
+def get_inputs():
+    return [torch.rand(N, N)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+# Each prints what it found, in a process of its own: here the compiler may have been imported.
+_COST = """
+from kbench_worker import operator_cost
+print(json.loads(operator_cost.counted(torch.relu, torch.ones(6))[1])[0]["bytes"])
+"""
+_TIES = """
+from kbench_worker import ties
+model = torch.nn.Module()
+model.forward = lambda x: x.argmax(1)
+zeros, ones = torch.zeros(3, dtype=int), torch.ones(3, dtype=int)
+print(int(ties.settled(model, [torch.zeros(3, 4)], 0, zeros, ones, 0).sum()))
+"""
+_SHRINK = f"""
+from kbench_worker import problem_shrink
+found = problem_shrink.shrink("p.py", {_PROBLEM!r}, {{}}, 1 << 20, 1e9)
+print(json.loads(found)["sizes"]["N"])
+"""
+
+
+class WithoutTheCompiler(unittest.TestCase):
+
+    def printed(self, code):
+        code = "import json, sys, torch, worker_package\n" + code + (
+            "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules\n")
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
+                              cwd=os.path.dirname(os.path.abspath(__file__)), check=True)
+        return done.stdout.strip()
+
+    def test_costs(self):
+        self.assertEqual(self.printed(_COST), "48")
+
+    def test_ties(self):
+        self.assertEqual(self.printed(_TIES), "0")
+
+    def test_sizes(self):
+        self.assertEqual(self.printed(_SHRINK), "256")
+
+
+class BesideTheCompiler(unittest.TestCase):
+
+    def test_what_a_model_compiles_is_seen(self):
+        function = torch.compile(lambda x: torch.relu(x) * 2, backend="eager")
+        function(torch.ones(6))
+        costs = json.loads(operator_cost.counted(function, torch.ones(6))[1])
+        self.assertEqual([cost["name"] for cost in costs], ["aten.relu", "aten.mul"])
+
+
+if __name__ == "__main__":
+    unittest.main()
