@@ -173,17 +173,13 @@ bool may_need_heavy(std::string_view log) {
 bool may_need_usual(std::string_view log) {
   constexpr std::array kMistakes = {
       "expected ';'"sv,
-      "expected ','"sv,
       "expected '}'"sv,
       "expected unqualified-id"sv,
       "stray "sv,
       "missing terminating"sv,
       "redefinition of"sv,
       "redeclaration of"sv,
-      "cannot convert '"sv,
-      "invalid conversion from"sv,
       "too few arguments to function"sv,
-      "too many arguments to function"sv,
       "assignment of read-only"sv,
       "lvalue required"sv,
       "return-statement with"sv,

@@ -22,6 +22,8 @@ from kbench_worker.module_extension import ScoutStop
 from kbench_worker.module_failure import CandidateFailure, Source, failure_from, log_of
 
 _MODULE_NAME = "kbench_candidate"
+# As it is before a candidate can put anything in its place, by which it would know what comes next.
+_memory_snapshot = getattr(torch._C, "_cuda_memorySnapshot", None)
 _LONGEST_NAME = 120  # bytes: others make longer names of it
 
 # model -> {name of its state that was redrawn: what its constructor had made of it}
@@ -328,8 +330,12 @@ def call(model, arguments, device="cuda"):
 
 def free_memory():
     """[(address, bytes)] of what torch's allocator has of a GPU's memory for its next tensors."""
+    try:
+        found = _memory_snapshot((0, 0, False))  # of torch's own pool, without what it had before
+    except (TypeError, RuntimeError):  # an older torch
+        found = _memory_snapshot(None)
     free = []
-    for segment in torch.cuda.memory_snapshot():
+    for segment in found["segments"]:
         address = segment["address"]
         for block in segment["blocks"]:
             if block["state"] == "inactive":

@@ -46,9 +46,9 @@ Block block_of(double call_ms, bool is_bound) {
   return {.discarded = 0, .counted = is_bound ? 1 : 3};
 }
 
-/// No more calls than that. Where there cannot be two before and two that count, one alone is alike
-/// for both sides: an H200's modules that are their references took within 2 % of what those took,
-/// with one before or two that count 3 % longer.
+/// No more calls than that. Where there should be two before those that count and cannot be, one
+/// alone is alike for both sides: an H200's modules that are their references took within 2 % of
+/// what those took, with one before or two that count 3 % longer.
 Block shortened(Block block, int calls) {
   if (block.discarded + block.counted <= calls) return block;
   if (block.discarded > 0 && calls < 4) return {.discarded = 0, .counted = 1};

@@ -33,10 +33,12 @@ double bound_ms(const BlockWall& block, const WalledSide& side) {
   // Where others come before, a process has both requests when it begins.
   const double message_ms = block.discarded > 0 ? 0 : side.message_ms;
   const double counted = (block.counted_ms - message_ms) / block.counted;
-  const double total = block.discarded_ms + block.counted_ms - side.message_ms;
+  const int calls = block.discarded + block.counted;
+  const double own_ms =
+      block.discarded_ms + block.counted_ms - side.message_ms - calls * side.overhead_ms;
   const double all =
-      std::max(total / (2 * block.discarded + block.counted),
-               (total - kSlowFirst_ms * block.discarded) / (block.discarded + block.counted));
+      side.overhead_ms + std::max(own_ms / (calls + block.discarded),
+                                  (own_ms - kSlowFirst_ms * block.discarded) / calls);
   const double wall = std::max({counted, all, 0.0});
   const double least = block.known_ms > 0 ? block.known_ms : kLeastShare * wall;
   return std::max(wall - side.overhead_ms, least);

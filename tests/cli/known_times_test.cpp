@@ -314,8 +314,8 @@ TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
   const SideBound& bound = record.timing->bounds.at("candidate");
   EXPECT_LT(bound.told_ms, 1) << "or it did not work ahead";
   EXPECT_EQ(record.timing->trust, "self_reported");
-  EXPECT_GT(bound.bound_ms, 1.85);
-  EXPECT_GT(candidate_of(record).median_ms, 1.85);
+  EXPECT_GT(bound.bound_ms, 1.8) << "of 2, less half a millisecond for each of two of eight calls";
+  EXPECT_GT(candidate_of(record).median_ms, 1.8);
 }
 
 TEST_F(KnownTimes, AProfileHasEachLaunch) {

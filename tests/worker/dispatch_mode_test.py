@@ -71,11 +71,22 @@ class WithoutTheCompiler(unittest.TestCase):
 
 class BesideTheCompiler(unittest.TestCase):
 
-    def test_what_a_model_compiles_is_seen(self):
-        function = torch.compile(lambda x: torch.relu(x) * 2, backend="eager")
-        function(torch.ones(6))
-        costs = json.loads(operator_cost.counted(function, torch.ones(6))[1])
-        self.assertEqual([cost["name"] for cost in costs], ["aten.relu", "aten.mul"])
+    def test_what_a_model_compiles_is_seen_as_it_is_written(self):
+        graphs = []
+
+        def backend(graph, _):
+            graphs.append(graph)
+            return graph.forward
+
+        for calls_before in (1, 0):
+            graphs.clear()
+            function = torch.compile(lambda x: torch.relu(x) * 2, backend=backend, fullgraph=True)
+            for _ in range(calls_before):
+                function(torch.ones(6))
+            self.assertEqual(len(graphs), calls_before)
+            costs = json.loads(operator_cost.counted(function, torch.ones(6))[1])
+            self.assertEqual([cost["name"] for cost in costs], ["aten.relu", "aten.mul"])
+            self.assertEqual(len(graphs), calls_before)
 
 
 if __name__ == "__main__":
