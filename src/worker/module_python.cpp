@@ -269,8 +269,9 @@ std::vector<std::span<std::byte>> ModulePython::free_memory() {
   std::vector<std::span<std::byte>> blocks;
   for (const auto& item : host("free_memory").cast<py::list>()) {
     const auto pair = item.cast<py::tuple>();
-    blocks.emplace_back(reinterpret_cast<std::byte*>(pair[0].cast<std::uintptr_t>()),
-                        pair[1].cast<std::size_t>());
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): Python's addresses are integers
+    auto* const address = reinterpret_cast<std::byte*>(pair[0].cast<std::uintptr_t>());
+    blocks.emplace_back(address, pair[1].cast<std::size_t>());
   }
   return blocks;
 }
