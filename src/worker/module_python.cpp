@@ -267,12 +267,10 @@ void ModulePython::skip_launches(bool skips) {
 
 std::vector<std::span<std::byte>> ModulePython::free_memory() {
   std::vector<std::span<std::byte>> blocks;
-  for (const auto& item : host("free_memory").cast<py::list>()) {
-    const auto pair = item.cast<py::tuple>();
+  for (const auto& [address, bytes] :
+       host("free_memory").cast<std::vector<std::pair<std::uintptr_t, std::size_t>>>())
     // NOLINTNEXTLINE(performance-no-int-to-ptr): Python's addresses are integers
-    auto* const address = reinterpret_cast<std::byte*>(pair[0].cast<std::uintptr_t>());
-    blocks.emplace_back(address, pair[1].cast<std::size_t>());
-  }
+    blocks.emplace_back(reinterpret_cast<std::byte*>(address), bytes);
   return blocks;
 }
 
