@@ -11,9 +11,6 @@
 #include "compile/host_source.hpp"
 
 namespace kbench {
-
-using namespace std::literals::string_view_literals;
-
 namespace {
 
 /// "file:12:3: error: text", nvcc's "file(12): error: text", or a linker's or driver's "program:
@@ -171,20 +168,20 @@ bool may_need_heavy(std::string_view log) {
 }
 
 bool may_need_usual(std::string_view log) {
-  constexpr std::array kMistakes = {
-      "expected ';'"sv,
-      "expected '}'"sv,
-      "expected unqualified-id"sv,
-      "stray "sv,
-      "missing terminating"sv,
-      "redefinition of"sv,
-      "redeclaration of"sv,
-      "too few arguments to function"sv,
-      "assignment of read-only"sv,
-      "lvalue required"sv,
-      "return-statement with"sv,
-      "No such file or directory"sv,
-      "Permission denied"sv,
+  constexpr std::string_view kMistakes[] = {
+      "expected ';'",
+      "expected '}'",
+      "expected unqualified-id",
+      "stray ",
+      "missing terminating",
+      "redefinition of",
+      "redeclaration of",
+      "too few arguments to function",
+      "assignment of read-only",
+      "lvalue required",
+      "return-statement with",
+      "No such file or directory",
+      "Permission denied",
   };
   bool has_error = false;
   while (!log.empty()) {

@@ -5,6 +5,7 @@ The functions raise CandidateFailure for what is the candidate's own fault and S
 scout can go no further; tensors cross as they are, everything else as plain values.
 """
 
+import contextlib
 import importlib
 import inspect
 import io
@@ -328,14 +329,19 @@ def call(model, arguments, device="cuda"):
     return structure, outputs
 
 
+def _segments():
+    # Of torch's own pool, without what it had before; an older torch takes no such wish, and another
+    # allocator cannot tell.
+    for asked in ((0, 0, False), None):
+        with contextlib.suppress(TypeError, RuntimeError):
+            return _memory_snapshot(asked)["segments"]
+    return []
+
+
 def free_memory():
     """[(address, bytes)] of what torch's allocator has of a GPU's memory for its next tensors."""
-    try:
-        found = _memory_snapshot((0, 0, False))  # of torch's own pool, without what it had before
-    except (TypeError, RuntimeError):  # an older torch
-        found = _memory_snapshot(None)
     free = []
-    for segment in found["segments"]:
+    for segment in _segments():
         address = segment["address"]
         for block in segment["blocks"]:
             if block["state"] == "inactive":

@@ -2,6 +2,7 @@
 """What becomes of module candidates that are faulty, each in its own way, and of right ones."""
 
 import unittest
+from unittest import mock
 
 import torch
 
@@ -326,6 +327,43 @@ class Call(CandidateCase):
 
     def test_out_of_memory(self):
         self.assertEqual(self.cause("(_ for _ in ()).throw(MemoryError())"), "out_of_memory")
+
+
+class FreeMemory(unittest.TestCase):
+
+    def found(self, snapshot):
+        with mock.patch.object(module_host, "_memory_snapshot", snapshot):
+            return module_host.free_memory()
+
+    def test_is_what_lies_between_and_behind_what_is_in_use(self):
+        blocks = [("active_allocated", 512), ("inactive", 1024), ("active_pending_free", 256),
+                  ("inactive", 2048)]
+        segments = [{"address": 4096, "blocks": [{"state": state, "size": size}
+                                                 for state, size in blocks]},
+                    {"address": 65536, "blocks": [{"state": "inactive", "size": 128}]}]
+        free = [(4096 + 512, 1024), (4096 + 1792, 2048), (65536, 128)]
+        self.assertEqual(self.found(lambda asked: {"segments": segments}), free)
+
+        def older(asked):
+            if asked is not None:
+                raise TypeError("a pool is two numbers")
+            return {"segments": segments}
+
+        self.assertEqual(self.found(older), free)
+
+    def test_is_not_known_of_another_allocator(self):
+        snapshot = mock.Mock(side_effect=RuntimeError("does not support snapshots"))
+        self.assertEqual(self.found(snapshot), [])
+
+    def test_is_asked_of_torch_as_it_takes_the_question(self):
+        self.assertEqual(module_host.free_memory(), [], "nothing was allocated on a GPU here")
+
+    def test_nobody_hears_of_it(self):
+        with mock.patch.object(torch.cuda, "memory_snapshot") as public:
+            with mock.patch.object(torch._C, "_cuda_memorySnapshot", create=True) as private:
+                module_host.free_memory()
+        public.assert_not_called()
+        private.assert_not_called()
 
 
 if __name__ == "__main__":
