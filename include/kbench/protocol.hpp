@@ -195,6 +195,7 @@ struct TimeBody {
   std::uint32_t held = 0;    ///< 1: work starts when a call is queued; HeldBody ends the answer
   TimeClock clock = TimeClock::kEvents;
   std::uint32_t veiled = 0;  ///< 1: as many VeilKeys follow the set indices
+  double lead_ms = 0;        ///< so long the device is busy before each call, while that is queued
 };
 
 /// Under what a set's inputs were made unreadable, to be made readable just before its call:

@@ -157,6 +157,10 @@ class Device {
   /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
   /// nothing that has yet to be written there.
   virtual void flush_cache() = 0;
+  /// Keeps the device busy for so long, so that what comes next is queued by then: a host that is
+  /// slow at launching is not in its time. Queued as all else; nothing where timing kernels are
+  /// not.
+  virtual void lead(double ms) { (void)ms; }
   /// Whether veil() does anything: where kernels can reach what they were not given.
   virtual bool veils() const { return false; }
   /// Makes memory unreadable, up to the next multiple of 16 bytes; or readable again, by the same

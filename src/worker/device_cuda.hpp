@@ -57,6 +57,7 @@ class CudaDevice final : public Device {
   bool veils() const override { return veil_kernel_ != nullptr; }
   void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override;
   void use_timing_kernels(std::string_view image) override;
+  void lead(double ms) override;
   double time_ms(const std::function<void()>& call, bool held) override;
   std::string_view timing_method() const override { return "events"; }
   std::optional<double> replay_ms(const std::function<void()>& calls, bool held) override;
@@ -88,6 +89,8 @@ class CudaDevice final : public Device {
   std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
   /// Threads for all multiprocessors, which stride over memory.
   void launch_wide(CUfunction kernel, void** arguments, const char* doing);
+  /// A thread that looks at the clock for so long.
+  void launch_watch(double span_ms);
   /// A grid of one thread.
   void launch_thread(CUfunction kernel, void** arguments, const char* doing);
 

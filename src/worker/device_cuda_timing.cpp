@@ -209,13 +209,21 @@ std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
   return known->second;
 }
 
-std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
-  if (watch_kernel_ == nullptr) return std::nullopt;
+void CudaDevice::lead(double ms) {
+  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms);
+}
+
+void CudaDevice::launch_watch(double span_ms) {
   CUdeviceptr seen = device_signals_ + kLookSignals * sizeof(unsigned);
   auto span_ns = static_cast<unsigned long long>(span_ms * 1e6);
   auto least_ns = static_cast<unsigned long long>(kLeastTurn_ms * 1e6);
   std::array<void*, 3> arguments{&seen, &span_ns, &least_ns};
-  launch_thread(watch_kernel_, arguments.data(), "looking for others");
+  launch_thread(watch_kernel_, arguments.data(), "looking at the clock");
+}
+
+std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
+  if (watch_kernel_ == nullptr) return std::nullopt;
+  launch_watch(span_ms);
   synchronize();
   return DeviceLook{signals_[kLookSignals] / 1e3, signals_[kLookSignals + 1] / 1e3};
 }

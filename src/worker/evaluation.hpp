@@ -186,6 +186,11 @@ class Evaluation {
   /// The same of a block, the process thawed for it, while the judge's own clock runs.
   std::vector<double> time_walled(std::span<const std::size_t> slots, Block block,
                                   bool looks = false);
+  /// How long the device is kept busy before calls of a process that tells its times, and before
+  /// the reference's beside it: as long as a slow host takes to launch a kernel, if they are long
+  /// enough for that.
+  void choose_lead(const std::vector<TimedSide>& sides);
+  double lead_ms() const;
   void note_states(const TimedRun& run);
   /// What an empty kernel takes by the method of the calls; none where there is none to launch.
   std::optional<double> floor_ms();
@@ -284,6 +289,7 @@ class Evaluation {
   std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
   std::size_t next_slot_ = 0;                ///< of calls that are discarded
   std::vector<std::size_t> asked_slots_;     ///< of the candidate's last block
+  double lead_ms_ = 0;
   std::map<std::string, WalledSide> walls_;  ///< by side
   /// What was seen of others' work: before walls are calibrated and after, and beside baselines.
   DeviceLook calibration_look_, baseline_look_;

@@ -139,10 +139,11 @@ std::map<std::string, std::vector<double>> Evaluation::bound_times(
   if (!tells_its_times()) return told;
   std::map<std::string, std::vector<double>> bounds;
   for (const auto& [side, times] : told) {
+    walls_.at(side).lead_ms = lead_ms();
     const auto& seen = bounds[side] = bounds_ms(walls_.at(side));
     timing.bounds[side] = {.told_ms = median(times),
                            .bound_ms = median(seen),
-                           .overhead_ms = walls_.at(side).overhead_ms,
+                           .overhead_ms = walls_.at(side).overhead_ms + lead_ms(),
                            .blocks = static_cast<std::int64_t>(seen.size())};
     verdict_.raw_ms[side + " bound"] = seen;
   }

@@ -143,7 +143,8 @@ void Evaluation::ask_for_times(std::span<const std::size_t> slots, bool looks) {
                                 looks ? 1u : 0u,
                                 held_ ? 1u : 0u,
                                 clock_,
-                                veils.empty() ? 0u : 1u};
+                                veils.empty() ? 0u : 1u,
+                                looks ? 0.0 : lead_ms()};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);
@@ -253,6 +254,7 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
       set.veil(device, {1, 1});
       set.veil(device, {1, 1});
     }
+    device.lead(lead_ms());
     const auto call = [&] {
       set.call(problem_.host(), model);
       // As in a candidate's process, whose call has ended when all of its streams have.

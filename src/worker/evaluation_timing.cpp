@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/evaluation.hpp"
+#include "worker/shared_core.hpp"
 #include "worker/timing.hpp"
 
 // The half of an evaluation that comes after correctness: both sides timed, timed outputs checked.
@@ -20,13 +21,18 @@ constexpr std::size_t kFewestBounds = 10;
 /// Of these, those that have to be left when others are set aside.
 constexpr std::ptrdiff_t kFewestBoundsLeft = 5;
 
+/// Calls of each side that tell how long a lead may be.
+constexpr int kLeadCalls = 3;
+/// Whoever took so long by the host's clock, which holds some tenths of a millisecond more, can
+/// have the longest.
+constexpr double kSurelyLong_ms = kMostLead_ms / kLeadShare + 1.5;
+
 }  // namespace
 
 void Evaluation::run_timing() {
   freeze(false);
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   freeze(true);
-  if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
   const auto unseen = static_cast<int>(problem_.timed_slots().size());
@@ -48,8 +54,7 @@ void Evaluation::run_timing() {
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   if (tells_its_times()) limits.min_blocks = kFewestBounds;
-  auto& device = problem_.device();
-  const bool on_gpu = device.timing_method() != "wall";
+  const bool on_gpu = problem_.device().timing_method() != "wall";
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
   limits.rough = !on_gpu;
   // In one and the same set the first calls would show the others' inputs.
@@ -62,7 +67,13 @@ void Evaluation::run_timing() {
   }
   held_ = problem_.options().held && !tells_its_times() && on_gpu &&
           clock_ != protocol::TimeClock::kHost;
-  TimedRun run = measure(sides, limits);
+  TimedRun run;
+  {
+    const SharedCore core(on_gpu && tells_its_times() ? request_.pid : 0);
+    if (tells_its_times()) calibrate_walls();
+    choose_lead(sides);
+    run = measure(sides, limits);
+  }
   // Of a process that tells its times the bounds say what the host's clock sees.
   watch_->lap("timing");
   // Before anything else is called: of calls that are in no score nobody asks.
@@ -121,6 +132,24 @@ void Evaluation::run_timing() {
   }
   check_against_floor_and_wall(timing);
   verdict_.record.timing = std::move(timing);
+}
+
+void Evaluation::choose_lead(const std::vector<TimedSide>& sides) {
+  lead_ms_ = 0;
+  if (!tells_its_times() || clock_ != protocol::TimeClock::kEvents ||
+      problem_.device().timing_method() == "wall")
+    return;
+  double least_ms = kMostLead_ms / kLeadShare;
+  for (const TimedSide& side : sides) {
+    if (side.about_ms > kSurelyLong_ms) continue;
+    for (const double ms : side.measure({.discarded = kLeadCalls}))
+      least_ms = std::min(least_ms, ms);
+  }
+  lead_ms_ = kLeadShare * least_ms;
+}
+
+double Evaluation::lead_ms() const {
+  return tells_its_times() && clock_ == protocol::TimeClock::kEvents ? lead_ms_ : 0;
 }
 
 void Evaluation::leave_untimed(const TimedRun& run) {

@@ -212,6 +212,7 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body,
   // Outputs were filled by the judge, who takes the time of all that is done here.
   restore_state(set);
   if (body.cold_cache != 0) device_->flush_cache();
+  device_->lead(body.lead_ms);
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
   const auto call = [&] {

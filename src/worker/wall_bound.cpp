@@ -41,7 +41,10 @@ double bound_ms(const BlockWall& block, const WalledSide& side) {
                                   (own_ms - kSlowFirst_ms * block.discarded) / calls);
   const double wall = std::max({counted, all, 0.0});
   const double least = block.known_ms > 0 ? block.known_ms : kLeastShare * wall;
-  return std::max(wall - side.overhead_ms, least);
+  const double net = wall - side.overhead_ms;
+  // Who leaves it out gains no more than its share.
+  const double lead_ms = std::min(side.lead_ms, kLeadShare * net);
+  return std::max(net - lead_ms, least);
 }
 
 void set_aside(WalledSide& side, const std::vector<bool>& aside) {

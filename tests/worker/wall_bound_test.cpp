@@ -127,6 +127,18 @@ TEST(WallBound, WhoLeavesTheUpkeepOutGainsAFactorAndNoMore) {
   }
 }
 
+TEST(WallBound, OfALeadNoMoreThanATenthIsForgiven) {
+  const auto bound = [](double call_ms, double lead_ms) {
+    return bound_ms({0, 8, 0, 8 * (call_ms + kOverhead_ms)}, {{}, kOverhead_ms, 0, lead_ms});
+  };
+  EXPECT_NEAR(bound(2 + 0.2, 0.2), 2, 1e-9) << "it was there";
+  EXPECT_NEAR(bound(2, 0.2), 1.8, 1e-9) << "it was left out";
+  EXPECT_NEAR(bound(1, 0.2), 0.9, 1e-9);
+  EXPECT_NEAR(bound(1, 0), 1, 1e-9);
+  const BlockWall known{0, 8, 0, 8 * (1 + kOverhead_ms), 0.98};
+  EXPECT_NEAR(bound_ms(known, {{}, kOverhead_ms, 0, 0.1}), 0.98, 1e-9) << "the judge's own";
+}
+
 TEST(WallBound, HostWorkBetweenCallsLeavesAShortClaimUnconfirmedNotFaster) {
   const Judged judged = judge({.call_ms = 0.01, .told_ms = 0.01, .own_ms = 1});
   EXPECT_FALSE(judged.confirmed());
