@@ -12,6 +12,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
+#include "report/text.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -88,14 +89,15 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     input.candidates = std::move(found.candidates);
     input.notes = std::move(found.notes);
     const bool named = !arguments.problems.empty();
+    const std::string others =
+        report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
     if (found.of_other_problems > 0 && named && !arguments.candidates.empty())
-      input.notes.push_back(fmt::format("{} candidates belong to problems that were not named",
-                                        found.of_other_problems));
+      input.notes.push_back(fmt::format("{} for problems that were not named", others));
     if (input.candidates.empty())
       throw UsageError(fmt::format(
-          "no candidates for {}; {} candidates belong to other problems: name the problem set as "
-          "well, as in kbench eval SET --candidates FOLDER",
-          named ? "the problems named" : "the shipped problems", found.of_other_problems));
+          "no candidates for {}, but {} for other problems: name the problem set as well, as in "
+          "kbench eval SET --candidates FOLDER",
+          named ? "the problems named" : "the shipped problems", others));
     std::set<std::string> with_code;
     for (const auto& candidate : input.candidates) with_code.insert(candidate.problem);
     if (!named)

@@ -21,10 +21,11 @@ namespace kbench::run {
 /// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
 /// inputs shall not be able to tell the others.
 ///
-/// kbench_watch looks at the clock for `span_ns` and says in `seen` for how many microseconds it
-/// did so, and how many of these it missed, `least_ns` or more at once: in them another context had
-/// its turn. A clock that ticks that seldom is no such: it is looked at more than kFewLooks times
-/// in between.
+/// kbench_watch keeps the device busy while the host queues a call that cannot be held, or finds
+/// out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
+/// how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
+/// them another context had its turn. A clock that ticks that seldom is no such: it is looked at
+/// more than kFewLooks times in between.
 inline constexpr std::string_view kTimingKernelsText = R"cuda(
 extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "worker/evaluation.hpp"
-#include "worker/shared_core.hpp"
 #include "worker/timing.hpp"
 
 // The half of an evaluation that comes after correctness: both sides timed, timed outputs checked.
@@ -33,6 +32,7 @@ void Evaluation::run_timing() {
   freeze(false);
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   freeze(true);
+  if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
   const auto unseen = static_cast<int>(problem_.timed_slots().size());
@@ -67,13 +67,8 @@ void Evaluation::run_timing() {
   }
   held_ = problem_.options().held && !tells_its_times() && on_gpu &&
           clock_ != protocol::TimeClock::kHost;
-  TimedRun run;
-  {
-    const SharedCore core(on_gpu && tells_its_times() ? request_.pid : 0);
-    if (tells_its_times()) calibrate_walls();
-    choose_lead(sides);
-    run = measure(sides, limits);
-  }
+  choose_lead(sides);
+  TimedRun run = measure(sides, limits);
   // Of a process that tells its times the bounds say what the host's clock sees.
   watch_->lap("timing");
   // Before anything else is called: of calls that are in no score nobody asks.

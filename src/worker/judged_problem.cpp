@@ -14,21 +14,16 @@
 #include "kbench/kernelbench.hpp"
 #include "worker/compare.hpp"
 #include "worker/element_counts.hpp"
+#include "worker/set_counts.hpp"
 
 namespace kbench::worker {
 namespace {
 
-/// Input sets at most: more distinct contents than any candidate caches by accident.
-constexpr std::size_t kMaxSets = 16;
 /// Timed calls of a block that nobody has seen the inputs of.
 constexpr std::size_t kMaxTimedSets = 8;
-/// Fewer that take turns hold other trials' inputs when the next candidate comes.
-constexpr std::size_t kFewestResident = 3;
 /// Calls of larger sets are long, and need fewer in a block: as many as one of the longest.
 constexpr double kTimedBytes = 2e9;
 constexpr std::size_t kMinTimedSets = 5;
-/// Two before those that count, and two that do.
-constexpr std::size_t kFewestTimedSets = 4;
 /// Sets larger than that leave so much in torch's cache that it is worth a look.
 constexpr double kLargeSetBytes = 1e9;
 /// Where the time is no measure there are few calls.
@@ -161,26 +156,16 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
   const auto fits =
       static_cast<std::size_t>(kMemoryShare * options_.memory_share * free_before / bytes);
   const auto trials = static_cast<std::size_t>(std::max(options_.trials, 1));
-  // All or one, so that a reference with state sees the trials in their order.
-  resident_ = by_kernelbench_ ? (fits > trials ? trials + 1 : 1)
-                              : std::clamp<std::size_t>(fits, 1, std::min(kMaxSets, trials));
-  // Two that take turns hardly serve a later candidate, for they hold other trials' inputs by then;
-  // and with what drawing takes they would be most of a GPU.
-  if (resident_ < kFewestResident && resident_ < trials) resident_ = 1;
-  std::size_t timed = 0;
-  if (!by_kernelbench_) {
-    const auto useful = std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes),
-                                                kMinTimedSets, kMaxTimedSets);
-    timed = device_->timing_method() == "wall" ? kRoughTimedSets : useful;
-    const std::size_t left = fits - std::min(fits, resident_);
-    // With two or three of them none could come before those that count: that is worth drawing some
-    // trials' sets anew for each candidate.
-    if (timed >= kFewestTimedSets && (left == 2 || left == 3) &&
-        fits >= kFewestTimedSets + kFewestResident)
-      resident_ = fits - kFewestTimedSets;
-    timed = std::min(fits - std::min(fits, resident_), timed);
+  if (by_kernelbench_) {
+    resident_ = fits > trials ? trials + 1 : 1;
+    return sets_.resize(resident_);
   }
-  sets_.resize(resident_ + timed);
+  const auto useful = std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes),
+                                              kMinTimedSets, kMaxTimedSets);
+  const SetCounts counts =
+      share_room(fits, trials, device_->timing_method() == "wall" ? kRoughTimedSets : useful);
+  resident_ = counts.resident;
+  sets_.resize(counts.resident + counts.timed);
 }
 
 std::uint64_t JudgedProblem::init_seed(std::uint32_t trial) const {
