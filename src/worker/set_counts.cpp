@@ -18,7 +18,7 @@ constexpr std::size_t kFewestTimed = 4;
 
 SetCounts share_room(std::size_t fits, std::size_t trials, std::size_t useful) {
   SetCounts counts;
-  // All or one, so that a reference with state sees the trials in their order.
+  // One for each trial, or as many as there is room for, which take turns.
   counts.resident = std::clamp<std::size_t>(fits, 1, std::min(kMaxResident, trials));
   if (counts.resident < kFewestResident && counts.resident < trials) counts.resident = 1;
   const std::size_t left = fits - std::min(fits, counts.resident);
