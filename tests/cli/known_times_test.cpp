@@ -289,6 +289,24 @@ TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
   }
 }
 
+TEST_F(KnownTimes, WhatAModulesHostTakesForALaunchIsInNoTime) {
+  // 2 GB each way: long enough for a lead that hides what a slow host takes.
+  folder_.write("set/level1/1_AddOne.py", add_one_problem(1 << 29));
+  const Record record = eval("a.py", R"(import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+)");
+  ASSERT_TRUE(record.timing.has_value());
+  for (const char* side : {"eager", "candidate"}) {
+    ASSERT_TRUE(record.timing->sides.at(side).span_ms) << side;
+    const double span_ms = *record.timing->sides.at(side).span_ms;
+    EXPECT_NEAR(record.timing->bounds.at(side).told_ms, span_ms, 0.03 * span_ms) << side;
+  }
+}
+
 TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
   // The first call of a block computes all of it. Inputs of timed calls lie at addresses of their
   // own, behind those of five trials; between blocks the process is stopped for some milliseconds.
