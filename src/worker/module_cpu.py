@@ -316,9 +316,36 @@ def _replace_registrations():
     library.Library.impl = cpu_library_impl
 
 
-def _replace_from_numpy():
-    from_numpy = torch.from_numpy
+def _replace_from_memory():
+    from_numpy, frombuffer = torch.from_numpy, torch.frombuffer
     torch.from_numpy = lambda array: _mark(from_numpy(array), True)
+    torch.frombuffer = lambda *args, **kwargs: _mark(frombuffer(*args, **kwargs), True)
+
+
+def _replace_constructors():
+    """torch calls no mode for what makes a parameter of a tensor, nor for torch.Tensor(2, 3): the
+    one lies where its tensor does, the other one on the host, whatever the default device is."""
+    parameter, lazy = torch.nn.Parameter, torch.nn.UninitializedParameter
+    new_tensor, new_parameter, new_lazy = torch.Tensor.__new__, parameter.__new__, lazy.__new__
+
+    def all_on_host(values):
+        with torch._C.DisableTorchFunction():  # the device that a tensor has, not that it tells
+            return all(map(_on_host, _tensors(values)))
+
+    def marked_tensor(cls, *args, **kwargs):
+        return _mark(new_tensor(cls, *args, **kwargs), all_on_host(args))
+
+    def marked_parameter(cls, data=None, requires_grad=True):
+        if data is None:
+            data = torch.empty(0)
+        return _mark(new_parameter(cls, data, requires_grad), all_on_host([data]))
+
+    def marked_lazy(cls, requires_grad=True, device=None, dtype=None):
+        like = torch.empty(0, device=device)
+        return _mark(new_lazy(cls, requires_grad, device, dtype), all_on_host([like]))
+
+    torch.Tensor.__new__, parameter.__new__, lazy.__new__ = (marked_tensor, marked_parameter,
+                                                             marked_lazy)
 
 
 def _enter_threads():
@@ -361,7 +388,8 @@ def enter(known=()):
     _replace_default_device()
     _replace_compilers()
     _replace_registrations()
-    _replace_from_numpy()
+    _replace_from_memory()
+    _replace_constructors()
     torch.Tensor.record_stream = lambda self, stream: None
     _enter_threads()
     _mode = _Mode()

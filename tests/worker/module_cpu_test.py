@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What "cuda" means to a candidate on a machine without a GPU."""
 
+import copy
 import importlib
 import os
 import shutil
@@ -52,6 +53,46 @@ class Devices(CandidateCase):
         self.assertTrue(self.x.is_cuda)
         self.assertEqual(self.x.cpu().numpy().shape, (2, 3))
         self.assertRaises(TypeError, self.x.numpy)
+
+    def test_what_is_made_without_a_device_lies_on_the_host_until_it_is_moved(self):
+        class Own(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.plain = torch.nn.Parameter(torch.ones(3))
+                self.old = torch.nn.Parameter(torch.Tensor(2, 3))
+                self.lazy = torch.nn.LazyLinear(3)
+                self.linear = torch.nn.Linear(3, 2)
+                self.register_buffer("mean", torch.zeros(3))
+                self.sum = self.plain + torch.ones(3)
+
+        for move in (lambda model: model.to("cuda"), lambda model: model.cuda(),
+                     lambda model: model.to(device="cuda", dtype=torch.float16)):
+            model = Own()
+            self.assertEqual(str(model.lazy.weight.device), "cpu")
+            model.lazy(torch.ones(2, 4))
+            tensors = lambda: [*model.parameters(), *model.buffers(), model.sum]
+            self.assertEqual({str(tensor.device) for tensor in tensors()}, {"cpu"})
+            move(model)
+            self.assertEqual([str(tensor.device) for tensor in tensors()[:-1]], ["cuda:0"] * 7)
+            self.assertEqual(str(tensors()[-1].device), "cpu")
+        for made in (torch.nn.Parameter(), torch.nn.Parameter(self.x.cpu()), torch.Tensor([1.0]),
+                     copy.deepcopy(torch.nn.Parameter(torch.ones(2))),
+                     torch.frombuffer(bytearray(8), dtype=torch.float32),
+                     torch.nn.ParameterList([torch.ones(3)])[0]):
+            self.assertEqual(str(made.device), "cpu")
+
+    def test_what_is_made_on_the_device_lies_there(self):
+        with torch.device("cuda"):
+            made = [torch.nn.Parameter(), torch.nn.Parameter(torch.ones(2)),
+                    torch.nn.LazyLinear(3).weight, torch.nn.Linear(3, 2).weight]
+            # It does not ask for the default device.
+            self.assertEqual(str(torch.Tensor(2, 3).device), "cpu")
+        made += [torch.nn.Parameter(self.x), torch.nn.Parameter(self.x, False),
+                 copy.deepcopy(torch.nn.Parameter(self.x)),
+                 torch.nn.LazyLinear(3, device="cuda").weight]
+        for i, tensor in enumerate(made):
+            self.assertEqual(str(tensor.device), "cuda:0", i)
+            self.assertNotEqual(type(tensor), torch.Tensor)
 
     def test_modules(self):
         for model in (torch.nn.Linear(3, 2).cuda(), torch.nn.Linear(3, 2).to("cuda"),
