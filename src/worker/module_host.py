@@ -5,6 +5,7 @@ The functions raise CandidateFailure for what is the candidate's own fault and S
 scout can go no further; tensors cross as they are, everything else as plain values.
 """
 
+import ast
 import contextlib
 import importlib
 import inspect
@@ -17,7 +18,7 @@ import types
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
-from kbench_worker import kernelbench_rules, module_cpu, module_extension
+from kbench_worker import kernelbench_rules, module_cpu, module_extension, problem_names
 from kbench_worker.model_setup import build, state_of
 from kbench_worker.module_extension import ScoutStop
 from kbench_worker.module_failure import CandidateFailure, Source, failure_from, log_of
@@ -100,9 +101,13 @@ def _write(path, source, folder):
     return data
 
 
-def _compiled(data):
+def _compiled(data, changes):
     try:
-        return compile(data, Source.file, "exec", dont_inherit=True)
+        if not changes:
+            return compile(data, Source.file, "exec", dont_inherit=True)
+        tree = ast.parse(data, Source.file)
+        problem_names.follow(tree, changes)
+        return compile(tree, Source.file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         # A byte that the file's encoding does not know is a SyntaxError of no line.
         line = getattr(error, "lineno", None)
@@ -111,13 +116,16 @@ def _compiled(data):
         raise CandidateFailure("import_failed", f"{place}this is no Python: {text}") from None
 
 
-def load_candidate(path, source, folder, request_compile, names=None):
+def load_candidate(path, source, folder, request_compile, names=None, changes=None,
+                   by_kernelbench=False):
     """The module of a candidate: `source` (bytes) as `folder`/<name of path>.
 
-    `request_compile` is described at module_extension.install; `names` are there before its own.
+    `request_compile` is described at module_extension.install; `names` are there before its own;
+    constants that `changes` knows follow the sizes that run, see problem_names. By KernelBench's
+    rules ModelNew may be anything that can be called.
     """
     data = _write(path, source, folder)
-    code = _compiled(data)
+    code = _compiled(data, changes)
     module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))
     module = types.ModuleType(_MODULE_NAME)
     module.__dict__.update(names or {})
@@ -133,7 +141,7 @@ def load_candidate(path, source, folder, request_compile, names=None):
         raise failure_from(error, "import_failed") from error
     if not hasattr(module, "ModelNew"):
         raise CandidateFailure("no_modelnew", f"{Source.name} has no ModelNew")
-    if not inspect.isclass(module.ModelNew) and not (names and callable(module.ModelNew)):
+    if not inspect.isclass(module.ModelNew) and not (by_kernelbench and callable(module.ModelNew)):
         raise CandidateFailure("no_modelnew", f"{Source.name}: ModelNew is no class")
     return module
 

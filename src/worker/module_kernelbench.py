@@ -13,7 +13,8 @@ from kbench_worker.module_host import (CandidateFailure, check_output, device_of
 
 def names_of(module):
     """What a problem's file defines: KernelBench runs the candidate's file among these names."""
-    return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+    return {name: value for name, value in vars(module).items()
+            if not name.startswith(("__", "kbench_"))}
 
 
 def replaces_constants(names, module):

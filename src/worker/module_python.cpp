@@ -80,9 +80,8 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
   // Before anything of the candidate: what "cuda" means in this process.
   // By KernelBench's rules its file finds all that its problem defines.
-  const bool reference = kernelbench_row(job.module.precision) != nullptr;
   problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
-                                           job.module.sizes, reference);
+                                           job.module.sizes, by_kernelbench());
   py::dict known;
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;
@@ -129,10 +128,15 @@ py::object ModulePython::host(const char* name, Args&&... arguments) {
   return call_python("module_host", name, std::forward<Args>(arguments)...);
 }
 
-/// What the candidate's file finds defined; None where it starts with nothing.
+/// What the candidate's file finds defined: constants and imports of its problem's file. By
+/// KernelBench's rules, all that the file defines.
 py::object ModulePython::problem_names() {
-  if (kernelbench_row(job_.module.precision) == nullptr) return py::none();
+  if (!by_kernelbench()) return problem_->module().attr("kbench_given");
   return call_python("module_kernelbench", "names_of", problem_->module());
+}
+
+bool ModulePython::by_kernelbench() const {
+  return kernelbench_row(job_.module.precision) != nullptr;
 }
 
 std::string ModulePython::entry() const {
@@ -173,7 +177,8 @@ void ModulePython::load() {
   const auto request =
       py::cpp_function([this](const py::object& asked) { return build_extension(asked); });
   module_ = host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
-                 job_.module.folder, request, problem_names());
+                 job_.module.folder, request, problem_names(),
+                 problem_->module().attr("kbench_changed"), by_kernelbench());
 }
 
 void ModulePython::scout() {
@@ -208,13 +213,14 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
     // The judge will say so.
   }
   py::object draw = py::none();
-  if (kernelbench_row(job_.module.precision) == nullptr)
+  if (!by_kernelbench())
     draw = py::cpp_function([this] {
       return embedded_module("problem_host")
           .attr("draw_inputs")(problem_->module(), "cuda", job_.module.precision, 0);
     });
   return call_python("module_scout", "scout", job_.module.file_name, py::bytes(job_.module.source),
-                     job_.module.folder, order, arguments, draw, problem_names())
+                     job_.module.folder, order, arguments, draw, problem_names(),
+                     problem_->module().attr("kbench_changed"), by_kernelbench())
       .cast<std::tuple<std::string, std::string, std::string>>();
 }
 

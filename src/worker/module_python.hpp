@@ -95,6 +95,7 @@ class ModulePython {
   template <typename... Args>
   pybind11::object call_python(const char* module, const char* name, Args&&... arguments);
   pybind11::object problem_names();
+  bool by_kernelbench() const;
   std::vector<at::Tensor> outputs_of(const pybind11::object& called) const;
   void check_structure(const std::string& structure, std::size_t count) const;
   [[noreturn]] void fail(pybind11::error_already_set& error);

@@ -57,7 +57,8 @@ def _goes_through_forward(model, draw_inputs):
     return True
 
 
-def scout(path, source, folder, request_compile, init_arguments=None, draw_inputs=None, names=None):
+def scout(path, source, folder, request_compile, init_arguments=None, draw_inputs=None, names=None,
+          changes=None, by_kernelbench=False):
     """Runs a candidate as far as it goes without what it wants built: (stage, cause, sentence).
 
     `request_compile` notes the requests and returns None. Stages: "import", "init", "forward",
@@ -73,7 +74,8 @@ def scout(path, source, folder, request_compile, init_arguments=None, draw_input
 
     _draw_nothing()
     try:
-        module = module_host.load_candidate(path, source, folder, order, names)
+        module = module_host.load_candidate(path, source, folder, order, names, changes,
+                                            by_kernelbench)
         if init_arguments is not None:
             stage = "init"
             model = module_host.build_model(module, init_arguments, "cuda", "native", 0,

@@ -17,11 +17,13 @@ import types
 
 import torch
 
-from kbench_worker import baselines, kernelbench_rules, light_meta, model_setup, problem_source
+from kbench_worker import (baselines, kernelbench_rules, light_meta, model_setup, problem_names,
+                           problem_source)
 from kbench_worker.model_setup import (build, dtype_of, seed_all, short, state_of,
                                        with_default)
 from kbench_worker.least_work import LeastWork
 from kbench_worker.operator_cost import counted
+from kbench_worker.problem_names import constants
 
 
 _FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
@@ -47,28 +49,6 @@ def set_precision(precision):
         model_setup.set_precision(precision)
 
 
-def constants(tree):
-    """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each of
-    `a, b = (3, 4)`; `replace` gives it another value."""
-    for node in tree.body:
-        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
-            continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if names:
-            yield names, node.value, functools.partial(setattr, node, "value")
-        for target in targets:
-            if not isinstance(target, ast.Tuple) or not isinstance(node.value, (ast.Tuple, ast.List)):
-                continue
-            elements = node.value.elts
-            if len(target.elts) != len(elements) or any(
-                    isinstance(element, ast.Starred) for element in target.elts + elements):
-                continue
-            for i, element in enumerate(target.elts):
-                if isinstance(element, ast.Name):
-                    yield [element.id], elements[i], functools.partial(elements.__setitem__, i)
-
-
 def parse(path, source):
     try:
         return ast.parse(source, filename=path)
@@ -82,6 +62,7 @@ def load(path, source, sizes, reference=True):
     Without the reference, it is not to be found in the process either.
     """
     tree = parse(path, source)
+    in_file = problem_names.values_of(tree)
     missing = dict(sizes)
     for names, _, replace in list(constants(tree)):
         for name in names:
@@ -109,6 +90,9 @@ def load(path, source, sizes, reference=True):
         exec(compile(tree, path, "exec"), module.__dict__)
     except Exception as error:
         raise ProblemFailure("import_failed", f"{path} cannot be imported: {short(error)}") from error
+    names = vars(module)
+    module.kbench_given = problem_names.given(tree, names)
+    module.kbench_changed = problem_names.changed(in_file, names)
     if not reference:
         del sys.modules["kbench_problem"]
         return module

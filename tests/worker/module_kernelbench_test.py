@@ -61,9 +61,12 @@ class Calls(CandidateCase):
     def test_whatever_builds_a_model_is_a_modelnew(self):
         source = b"def ModelNew():\n    return torch.nn.Identity()\n"
         module = module_host.load_candidate("mine.py", source, self.folder, self.builds,
-                                            {"torch": torch})
+                                            {"torch": torch}, by_kernelbench=True)
         model = module_host.build_model(module, [], _ON_CPU, "kb_fp32", 0)
         self.assertIsInstance(model, torch.nn.Identity)
+        failure = self.failure(module_host.load_candidate, "mine.py", source, self.folder,
+                               self.builds, {"torch": torch})
+        self.assertEqual(failure.cause, "no_modelnew")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""What a candidate may rely on of its problem's file: KernelBench runs both in one namespace.
+
+A candidate finds the file's plain constants, at the sizes that run, and what the file imports. It
+finds no class and no function that the file defines. Where the candidate's own file repeats a
+constant, the constant follows the problem's sizes.
+"""
+
+import ast
+import copy
+import functools
+import operator
+
+import torch
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
+_LARGEST = 1 << 64
+_UNARY = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+_BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+           ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+           ast.Pow: operator.pow}
+
+
+class _Unknown(Exception):
+    """An expression's value cannot be told without running it."""
+
+
+def constants(tree):
+    """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each of
+    `a, b = (3, 4)`; `replace` gives it another value."""
+    for node in tree.body:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if names:
+            yield names, node.value, functools.partial(setattr, node, "value")
+        for target in targets:
+            if not isinstance(target, ast.Tuple) or not isinstance(node.value, (ast.Tuple, ast.List)):
+                continue
+            elements = node.value.elts
+            if len(target.elts) != len(elements) or any(
+                    isinstance(element, ast.Starred) for element in target.elts + elements):
+                continue
+            for i, element in enumerate(target.elts):
+                if isinstance(element, ast.Name):
+                    yield [element.id], elements[i], functools.partial(elements.__setitem__, i)
+
+
+def _number(value):
+    if type(value) not in (int, float) or abs(value) > _LARGEST:
+        raise _Unknown
+    return value
+
+
+def _value(node, known):
+    """What a literal, arithmetic of numbers, or a name that is known comes to."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in known:
+        return known[node.id]
+    if isinstance(node, (ast.Tuple, ast.List)):
+        items = [_value(element, known) for element in node.elts]
+        return tuple(items) if isinstance(node, ast.Tuple) else items
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
+        return _UNARY[type(node.op)](_number(_value(node.operand, known)))
+    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        left, right = (_number(_value(side, known)) for side in (node.left, node.right))
+        if isinstance(node.op, ast.Pow) and abs(right) > 64:
+            raise _Unknown
+        try:
+            return _number(_BINARY[type(node.op)](left, right))
+        except ArithmeticError:
+            pass
+    raise _Unknown
+
+
+def values_of(tree):
+    """{name: value} of the module-level constants whose values the text tells."""
+    values = {}
+    for names, node, _ in constants(tree):
+        for name in names:
+            values.pop(name, None)
+            if node is not None:
+                try:
+                    values[name] = _value(node, values)
+                except _Unknown:
+                    pass
+    return values
+
+
+def _module_level(tree):
+    """The nodes of a file that are in no function and no class."""
+    left = list(tree.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            left += ast.iter_child_nodes(node)
+
+
+def _bound_once(tree):
+    """The names that the file binds in one place alone, and no function binds for it."""
+    bound = [node.id for node in _module_level(tree)
+             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    of_functions = {name for node in ast.walk(tree) if isinstance(node, ast.Global)
+                    for name in node.names}
+    return {name for name in bound if bound.count(name) == 1} - of_functions
+
+
+def _is_same(value, other):
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, (list, tuple)):
+        return len(value) == len(other) and all(map(_is_same, value, other))
+    return value == other
+
+
+def _is_plain(value, depth=4):
+    if type(value) in (list, tuple, set, frozenset):
+        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
+    if type(value) is dict:
+        return depth > 0 and all(_is_plain(part, depth - 1) for item in value.items()
+                                 for part in item)
+    return type(value) in _PLAIN
+
+
+def _imported(tree):
+    for node in _module_level(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield alias.asname or alias.name.split(".")[0]
+
+
+def given(tree, values):
+    """{name: value} of what a candidate finds, where the file's names have these values."""
+    imported = set(_imported(tree))
+    assigned = {node.id for node in _module_level(tree)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - imported
+    found = {name: values[name] for name in sorted(imported) if name in values}
+    found.update((name, copy.deepcopy(values[name])) for name in sorted(assigned)
+                 if name in values and _is_plain(values[name]))
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
+def changed(before, values):
+    """{name: (value in the file, value that runs)} of constants that other sizes have changed."""
+    return {name: (value, values[name]) for name, value in before.items()
+            if name in values and _is_plain(values[name]) and not _is_same(value, values[name])}
+
+
+def _literal(value):
+    if isinstance(value, (list, tuple)):
+        kind = ast.List if isinstance(value, list) else ast.Tuple
+        return kind(list(map(_literal, value)), ast.Load())
+    return ast.Constant(value)
+
+
+def follow(tree, changes):
+    """Gives a candidate's constants that repeat the file's the values that run, in place; the names
+    of those. Names that are bound more than once stay as they are."""
+    if not changes:
+        return []
+    values, once, followed = values_of(tree), _bound_once(tree), []
+    for names, node, replace in list(constants(tree)):
+        for name in names:
+            if name not in once or name not in values or name not in changes:
+                continue
+            before, now = changes[name]
+            if not _is_same(values[name], before) or any(
+                    changes.get(other) != changes[name] for other in names):
+                continue
+            replace(ast.copy_location(_literal(now), node))
+            followed.append(name)
+    for node in tree.body:
+        ast.fix_missing_locations(node)
+    return followed
