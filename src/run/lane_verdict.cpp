@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "kbench/error.hpp"
@@ -34,6 +36,33 @@ bool builds_late(const Prepared& prepared, const ReadyCode& code) {
          mentions("autotune");
 }
 
+/// Causes of a crash that are errors of the driver's after which a context is of no more use. One
+/// that is asked for something else tells of an earlier kernel's, too.
+constexpr std::string_view kDeviceErrors[] = {"illegal_address", "misaligned_address", "trap",
+                                              "cuda_error"};
+/// The same in words: of torch, of Triton, and of host code that checks its calls and raises.
+constexpr std::string_view kDeviceErrorWords[] = {
+    "CUDA error",         "CUDA_ERROR_",        "[CUDA]",
+    "cudaError",          "illegal memory access", "misaligned address",
+    "unspecified launch failure"};
+
+/// Whether a crash may come of a write to an input, which is mapped read-only.
+bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
+  // While it is loaded it has none.
+  if (record.outcome != Outcome::kCrash || record.stage == Stage::kLoad) return false;
+  const std::string_view cause = record.cause;
+  // Host code that writes to an input dies of it.
+  if (cause == "signal" && kind != CandidateKind::kKernel) return true;
+  if (!on_gpu) return false;
+  if (std::ranges::find(kDeviceErrors, cause) != std::end(kDeviceErrors)) return true;
+  if (kind == CandidateKind::kKernel) return false;
+  // Host code that checks its calls may exit.
+  return cause == "process_died" ||
+         std::ranges::any_of(kDeviceErrorWords, [&](std::string_view words) {
+           return record.message.find(words) != std::string::npos;
+         });
+}
+
 /// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
@@ -51,11 +80,8 @@ void reject_flood(Record& record) {
 /// can go on.
 bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                        json& details) {
-  // Host code that writes to an input dies of it.
-  const bool on_host = prepared.record.cause == "signal" && code.kind != CandidateKind::kKernel;
   const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
-                    prepared.record.outcome == Outcome::kCrash &&
-                    ((prepared.record.cause == "illegal_address" && setup_.device.gpu) || on_host);
+                    may_have_written(prepared.record, code.kind, setup_.device.gpu.has_value());
   turn_.work();
   try {
     // A fault may be a write to an input, which is mapped read-only: that has a name of its own.

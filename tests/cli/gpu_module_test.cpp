@@ -76,6 +76,32 @@ class GpuModule : public Gpu {
   int modules_ = 0;
 };
 
+TEST_F(GpuModule, AWriteToAnInputHasItsNameByWhicheverWayTheErrorComes) {
+  const std::string right = "        return torch.relu(x) * self.scale + self.bias\n";
+  for (const std::string& body : {
+           // At the end of the call, at a later launch of torch's, and where torch waits.
+           "        x.sub_(1.0)\n" + right,
+           "        x.sub_(1.0)\n        for _ in range(200):\n            x = x * 1.0\n" + right,
+           "        x.sub_(1.0)\n        torch.cuda.synchronize()\n" + right,
+           // In the words of code that looks after its calls.
+           "        x.sub_(1.0)\n        try:\n            torch.cuda.synchronize()\n"
+           "        except RuntimeError as error:\n"
+           "            raise ValueError(f'a kernel failed: {error}')\n" +
+               right,
+       }) {
+    const Record record = judged(module_with("", body));
+    expect_outcome(record, Outcome::kIllegalWrite, "input_written", "input x");
+  }
+}
+
+TEST_F(GpuModule, AnErrorThatIsNoWriteToAnInputStaysACrash) {
+  const Record record = judged(module_with(
+      "\nWILD = torch.arange(3).to('cuda') + (1 << 40)\n",
+      "        y = torch.relu(x) * self.scale + self.bias\n"
+      "        return y + torch.index_select(x.reshape(-1), 0, WILD).sum() * 0\n"));
+  EXPECT_EQ(record.outcome, Outcome::kCrash) << record.cause.str() << ": " << record.message;
+}
+
 TEST_F(GpuModule, OwnKernelsCanBeRequired) {
   const std::vector<std::string> required{"--require", "own-kernels"};
   const Record own = judged(module_with(kKernel + kLoad, kCall), required);

@@ -44,7 +44,7 @@ class FakeJudge {
       else if (message.type == MessageType::kAudit)
         audit();
       else if (message.type == MessageType::kMeasure)
-        measure();
+        measure(json::parse(message.body).at("device"));
       else if (message.type == MessageType::kProbe)
         probe();
       else if (message.type == MessageType::kWarm)
@@ -69,6 +69,7 @@ class FakeJudge {
     const json body = json::parse(message.body);
     memory_share_ = body.value("memory_share", 1.0);
     timing_budget_s_ = body.value("timing_budget_s", 0.0);
+    device_ = body.value("device", "");
     const bool is_ahead = body.value("draw_all", false);
     if (mode_ == "dies_on_problem") die("the reference went up in smoke");
     if (mode_ == "hangs_up_on_problem") exit(0);
@@ -97,7 +98,8 @@ class FakeJudge {
                      {"reusable", mode_ != "one_problem_each"}});
   }
 
-  void measure() {
+  void measure(const std::string& device) {
+    if (mode_ == "tells_its_gpu") return fail("none", seen_gpu(device).c_str());
     if (mode_ == "cannot_measure") return fail("out_of_memory", "no room");
     if (mode_ == "dies_on_measuring") die("the copy went up in smoke");
     reply(MessageType::kMeasured,
@@ -134,6 +136,7 @@ class FakeJudge {
     record.problem = "level1/1_Fake";
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
+    if (mode_ == "tells_its_gpu") record.message = seen_gpu(device_);
     json body{{"record", to_json(record)},
               {"raw_ms", {{"candidate", {1.0, 2.0}}}},
               {"findings", json::array()},
@@ -161,6 +164,17 @@ class FakeJudge {
       body["record"]["stage"] = "load";
       body["record"]["cause"] = "process_died";
       body["record"]["message"] = "the candidate's process died while loading";
+      return reply(MessageType::kVerdict, body);
+    }
+    if (mode_.starts_with("crash_as_")) {
+      const bool again = json::parse(message.body).at("find_written_source");
+      const std::string cause = mode_.substr(std::string_view("crash_as_").size());
+      body["record"]["outcome"] = again ? "illegal_write" : "crash";
+      body["record"]["cause"] = again ? "input_written" : cause;
+      body["record"]["message"] =
+          cause == "forward_raised"
+              ? "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered"
+              : "something went wrong";
       return reply(MessageType::kVerdict, body);
     }
     if (mode_ == "crash_with_memory_left") {
@@ -220,6 +234,7 @@ class FakeJudge {
 
   Channel channel_;
   std::string mode_;
+  std::string device_;  ///< of its problem
   double memory_share_ = 1;
   double timing_budget_s_ = 0;
   int opened_ = 0;
@@ -228,6 +243,11 @@ class FakeJudge {
 };
 
 }  // namespace
+
+std::string seen_gpu(const std::string& device) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return fmt::format("{} of {}", device, visible != nullptr ? visible : "all");
+}
 
 int serve_as_judge(Channel channel, const std::string& mode, int index) {
   return FakeJudge(std::move(channel), mode, index).serve();
