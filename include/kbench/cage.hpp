@@ -27,7 +27,11 @@ enum class CagePart : std::uint8_t {
   kSystemCalls,   ///< a seccomp filter
   kLimits,        ///< size of a file, open files, no core files; the first to go without memory
   kProcessLimit,  ///< number of processes and threads
+  kTemporary,     ///< a /tmp and a /var/tmp that nobody else sees
 };
+
+/// Names of the folders of temporary files that a caged process has for itself (kTemporary).
+std::span<const char* const> temporary_folders();
 
 /// One row for each part: its name in run files, and what to do where a machine lacks it.
 struct CagePartRow {
@@ -55,7 +59,7 @@ class CageParts {
 
 /// What a caged process may reach.
 struct CageSetup {
-  std::filesystem::path folder;                 ///< its own: what it writes lies there
+  std::filesystem::path folder;  ///< its own: what it writes lies there, and in its own /tmp
   std::vector<std::filesystem::path> readable;  ///< besides the system's programs and libraries
 };
 
@@ -97,7 +101,8 @@ class CageForker {
 
 /// In a caged process: from here on the calling thread, and what it starts, opens nothing of the
 /// cage's list any more whose path begins with one of these. What is open stays so. False where the
-/// kernel refuses; nothing is done outside of a cage, or in one without files.
+/// kernel refuses; nothing is done outside of a cage, or in one without files. What lies in the
+/// process's own folder and its own /tmp stays open by those.
 bool narrow_cage(std::span<const std::string_view> prefixes);
 /// The same for GPUs, and all threads of this process are refused the requests to the driver that
 /// make a context (GpuRequest). A process that is stopped computes on with what it has queued in a

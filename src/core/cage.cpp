@@ -51,6 +51,7 @@ constexpr CagePartRow kParts[] = {
     {CagePart::kLimits, "limits", ""},
     {CagePart::kProcessLimit, "process_limit",
      "user namespaces, and not as root, or Linux 6.14 or newer"},
+    {CagePart::kTemporary, "own_tmp", kUserNamespaces},
 };
 
 /// Programs, libraries and what they read of the machine; nothing of a user's.
@@ -112,7 +113,7 @@ void set_limit(auto resource, rlim_t value) {
   ::setrlimit(resource, &both);
 }
 
-std::vector<FilePermission> permissions_of(const CageSetup& setup, bool own_mounts) {
+std::vector<FilePermission> permissions_of(const CageSetup& setup, const CageParts& parts) {
   std::vector<FilePermission> permissions;
   for (const char* path : kSystem) permissions.push_back({path, FileAccess::kReadExecute});
   for (const auto& path : setup.readable)
@@ -123,7 +124,11 @@ std::vector<FilePermission> permissions_of(const CageSetup& setup, bool own_moun
   for (const auto& entry : fs::directory_iterator("/dev", ignored))
     if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
       permissions.push_back({entry.path().string(), FileAccess::kDevice});
-  if (own_mounts) permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (parts.has(CagePart::kPidNamespace))
+    permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (parts.has(CagePart::kTemporary))
+    for (const char* path : temporary_folders())
+      permissions.push_back({path, FileAccess::kWrite});
   if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
   return permissions;
 }
@@ -174,12 +179,13 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   // Where a pid namespace is not to be had, a network namespace may be.
   add(CagePart::kNetNamespace, own_pids || unshare_network());
   add(CagePart::kProcessLimit, limit_processes(own_pids, parts.has(CagePart::kNetNamespace)));
+  add(CagePart::kTemporary, own_pids && mount_temporary_folders(setup));
   limit_files();
   set_limit(RLIMIT_FSIZE, kFileBytes);
   write_file("/proc/self/oom_score_adj", "1000");
   parts.add(CagePart::kLimits);
   add(CagePart::kPrivileges, drop_privileges());
-  auto permissions = permissions_of(setup, own_pids);
+  auto permissions = permissions_of(setup, parts);
   add(CagePart::kFiles, landlock(permissions));
   if (parts.has(CagePart::kFiles)) permitted() = std::move(permissions);
   add(CagePart::kScopes, parts.has(CagePart::kFiles) && landlock_abi() >= kLandlockScopes);

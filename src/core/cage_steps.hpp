@@ -28,6 +28,12 @@ bool limit_processes(bool own_pids, bool own_user);
 /// From here on neither this process nor what it starts has privileges or comes to any.
 bool drop_privileges();
 
+/// In a mount namespace of its own: from here on this process has such folders of its own, in
+/// memory. What `setup` names below the machine's stays reachable; all but the process's own folder
+/// can only be read. Before drop_privileges() and landlock(). False where the kernel refuses, or
+/// where the process is to read one of them as a whole.
+bool mount_temporary_folders(const CageSetup& setup);
+
 /// At most this many descriptors each, and no core files.
 void limit_files();
 

@@ -2,6 +2,8 @@
 #include "run/process_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,8 @@
 #include <fstream>
 #include <set>
 #include <string>
+
+#include "kbench/cage.hpp"
 
 namespace kbench::run {
 namespace {
@@ -63,6 +67,22 @@ std::vector<ProcessFacts> running_processes() {
       processes.push_back(facts);
   }
   return processes;
+}
+
+std::size_t own_files_bytes(pid_t pid) {
+  constexpr long kInMemory = 0x01021994;  // TMPFS_MAGIC
+  std::size_t bytes = 0;
+  for (const char* folder : temporary_folders()) {
+    const std::string path = fmt::format("/proc/{}/root{}", pid, folder);
+    struct stat ours {};
+    struct stat theirs {};
+    struct statfs system {};
+    if (::stat(folder, &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
+        ours.st_dev != theirs.st_dev && ::statfs(path.c_str(), &system) == 0 &&
+        system.f_type == kInMemory)
+      bytes += (system.f_blocks - system.f_bfree) * static_cast<std::size_t>(system.f_bsize);
+  }
+  return bytes;
 }
 
 std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, pid_t forker) {

@@ -19,6 +19,10 @@ std::vector<ProcessFacts> running_processes();
 /// it belong to `root`. Elsewhere who has left both the session and the family is not found.
 std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, pid_t forker);
 
+/// Bytes of the files in folders of temporary files that a process has for itself, in memory
+/// (CagePart::kTemporary); 0 where it has none.
+std::size_t own_files_bytes(pid_t pid);
+
 /// Whether the processes have more than `limit_bytes` of memory, what they share with each other
 /// counted once: their resident sizes tell cheaply that they have not.
 bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes);

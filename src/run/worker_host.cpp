@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -141,7 +142,7 @@ void WorkerHost::check_memory() {
   const auto running = running_processes();
   for (const auto& [pid, limit] : memory_limits_) {
     const auto family = family_of(running, pid, zygote_.pid());
-    if (!have_more_memory(family, limit)) continue;
+    if (!have_more_memory(family, limit - std::min(limit, own_files_bytes(pid)))) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
     // Those that have left the group; the number of one that ended just now is not used again yet.

@@ -123,7 +123,12 @@ std::vector<fs::path> tool_folders(const std::vector<fs::path>& hidden) {
     const fs::path path = resolved(folder);
     const bool shows =
         std::ranges::any_of(hidden, [&](const fs::path& secret) { return is_above(path, secret); });
-    if (folder.is_absolute() && !shows) folders.push_back(path);
+    if (folder.is_absolute() && !shows) {
+      folders.push_back(path);
+      // By the name that Python has, too: links on the way to it may lie in a folder that the
+      // candidate has of its own.
+      if (const fs::path named = folder.lexically_normal(); named != path) folders.push_back(named);
+    }
     return !shows;
   };
   const auto sys = py::module_::import("sys");
@@ -174,8 +179,9 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
     const bool stays = end != std::string_view::npos && is_kept_variable(text.substr(0, end));
     if (!stays) std::memset(word, 0, text.size());
   }
-  [[maybe_unused]] const int changed = ::chdir(folder.c_str());
   const CageParts parts = forker.enter({folder, readable_});
+  // Not before: the folder is mounted anew where it lies in /tmp.
+  [[maybe_unused]] const int changed = ::chdir(folder.c_str());
   // Seldom, and worth knowing: the run's header says otherwise.
   for (const auto& row : cage_parts())
     if (expected_.has(row.part) && !parts.has(row.part))

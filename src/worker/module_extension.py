@@ -15,7 +15,7 @@ import types
 
 import torch
 
-from kbench_worker.module_includes import Headers
+from kbench_worker.module_includes import Headers, is_own
 from kbench_worker.module_refusals import refusal
 
 
@@ -110,7 +110,7 @@ def _common(call, folder):
         "extra_cuda_cflags": _strings(call.get("extra_cuda_cflags")),
         "extra_ldflags": _strings(call.get("extra_ldflags")),
         "extra_include_paths": [path for path in _include_paths(call, folder)
-                                if not _is_inside(path, folder)],
+                                if not is_own(path, folder)],
         "is_python_module": bool(call.get("is_python_module", True)),
     }
 
@@ -316,7 +316,7 @@ def _compile_kernel_request(call, folder):
         "name": call["kernel_name"],
         "source": Headers(folder, paths).expanded(
             (header + "\n" if header else "") + call["kernel_source"], "kernel_source"),
-        "extra_include_paths": [path for path in paths if not _is_inside(path, folder)],
+        "extra_include_paths": [path for path in paths if not is_own(path, folder)],
         "extra_cuda_cflags": _strings(call.get("nvcc_options")) + own_flags(),
     }
 

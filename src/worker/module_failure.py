@@ -100,8 +100,10 @@ def _special_cause(error):
         return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
     if isinstance(error, PermissionError) and error.filename is not None:
         return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
-                                 "what the system and Python have installed and a folder of their "
-                                 "own (--no-cage lets kernels of your own reach what you do)")
+                                 "what the system and Python have installed, a folder of their "
+                                 "own (TMPDIR lies in it) and, where the machine allows it, a /tmp "
+                                 "of their own (kbench doctor names what the cage lacks; --no-cage "
+                                 "lets kernels of your own reach what you do)")
     if isinstance(error, RuntimeError) and _NO_SHARED_MEMORY.match(str(error)):
         return "no_permission", ("shared memory cannot be had: this machine does not let kbench give "
                                  "candidates a /dev/shm of their own (kbench doctor names what the "

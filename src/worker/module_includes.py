@@ -8,6 +8,7 @@ lines that say where each part comes from.
 import hashlib
 import os
 import re
+import sys
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
@@ -15,6 +16,20 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
 _DEEPEST = 32
 _MOST_BYTES = 4 << 20
 _MOST_FILES = 1000
+_TEMPORARY = ("/tmp", "/var/tmp")
+
+
+def is_below(path, folder):
+    return path == folder or path.startswith(folder + os.sep)
+
+
+def is_own(path, folder):
+    """Whether a candidate has put it there: below its folder, or among temporary files, but for
+    Python's installation, which may lie there."""
+    installed = map(os.path.realpath, (sys.prefix, sys.base_prefix))
+    return is_below(path, folder) or (
+        any(is_below(path, top) for top in _TEMPORARY)
+        and not any(is_below(path, prefix) for prefix in installed))
 
 
 class Headers:
@@ -34,7 +49,7 @@ class Headers:
         return self._expanded(text, name, start, 0)
 
     def _is_own(self, path):
-        return path == self._folder or path.startswith(self._folder + os.sep)
+        return is_own(path, self._folder)
 
     def _find(self, quoted, bracketed, start):
         """The path of a header of the candidate's, or None: the compiler knows it, or says so."""

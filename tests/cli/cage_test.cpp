@@ -224,6 +224,50 @@ assert multiprocessing.current_process().pid == os.getpid()
   EXPECT_FALSE(header_.options.contains("cage"));
 }
 
+TEST_F(CagedModules, HaveATmpOfTheirOwn) {
+  if (!has(CagePart::kTemporary)) GTEST_SKIP() << "this machine gives no mount namespace";
+  const std::string name = fmt::format("/tmp/kbench-own-{}", ::getpid());
+  const std::string plain = "        return torch.relu(x) * self.scale + self.bias\n";
+  const std::string writes = fmt::format(R"(
+import os
+import tempfile
+
+assert not os.path.exists("{0}")
+os.makedirs("{0}")
+open("{0}/kernel.cu", "w").write("int two;")
+assert open("{0}/kernel.cu").read() == "int two;"
+for folder in (None, "/tmp", "/var/tmp", "/dev/shm"):
+    made = tempfile.mkdtemp(dir=folder)
+    open(os.path.join(made, "file"), "w").write("mine")
+)",
+                                         name);
+  write("first", module_with(writes, plain));
+  write("second", module_with(writes, plain));
+  write("builds", module_with(fmt::format(R"(
+import os
+
+from torch.utils.cpp_extension import load
+
+assert not os.path.exists("{0}")
+os.makedirs("{0}")
+open("{0}/add.h", "w").write("inline torch::Tensor add(torch::Tensor x) {{ return x + 1; }}")
+open("{0}/add.cpp", "w").write("""
+#include <torch/extension.h>
+#include "add.h"
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("add", &add); }}
+""")
+EXTENSION = load(name="adds", sources=["{0}/add.cpp"])
+)",
+                                          name),
+                              "        return EXTENSION.add(torch.relu(x) * self.scale + "
+                              "self.bias - 1)\n"));
+  for (const auto& [file, record] : judge()) {
+    SCOPED_TRACE(file);
+    expect_outcome(record, Outcome::kCorrect, "", "");
+  }
+  EXPECT_FALSE(fs::exists(name));
+}
+
 TEST_F(CagedModules, FindCompilersThatLieElsewhere) {
   if (!has(CagePart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
   const auto compiler =

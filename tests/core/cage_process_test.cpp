@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST_F(Cage, PartsHaveARowEach) {
-  ASSERT_EQ(cage_parts().size(), 9u);
+  ASSERT_EQ(cage_parts().size(), 10u);
   for (std::size_t i = 0; i < cage_parts().size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(cage_parts()[i].part), i);
     EXPECT_FALSE(cage_parts()[i].name.empty());

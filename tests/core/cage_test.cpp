@@ -36,11 +36,10 @@ TEST_F(Cage, ReadsAndWritesFromAList) {
             "written read read read read read written read ");
   EXPECT_EQ(said([&] {
               return writing(folder_ / "readable/new") + writing(folder_ / "readable/file") +
-                     reading(folder_ / "secret/file") + reading(folder_) + reading("/") +
-                     reading("/etc/passwd") + writing("/tmp/kbench-cage-test") +
+                     reading(folder_ / "secret/file") + reading("/") + reading("/etc/passwd") +
                      reading(folder_ / "own/../secret/file");
             }),
-            "denied denied denied denied denied denied denied denied ");
+            "denied denied denied denied denied denied ");
   EXPECT_EQ(said([&]() -> std::string {
               [[maybe_unused]] int ignored =
                   ::symlink((folder_ / "secret/file").c_str(), (folder_ / "own/link").c_str());
@@ -54,14 +53,72 @@ TEST_F(Cage, ReadsAndWritesFromAList) {
   EXPECT_GT(fs::file_size(folder_ / "readable/file"), 0u);
 }
 
+TEST_F(Cage, HasAFolderOfTemporaryFilesOfItsOwn) {
+  KBENCH_NEEDS(kTemporary);
+  const std::string name = "kbench-cage-" + std::to_string(::getpid());
+  const test::ScratchFolder others;
+  std::ofstream(others.path() / "file") << "secret";
+  const auto tried = [&] {
+    std::string text;
+    for (const fs::path top : {"/tmp", "/var/tmp"}) {
+      text += reading(top / name / "kernel.cu");
+      fs::create_directory(top / name);
+      text += writing(top / name / "kernel.cu");
+      text += reading(top / name / "kernel.cu");
+    }
+    return text + reading(others.path() / "file");
+  };
+  // The second one sees nothing of the first one's.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(said(tried), "denied written read denied written read denied ");
+  for (const fs::path top : {"/tmp", "/var/tmp"}) EXPECT_FALSE(fs::exists(top / name));
+}
+
+TEST_F(Cage, ItsTemporaryFilesHaveABound) {
+  KBENCH_NEEDS(kTemporary);
+  EXPECT_EQ(said([&]() -> std::string {
+              const std::string part(std::size_t{64} << 20, 'x');
+              for (int i = 0; i < 64; ++i) {
+                const auto file = "/tmp/file" + std::to_string(i);
+                const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+                if (::write(fd.value(), part.data(), part.size()) !=
+                    static_cast<ssize_t>(part.size()))
+                  return i >= 8 ? "full" : "too soon";
+              }
+              return "no bound";
+            }),
+            "full");
+}
+
+TEST_F(Cage, WhatItMayReachBelowTheMachinesTemporaryFilesStaysThere) {
+  KBENCH_NEEDS(kTemporary);
+  // The fixture's folder lies there.
+  fs::create_directories(folder_ / "readable/deep");
+  std::ofstream(folder_ / "readable/deep/file") << "deep";
+  EXPECT_EQ(said([&] {
+              std::string text = reading(folder_ / "readable/deep/file");
+              text += reading(folder_ / "own/file") + writing(folder_ / "own/kept");
+              text += writing(folder_ / "readable/deep/new") + writing(folder_ / "readable/file");
+              [[maybe_unused]] const std::string ignored = writing(folder_ / "beside");
+              std::error_code error;
+              fs::rename(folder_ / "readable/file", folder_ / "own/moved", error);
+              text += error ? "stays " : "moved ";
+              fs::remove_all(folder_ / "readable", error);
+              return text + reading(folder_ / "readable/deep/file");
+            }),
+            "read read written denied denied stays read ");
+  EXPECT_TRUE(fs::exists(folder_ / "own/kept"));
+  EXPECT_FALSE(fs::exists(folder_ / "beside"));
+  EXPECT_TRUE(fs::exists(folder_ / "readable/file"));
+}
+
 TEST_F(Cage, CanBeNarrowedFromWithin) {
   KBENCH_NEEDS(kFiles);
-  const fs::path file = folder_ / "readable/file";
+  const fs::path file = "/etc/ld.so.cache";
   fs::create_directories(folder_ / "own/below");
   EXPECT_EQ(said([&] {
               const Fd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-              const std::string readable = folder_ / "readable";
-              const std::string_view prefixes[] = {readable};
+              const std::string_view prefixes[] = {"/etc/ld.so"};
               std::string text = narrow_cage(prefixes) ? "narrowed " : "as it was ";
               text += reading(file);
               std::thread([&] { text += reading(file); }).join();

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include "kbench/cage.hpp"
+#include "kbench/subprocess.hpp"
 
 namespace kbench::run {
 namespace {
@@ -71,6 +75,26 @@ TEST(ProcessMemory, WhatIsSharedCountsOnce) {
   const Tree tree(4, 1, 100);
   EXPECT_FALSE(have_more_memory(tree.family(), 250 * kMegabyte));
   EXPECT_TRUE(have_more_memory(tree.family(), 60 * kMegabyte));
+}
+
+TEST(ProcessMemory, FilesInATmpOfItsOwnAreCounted) {
+  if (!probe_cage().has(CagePart::kTemporary)) GTEST_SKIP() << "this machine gives no own /tmp";
+  EXPECT_EQ(own_files_bytes(::getpid()), 0u);
+  auto [ours, theirs] = socket_pair();
+  CageForker forker;
+  const pid_t pid = forker.fork();
+  if (pid == 0) {
+    forker.enter({});
+    std::ofstream("/tmp/file") << std::string(40 * kMegabyte, 'x');
+    [[maybe_unused]] const auto ignored = ::write(theirs.value(), "", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ours.value(), &byte, 1), 1);
+  EXPECT_GE(own_files_bytes(pid), 40 * kMegabyte);
+  EXPECT_LT(own_files_bytes(pid), 41 * kMegabyte);
+  ::kill(-pid, SIGKILL);
+  ::waitpid(-1, nullptr, 0);
 }
 
 TEST(ProcessMemory, AFamilyIsWhatARootStarted) {

@@ -4,13 +4,16 @@
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 import torch
 
 from module_fixture import Builds, CandidateCase, module_extension, module_host
+from kbench_worker import module_includes
 
 _TAIL = """
 class ModelNew(torch.nn.Module):
@@ -123,6 +126,27 @@ ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
             self.assertEqual(request["cuda_sources"], [f'#include "{header}"'])
         request = self.request("load_inline('e', '', '#include \"self.h\"')")
         self.assertLess(len(request["cuda_sources"][0]), 16 << 20)
+
+    def test_files_among_temporary_ones_are_its_own(self):
+        with tempfile.TemporaryDirectory() as base, \
+                unittest.mock.patch.object(module_includes, "_TEMPORARY", (os.path.realpath(base),)):
+            base = os.path.realpath(base)
+            for name, text in (("k.cu", '#include "k.h"\n#include <a.h>\n'), ("k.h", "beside\n"),
+                               ("in/a.h", "in a path\n")):
+                path = os.path.join(base, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            request = self.request(f"load('e', ['{base}/k.cu'], extra_include_paths=['{base}/in'])")
+        text = request["cuda_sources"][0]
+        self.assertIn("beside\n", text)
+        self.assertIn("in a path\n", text)
+        self.assertEqual(request["extra_include_paths"], [])
+        # Python's packages may be there, too: their headers are the compiler's to find.
+        with unittest.mock.patch.object(module_includes, "_TEMPORARY", (os.path.realpath(sys.prefix),)):
+            include = os.path.join(os.path.realpath(sys.prefix), "include")
+            request = self.request(f"load_inline('f', '', 'x', extra_include_paths=['{include}'])")
+        self.assertEqual(request["extra_include_paths"], [include])
 
     def test_files_that_are_not_there(self):
         failure = self.failure(self.load, f"{_HEAD}load('e', ['/no/such.cu'])\n")
@@ -274,7 +298,8 @@ class ModelNew(torch.nn.Module):
         self.assertEqual(request["source"], "#define A\ntext")
 
     def test_own_headers_are_put_in_place_and_those_outside_are_not(self):
-        with tempfile.TemporaryDirectory() as base:
+        with tempfile.TemporaryDirectory() as base, \
+                unittest.mock.patch.object(module_includes, "_TEMPORARY", ()):
             folder = os.path.join(os.path.realpath(base), "own")
             for name in ("own/in/a.h", "out/b.h"):
                 path = os.path.join(os.path.dirname(folder), name)
