@@ -31,9 +31,19 @@ constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
 constexpr int kSharedPerBlockOptin = 97;
 
+using Uuid = std::array<unsigned char, 16>;
+
 template <typename Function>
 Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// As CUDA_VISIBLE_DEVICES names a GPU ("GPU-") or a part of one ("MIG-").
+std::string uuid_text(const char* prefix, const Uuid& uuid) {
+  std::string text = prefix;
+  for (std::size_t i = 0; i < uuid.size(); ++i)
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+  return text;
 }
 
 /// Runs in the child: the driver's answers as JSON.
@@ -47,6 +57,8 @@ json ask_driver() {
   const auto open = symbol<int (*)(int*, int)>(library, "cuDeviceGet");
   const auto name_of = symbol<int (*)(char*, int, int)>(library, "cuDeviceGetName");
   const auto uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid_v2");
+  // The first version gives the whole GPU's where the second one gives that of a part of it (MIG).
+  const auto whole_uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid");
   const auto attribute = symbol<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
   const auto memory_of = symbol<int (*)(std::size_t*, int)>(library, "cuDeviceTotalMem_v2");
   if (!init || !version || !count_devices || !open || !name_of || !uuid_of || !attribute ||
@@ -59,7 +71,7 @@ json ask_driver() {
   for (int index = 0; index < count; ++index) {
     int device = 0;
     std::array<char, 256> name{};
-    std::array<unsigned char, 16> uuid{};
+    Uuid uuid{};
     std::size_t memory = 0;
     if (open(&device, index) != 0) continue;
     name_of(name.data(), static_cast<int>(name.size()), device);
@@ -70,12 +82,11 @@ json ask_driver() {
       attribute(&value, which, device);
       return value;
     };
-    std::string hex = "GPU-";
-    for (std::size_t i = 0; i < uuid.size(); ++i)
-      hex += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    Uuid whole = uuid;
+    if (whole_uuid_of != nullptr) whole_uuid_of(whole.data(), device);
     gpus.push_back({{"index", index},
                     {"name", name.data()},
-                    {"uuid", hex},
+                    {"uuid", uuid_text(whole == uuid ? "GPU-" : "MIG-", uuid)},
                     {"major", ask(kComputeMajor)},
                     {"minor", ask(kComputeMinor)},
                     {"driver", driver},

@@ -36,7 +36,8 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   CandidateJob job;
   job.kind = code.kind;
   job.module = code.module;
-  job.device = setup.device.name;
+  job.device = setup.device.name_inside();
+  job.visible_gpu = setup.device.visible_gpu();
   job.plan = code.plan;
   job.image = code.image;
   job.undefined_ptx = code.undefined_ptx;
@@ -104,7 +105,9 @@ std::unique_ptr<JudgeClient> Ahead::take_judge() {
   auto judge = take_ready_judge();
   if (!judge && setup_.spares != nullptr)
     judge = waited([this] { return setup_.spares->take_judge(true); });
-  return judge ? std::move(judge) : std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd);
+  return judge ? std::move(judge)
+               : std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd,
+                                               setup_.device.visible_gpu());
 }
 
 void Ahead::give_judge(std::unique_ptr<JudgeClient> judge) {

@@ -62,6 +62,7 @@ struct AuditRun::Impl {
         choose_devices(check.device, check.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
     for (const auto& device : devices)
       if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
+    host->show_gpu(devices.front().visible_gpu());
     source.emplace(installation, cancel_fd, &*host);
     sizes.emplace(*source, check, devices.front().gpu ? "gpu" : "cpu", observer);
     secret = run::by_kernelbench(check) ? "kernelbench"
@@ -103,7 +104,7 @@ struct AuditRun::Impl {
     const json request = run::open_request(setup, prepared);
     for (int attempt = 1;; ++attempt) {
       try {
-        return ask(request, judge, audit);
+        return ask(request, device.visible_gpu(), judge, audit);
       } catch (const run::TookTooLong&) {
         judge.reset();
         return fail(audit, AuditOutcome::kProblemFailure, "time_limit",
@@ -118,8 +119,9 @@ struct AuditRun::Impl {
     }
   }
 
-  void ask(const json& request, std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
-    if (!judge) judge = std::make_unique<JudgeClient>(*host, cancel_fd);
+  void ask(const json& request, const std::string& visible_gpu,
+           std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
+    if (!judge) judge = std::make_unique<JudgeClient>(*host, cancel_fd, visible_gpu);
     judge->start_open(request, kernels.value());
     auto opened = judge->finish_open();
     const auto* fault = std::get_if<run::ProblemFault>(&opened);

@@ -48,6 +48,7 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
                            options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
   for (const auto& device : devices)
     if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
+  host->show_gpu(devices.front().visible_gpu());
   source.emplace(installation, cancel_fd, &*host);
   sizes.emplace(*source, options, std::string(device_class()), observer);
   secret = run::by_kernelbench(options) ? "kernelbench"

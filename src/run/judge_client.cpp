@@ -19,11 +19,12 @@ using protocol::MessageType;
 
 }  // namespace
 
-JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {
+JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd, const std::string& visible_gpu)
+    : host_(host), cancel_fd_(cancel_fd) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
-  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()});
+  pid_ = host_.fork("judge", nonce, {theirs.value(), log_.fd()}, {.visible_gpu = visible_gpu});
 }
 
 JudgeClient::~JudgeClient() {
@@ -172,14 +173,15 @@ void PrivateFolder::write(const std::string& name, const std::string& text) cons
   if (!(file << text).flush()) throw Error(fmt::format("cannot write {}", path.string()));
 }
 
-SpareCandidate::SpareCandidate(WorkerHost& host, const std::string& device)
+SpareCandidate::SpareCandidate(WorkerHost& host, const std::string& device,
+                               const std::string& visible_gpu)
     : host_(host), nonce_(protocol::random_nonce()), folder_(std::make_shared<PrivateFolder>()) {
   auto [judge_end, candidate_end] = socket_pair();
   judge_end_ = std::move(judge_end);
   auto [ours, theirs] = socket_pair();
   jobs_ = protocol::Channel(std::move(ours), nonce_, protocol::kMaxBody);
   pid_ = host_.fork("spare", nonce_, {candidate_end.value(), log_.fd(), theirs.value()},
-                    folder_->path(), device);
+                    {.folder = folder_->path(), .device = device, .visible_gpu = visible_gpu});
 }
 
 SpareCandidate::~SpareCandidate() {
@@ -234,7 +236,8 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
     auto [judge_end, candidate_end] = socket_pair();
     judge_end_ = std::move(judge_end);
     fds.insert(fds.begin(), {candidate_end.value(), log_.fd()});
-    pid_ = host_.fork("candidate", 0, fds, folder_->path());
+    pid_ = host_.fork("candidate", 0, fds,
+                      {.folder = folder_->path(), .visible_gpu = job.visible_gpu});
   }
   host_.watch_memory(pid_, memory_limit_bytes_);
 }

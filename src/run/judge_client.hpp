@@ -40,7 +40,8 @@ struct AuditedAnswers {
 /// died or does not answer, then TookTooLong: a fault of the harness, with the judge's log).
 class JudgeClient {
  public:
-  JudgeClient(WorkerHost& host, int cancel_fd);
+  /// `visible_gpu`: the only GPU that its process sees, as in GpuInfo; empty: the host's default.
+  JudgeClient(WorkerHost& host, int cancel_fd, const std::string& visible_gpu = {});
   ~JudgeClient();
   JudgeClient(const JudgeClient&) = delete;
   JudgeClient& operator=(const JudgeClient&) = delete;
@@ -113,7 +114,8 @@ class PrivateFolder {
 /// A process for a candidate that is still to come, with its device open.
 class SpareCandidate {
  public:
-  SpareCandidate(WorkerHost& host, const std::string& device);
+  /// It opens `device`, and sees `visible_gpu` alone.
+  SpareCandidate(WorkerHost& host, const std::string& device, const std::string& visible_gpu);
   ~SpareCandidate();
   SpareCandidate(const SpareCandidate&) = delete;
   SpareCandidate& operator=(const SpareCandidate&) = delete;

@@ -52,7 +52,7 @@ const StoredBaselines& stored_times(const EvalOptions& options) {
 json open_request(const LaneSetup& setup, const Prepared& prepared) {
   const EvalOptions& options = *setup.options;
   json request = describe_request(*prepared.problem, prepared.sizes, options.precision);
-  request["device"] = setup.device.name;
+  request["device"] = setup.device.name_inside();
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
   const bool by_gpu = setup.device.gpu && method_of(options).timed;

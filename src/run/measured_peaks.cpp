@@ -43,8 +43,8 @@ std::optional<Peaks> measured_peaks(WorkerHost& host, const LaneDevice& device,
                                              device.gpu->driver_version, host.torch_version());
   if (const auto known = read(file)) return known;
   try {
-    JudgeClient judge(host, cancel_fd);
-    const auto measured = judge.measure(device.name);
+    JudgeClient judge(host, cancel_fd, device.visible_gpu());
+    const auto measured = judge.measure(device.name_inside());
     const auto* peaks = std::get_if<Peaks>(&measured);
     if (peaks == nullptr) return std::nullopt;
     keep(file, *peaks);

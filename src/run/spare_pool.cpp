@@ -29,6 +29,7 @@ SparePool::SparePool(WorkerHost& host, const GpuInfo& gpu, std::string device, D
                      std::size_t lanes, int cancel_fd)
     : host_(host),
       device_(std::move(device)),
+      visible_gpu_(gpu.uuid),
       turns_(turns),
       wanted_judges_(kJudges * lanes),
       refill_(kFew * lanes, candidates_on(gpu, lanes) * lanes),
@@ -84,7 +85,7 @@ void SparePool::serve() {
 }
 
 void SparePool::open_judge() {
-  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_);
+  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_, visible_gpu_);
   judge->warm(device_);
   if (!judge->wait_warm(host_.limits().settle)) throw Error("a judge does not open its device");
   const std::lock_guard lock(mutex_);
@@ -92,7 +93,7 @@ void SparePool::open_judge() {
 }
 
 void SparePool::open_candidate() {
-  auto candidate = std::make_unique<SpareCandidate>(host_, device_);
+  auto candidate = std::make_unique<SpareCandidate>(host_, device_, visible_gpu_);
   candidate->wait_warm(host_.limits().settle, cancel_fd_);
   const std::lock_guard lock(mutex_);
   candidates_.push_back(std::move(candidate));

@@ -36,7 +36,8 @@ class Refill {
 /// be right, but take longer to be known as well. Thread-safe.
 class SparePool {
  public:
-  /// Keeps some of each for every lane of `device` ("cuda:N"). Candidates' processes are opened
+  /// Keeps some of each for every lane of `gpu`, which they see alone and call `device` ("cuda:0").
+  /// Candidates' processes are opened
   /// several at a time, once few are left: who wants to take a time waits for that as long as for
   /// one, and more seldom. How many there are depends on the device's memory. Begins at once.
   /// `turns` are the device's.
@@ -61,7 +62,7 @@ class SparePool {
   bool wants_candidate() { return refill_.wants(candidates_.size() + opening_candidates_); }
 
   WorkerHost& host_;
-  std::string device_;
+  std::string device_, visible_gpu_;
   DeviceTurns& turns_;
   std::size_t wanted_judges_;
   Refill refill_;  ///< of candidates' processes

@@ -175,7 +175,7 @@ const std::string& WorkerHost::torch_version() {
 }
 
 pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
-                       const std::filesystem::path& folder, const std::string& device) {
+                       const ForkPlace& place) {
   torch_version();
   std::unique_lock lock(mutex_);
   const std::uint64_t id = next_id_++;
@@ -184,9 +184,10 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
     const json body{{"id", id},
                     {"role", role},
                     {"nonce", nonce},
-                    {"device", device},
+                    {"device", place.device},
+                    {"visible_gpu", place.visible_gpu.empty() ? shown_gpu_ : place.visible_gpu},
                     {"cage", cages_ && role != "judge"},
-                    {"folder", folder.string()}};
+                    {"folder", place.folder.string()}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);
   }

@@ -50,6 +50,13 @@ class ChildLog {
   Fd fd_;
 };
 
+/// Where a process runs that is forked.
+struct ForkPlace {
+  std::filesystem::path folder = {};  ///< a candidate in its cage writes to this one alone
+  std::string device = {};            ///< of a spare: what it opens
+  std::string visible_gpu = {};  ///< it sees no other GPU; empty: as WorkerHost::show_gpu() says
+};
+
 /// The zygote, seen from the driver: forks judges and candidates, and learns of their ends.
 /// Thread-safe.
 class WorkerHost {
@@ -67,11 +74,13 @@ class WorkerHost {
 
   /// Whether candidates are caged from here on; they are unless somebody says no.
   void cage_candidates(bool caged) { cages_ = caged; }
-  /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later, on `device`)
-  /// with its descriptors (channel, log[, job or the channel for it]). A candidate in its cage
-  /// writes to `folder` alone. Throws kbench::Error or Cancelled.
+  /// The GPU that a process sees whose ForkPlace names none, as in GpuInfo; empty, which it is at
+  /// first: all that this process sees. Before the first fork.
+  void show_gpu(std::string uuid) { shown_gpu_ = std::move(uuid); }
+  /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later) with its
+  /// descriptors (channel, log[, job or the channel for it]). Throws kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
-             const std::filesystem::path& folder = {}, const std::string& device = "");
+             const ForkPlace& place = {});
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
   /// A signal to the child's process group.
@@ -94,6 +103,7 @@ class WorkerHost {
   int cancel_fd_;
   WorkerLimits limits_;
   std::atomic<bool> cages_ = true;
+  std::string shown_gpu_;
   ChildLog log_;
   Child zygote_;
   protocol::Channel channel_;

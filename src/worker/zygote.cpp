@@ -63,6 +63,15 @@ void arrange_descriptors(std::vector<Fd>& fds) {
     fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
+/// Before anything opens a GPU: from here on this process sees that one alone, as its first. Code
+/// that takes the first one without asking does so on every GPU of a machine then.
+void see_gpu_alone(const std::string& gpu) {
+  if (gpu.empty()) return;
+  // Python has a copy of the environment, which torch reads; the driver reads the process's own.
+  // Setting it there sets both.
+  py::module_::import("os").attr("environ")["CUDA_VISIBLE_DEVICES"] = gpu;
+}
+
 /// `confine` puts a cage on, before anything starts in the process: it holds the thread that puts
 /// it on, and what that starts.
 int child_main(const json& request, std::vector<Fd> fds, const std::function<void()>& confine) {
@@ -73,6 +82,7 @@ int child_main(const json& request, std::vector<Fd> fds, const std::function<voi
   const bool has_job = fds.size() > 2;
   const bool compiles = fds.size() > kKernelFds;
   arrange_descriptors(fds);
+  see_gpu_alone(request.at("visible_gpu").get<std::string>());
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);

@@ -32,6 +32,8 @@ std::vector<std::string> names(std::string_view option, int count) {
     EXPECT_EQ(device.model, device.gpu ? device.gpu->name : "cpu");
     if (device.gpu) {
       EXPECT_EQ(device.name, "cuda:" + std::to_string(device.gpu->index));
+      EXPECT_EQ(device.name_inside(), "cuda:0");
+      EXPECT_EQ(device.visible_gpu(), device.gpu->uuid);
     }
   }
   return names;

@@ -32,7 +32,8 @@ using protocol::Message;
 using protocol::MessageType;
 using protocol::ReceiveStatus;
 
-int candidate(Channel channel, const std::string& mode) {
+int candidate(Channel channel, const std::string& mode, const std::string& device) {
+  if (mode == "tells_its_gpu") fmt::print("{}\n", fake::seen_gpu(device));
   if (mode == "exits") return 7;
   if (mode == "aborts") abort();
   if (mode == "floods") {
@@ -144,6 +145,7 @@ class FakeZygote {
     dup2(fds.at(1).value(), STDERR_FILENO);
     close(channel_.fd());
     Fd channel = std::move(fds.at(0));
+    setenv("CUDA_VISIBLE_DEVICES", request.at("visible_gpu").get<std::string>().c_str(), 1);
     if (request.at("role") == "judge") {
       const auto nonce = request.at("nonce").get<std::uint64_t>();
       return fake::serve_as_judge(Channel(std::move(channel), nonce, protocol::kMaxBody), modes_[1],
@@ -151,7 +153,8 @@ class FakeZygote {
     }
     if (request.at("role") == "spare") return spare(std::move(channel), request, fds);
     const auto job = unpack_job(fds.at(2).value());
-    return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2]);
+    return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2],
+                     job.device);
   }
 
   int spare(Fd channel, const json& request, std::vector<Fd>& fds) const {
@@ -164,7 +167,10 @@ class FakeZygote {
     if (jobs.receive(message, later()) != ReceiveStatus::kOk || message.fds.empty()) return 0;
     const auto job = unpack_job(message.fds[0].value());
     if (modes_[2] == "only_spares" && job.nonce != nonce) return 1;
-    return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2]);
+    const std::string opened = request.at("device").get<std::string>();
+    if (modes_[2] == "tells_its_gpu" && job.device != opened) return 1;
+    return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2],
+                     job.device);
   }
 
   void reap() {

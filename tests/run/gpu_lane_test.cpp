@@ -111,6 +111,44 @@ TEST(GpuLane, RunsInProcessesThatStandReady) {
   }
 }
 
+TEST(GpuLane, ACrashThatMayBeAWriteToAnInputIsLookedAtAgain) {
+  struct Case {
+    const char* cause;
+    bool gpu;
+    Outcome outcome;
+  };
+  for (const auto& [cause, gpu, outcome] :
+       {Case{"illegal_address", true, Outcome::kIllegalWrite},
+        Case{"misaligned_address", true, Outcome::kIllegalWrite},
+        Case{"trap", true, Outcome::kIllegalWrite},
+        Case{"cuda_error", true, Outcome::kIllegalWrite},
+        Case{"forward_raised", true, Outcome::kIllegalWrite},
+        Case{"invalid_launch", true, Outcome::kCrash},
+        Case{"wrong_signature", true, Outcome::kCrash},
+        Case{"illegal_address", false, Outcome::kCrash},
+        Case{"cuda_error", false, Outcome::kCrash}}) {
+    LaneBench bench("ok", std::string("crash_as_") + cause, "ok", gpu);
+    Prepared item = bench.prepared();
+    item.module.emplace().kind = CandidateKind::kModule;
+    EXPECT_EQ(bench.judge(item).outcome, outcome) << cause << " " << gpu;
+  }
+}
+
+TEST(GpuLane, ItsProcessesSeeItsGpuAloneAsTheFirst) {
+  for (const bool spares : {false, true}) {
+    LaneBench bench("ok", "tells_its_gpu", "tells_its_gpu", true, -1, std::size_t{1} << 30, 1,
+                    spares);
+    std::vector<Prepared> items;
+    items.reserve(3);
+    for (const char* hash : {"1", "1", "2"}) items.push_back(bench.prepared(hash));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const Record record = bench.judge(items[i], behind(items, i));
+      EXPECT_EQ(record.message, "cuda:0 of GPU-2") << spares;
+      EXPECT_EQ(bench.details.at("log"), "cuda:0 of GPU-2\nhello from the candidate\n") << spares;
+    }
+  }
+}
+
 TEST(GpuLane, WhatLoadsSlowlyHoldsUpNobodyForLong) {
   auto bench = with_spares("ok", "loads_slowly");
   std::vector<Prepared> items;

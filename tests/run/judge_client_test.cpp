@@ -155,6 +155,18 @@ TEST(JudgeClient, AWarmOneAnswersInTurn) {
   EXPECT_TRUE(bench.judge->healthy());
 }
 
+TEST(JudgeClient, SeesTheGpuThatItOrItsHostIsToSee) {
+  WorkerHost host(fake_installation("ok", "tells_its_gpu"), -1, short_limits());
+  host.show_gpu("GPU-1");
+  const auto seen = [](JudgeClient& judge) {
+    return std::get<ProblemFault>(judge.measure("cuda:0")).message;
+  };
+  JudgeClient of_host(host, -1);
+  EXPECT_EQ(seen(of_host), "cuda:0 of GPU-1");
+  JudgeClient of_lane(host, -1, "GPU-3");
+  EXPECT_EQ(seen(of_lane), "cuda:0 of GPU-3");
+}
+
 TEST(PrivateFolder, IsGoneWithWhatWasPutIntoIt) {
   std::filesystem::path path;
   {

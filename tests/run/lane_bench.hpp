@@ -26,15 +26,20 @@ class LaneBench {
       : host_(fake_installation(zygote, judge, candidate), cancel_fd, short_limits()) {
     problem_.key = "level1/1_Fake";
     problem_.source = "class Model: pass\n";
-    options_.device = gpu ? "cuda:0" : "cpu";
+    options_.device = gpu ? "cuda:2" : "cpu";
     LaneSetup setup;
     setup.host = &host_;
     setup.device = {options_.device, "fake", std::nullopt};
-    if (gpu) setup.device.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
+    if (gpu) {
+      setup.device.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
+      setup.device.gpu->index = 2;
+      setup.device.gpu->uuid = "GPU-2";
+    }
     setup.turns = &turns;
     setup.lanes = lanes;
     if (with_spares)
-      setup.spares = &spares_.emplace(host_, *setup.device.gpu, "cuda:0", turns, 1, cancel_fd);
+      setup.spares = &spares_.emplace(host_, *setup.device.gpu, setup.device.name_inside(), turns,
+                                       1, cancel_fd);
     setup.options = &options_;
     setup.secret = "s";
     setup.memory_limit_bytes = memory;

@@ -18,7 +18,7 @@ using testing::SizeIs;
 constexpr auto kFp32 = static_cast<std::size_t>(FlopType::kFp32);
 
 LaneDevice gpu() {
-  LaneDevice device{.name = "cuda:0", .model = "NVIDIA H200", .gpu = GpuInfo{}};
+  LaneDevice device{.name = "cuda:1", .model = "NVIDIA H200", .gpu = GpuInfo{}};
   device.gpu->uuid = "GPU-1";
   device.gpu->driver_version = 13000;
   return device;
