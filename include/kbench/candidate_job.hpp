@@ -36,7 +36,7 @@ struct ModuleJob {
 /// What a candidate's process is given: read once from a sealed descriptor, before anything runs.
 struct CandidateJob {
   CandidateKind kind = CandidateKind::kKernel;
-  std::string device;             ///< "cpu" or "cuda:0", as its process calls it
+  std::string device;  ///< "cpu" or "cuda:0", as its process calls it
   /// The only GPU that its process sees, as in GpuInfo; empty: the run's first. Not part of the
   /// packed job: a process sees one from its first moment.
   std::string visible_gpu;

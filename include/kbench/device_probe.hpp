@@ -9,7 +9,7 @@ namespace kbench {
 
 /// A GPU as the CUDA driver describes it.
 struct GpuInfo {
-  int index = 0;  ///< among those that this process may use (CUDA_VISIBLE_DEVICES)
+  int index = 0;     ///< among those that this process may use (CUDA_VISIBLE_DEVICES)
   std::string name;  ///< "NVIDIA H200"
   std::string uuid;  ///< as CUDA_VISIBLE_DEVICES names it: "GPU-…", of a part of a GPU "MIG-…"
   int compute_major = 0, compute_minor = 0;

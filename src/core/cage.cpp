@@ -124,11 +124,9 @@ std::vector<FilePermission> permissions_of(const CageSetup& setup, const CagePar
   for (const auto& entry : fs::directory_iterator("/dev", ignored))
     if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
       permissions.push_back({entry.path().string(), FileAccess::kDevice});
-  if (parts.has(CagePart::kPidNamespace))
-    permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (parts.has(CagePart::kPidNamespace)) permissions.push_back({"/dev/shm", FileAccess::kWrite});
   if (parts.has(CagePart::kTemporary))
-    for (const char* path : temporary_folders())
-      permissions.push_back({path, FileAccess::kWrite});
+    for (const char* path : temporary_folders()) permissions.push_back({path, FileAccess::kWrite});
   if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
   return permissions;
 }

@@ -53,8 +53,8 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 bool keep(const fs::path& path, bool writable, std::vector<Kept>& kept) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return true;
-  Fd tree(static_cast<int>(::syscall(kOpenTree, AT_FDCWD, path.c_str(),
-                                     kCloneTree | kRecursive | unsigned{O_CLOEXEC})));
+  Fd tree(static_cast<int>(
+      ::syscall(kOpenTree, AT_FDCWD, path.c_str(), kCloneTree | kRecursive | unsigned{O_CLOEXEC})));
   if (!tree) return false;
   // Landlock lets all that lies below the new folder be written to.
   const MountAttributes attributes{writable ? 0 : kReadOnly, 0, 0, 0};
@@ -114,9 +114,9 @@ bool mount_temporary_folders(const CageSetup& setup) {
   const bool is_read = std::ranges::any_of(folders, [&](const fs::path& folder) {
     return std::ranges::find(setup.readable, folder) != setup.readable.end();
   });
-  return !folders.empty() && !is_read &&
-         std::ranges::all_of(folders,
-                             [&](const fs::path& folder) { return replace(folder, setup); });
+  return !folders.empty() && !is_read && std::ranges::all_of(folders, [&](const fs::path& folder) {
+    return replace(folder, setup);
+  });
 }
 
 }  // namespace kbench

@@ -119,8 +119,8 @@ struct AuditRun::Impl {
     }
   }
 
-  void ask(const json& request, const std::string& visible_gpu,
-           std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
+  void ask(const json& request, const std::string& visible_gpu, std::unique_ptr<JudgeClient>& judge,
+           ProblemAudit& audit) {
     if (!judge) judge = std::make_unique<JudgeClient>(*host, cancel_fd, visible_gpu);
     judge->start_open(request, kernels.value());
     auto opened = judge->finish_open();

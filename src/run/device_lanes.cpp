@@ -56,9 +56,9 @@ bool DeviceLanes::run(const std::vector<std::size_t>& counts,
     setup.lanes = counts[i];
     // By KernelBench's rules a process is KernelBench's: with all queues, and opened in its turn.
     if (setup.device.gpu && !by_kernelbench(*common_.options))
-      spares[i] = std::make_unique<SparePool>(*common_.host, *setup.device.gpu,
-                                              setup.device.name_inside(), turns[i], counts[i],
-                                              common_.cancel_fd);
+      spares[i] =
+          std::make_unique<SparePool>(*common_.host, *setup.device.gpu, setup.device.name_inside(),
+                                      turns[i], counts[i], common_.cancel_fd);
     setup.spares = spares[i].get();
   }
   for (const LaneSetup& setup : setups)

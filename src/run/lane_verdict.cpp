@@ -41,10 +41,13 @@ bool builds_late(const Prepared& prepared, const ReadyCode& code) {
 constexpr std::string_view kDeviceErrors[] = {"illegal_address", "misaligned_address", "trap",
                                               "cuda_error"};
 /// The same in words: of torch, of Triton, and of host code that checks its calls and raises.
-constexpr std::string_view kDeviceErrorWords[] = {
-    "CUDA error",         "CUDA_ERROR_",        "[CUDA]",
-    "cudaError",          "illegal memory access", "misaligned address",
-    "unspecified launch failure"};
+constexpr std::string_view kDeviceErrorWords[] = {"CUDA error",
+                                                  "CUDA_ERROR_",
+                                                  "[CUDA]",
+                                                  "cudaError",
+                                                  "illegal memory access",
+                                                  "misaligned address",
+                                                  "unspecified launch failure"};
 
 /// Whether a crash may come of a write to an input, which is mapped read-only.
 bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {

@@ -95,10 +95,10 @@ TEST_F(GpuModule, AWriteToAnInputHasItsNameByWhicheverWayTheErrorComes) {
 }
 
 TEST_F(GpuModule, AnErrorThatIsNoWriteToAnInputStaysACrash) {
-  const Record record = judged(module_with(
-      "\nWILD = torch.arange(3).to('cuda') + (1 << 40)\n",
-      "        y = torch.relu(x) * self.scale + self.bias\n"
-      "        return y + torch.index_select(x.reshape(-1), 0, WILD).sum() * 0\n"));
+  const Record record = judged(
+      module_with("\nWILD = torch.arange(3).to('cuda') + (1 << 40)\n",
+                  "        y = torch.relu(x) * self.scale + self.bias\n"
+                  "        return y + torch.index_select(x.reshape(-1), 0, WILD).sum() * 0\n"));
   EXPECT_EQ(record.outcome, Outcome::kCrash) << record.cause.str() << ": " << record.message;
 }
 

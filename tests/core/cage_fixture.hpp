@@ -80,9 +80,7 @@ class Cage : public testing::Test {
 
 /// Whether the cage is why: it refuses, or shows nothing of the machine's /tmp, or a folder there
 /// that can be read alone.
-inline bool is_held_back(int error) {
-  return error == EACCES || error == ENOENT || error == EROFS;
-}
+inline bool is_held_back(int error) { return error == EACCES || error == ENOENT || error == EROFS; }
 
 /// What comes of opening it so, in a word.
 inline std::string reading(const std::filesystem::path& path) {

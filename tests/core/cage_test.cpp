@@ -76,18 +76,18 @@ TEST_F(Cage, HasAFolderOfTemporaryFilesOfItsOwn) {
 
 TEST_F(Cage, ItsTemporaryFilesHaveABound) {
   KBENCH_NEEDS(kTemporary);
-  EXPECT_EQ(said([&]() -> std::string {
-              const std::string part(std::size_t{64} << 20, 'x');
-              for (int i = 0; i < 64; ++i) {
-                const auto file = "/tmp/file" + std::to_string(i);
-                const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-                if (::write(fd.value(), part.data(), part.size()) !=
-                    static_cast<ssize_t>(part.size()))
-                  return i >= 8 ? "full" : "too soon";
-              }
-              return "no bound";
-            }),
-            "full");
+  EXPECT_EQ(
+      said([&]() -> std::string {
+        const std::string part(std::size_t{64} << 20, 'x');
+        for (int i = 0; i < 64; ++i) {
+          const auto file = "/tmp/file" + std::to_string(i);
+          const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+          if (::write(fd.value(), part.data(), part.size()) != static_cast<ssize_t>(part.size()))
+            return i >= 8 ? "full" : "too soon";
+        }
+        return "no bound";
+      }),
+      "full");
 }
 
 TEST_F(Cage, WhatItMayReachBelowTheMachinesTemporaryFilesStaysThere) {

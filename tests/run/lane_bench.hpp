@@ -39,7 +39,7 @@ class LaneBench {
     setup.lanes = lanes;
     if (with_spares)
       setup.spares = &spares_.emplace(host_, *setup.device.gpu, setup.device.name_inside(), turns,
-                                       1, cancel_fd);
+                                      1, cancel_fd);
     setup.options = &options_;
     setup.secret = "s";
     setup.memory_limit_bytes = memory;
