@@ -32,8 +32,6 @@ from kbench_worker import model_formulas
 
 # Elements that show most tensors to be no constant.
 _FEW = 64
-# Larger tensors are drawn where they lie; for others it must not matter where that is.
-_DRAWN_ON_HOST = 1 << 20
 _PARAMETER, _BUFFER = "parameter", "buffer"
 # Of what a formula gives, relative to its own size: how far off elements are that it makes zero.
 _NOISE = 0.1
@@ -90,12 +88,10 @@ class _Draw:
         self.key = key
         self.number = number
         self.before = before  # a constant, or a tensor
-        self.device = tensor.device
         self.few = _few(tensor)
 
     def is_held(self, tensor, few):
-        return (few.dtype == self.few.dtype and tensor.device == self.device
-                and torch.equal(few, self.few))
+        return few.dtype == self.few.dtype and torch.equal(few, self.few)
 
 
 class Redraws:
@@ -221,8 +217,8 @@ class Redraws:
         kind, shape, what = key
         name = f"{self._seed} {kind} {shape} {what!r} {number}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
-        device = torch.device("cpu") if tensor.numel() <= _DRAWN_ON_HOST else tensor.device
-        how = {"generator": torch.Generator(device).manual_seed(seed), "device": device,
+        # On the host, wherever the tensor lies: another device's generator draws other values.
+        how = {"generator": torch.Generator("cpu").manual_seed(seed), "device": "cpu",
                "dtype": torch.float32}
         if what == 0:
             return torch.randn(shape, **how) * (0.5 if kind is _BUFFER else 0.1)
@@ -232,7 +228,7 @@ class Redraws:
             factors *= torch.where(torch.rand(shape, **how) < 0.5, -1.0, 1.0)
         if not isinstance(what, _Formula):
             return factors * what
-        before = tensor.detach().to(device, torch.float32)
+        before = tensor.detach().to("cpu", torch.float32)
         noise = torch.randn(shape, **how) * (_NOISE * what.size)
         if signed:
             return before * factors + noise

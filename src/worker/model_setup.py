@@ -17,7 +17,7 @@ if "numpy" in sys.modules:
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 # In errors of what refuses a default device: models of transformers, which are not to be loaded onto
-# one by whoever calls them, and draws by a generator of one's own, which is the CPU's.
+# one by the code that calls them, and draws by a generator of one's own, which is the CPU's.
 _REFUSALS = ("torch.device", "device type for generator")
 
 
@@ -81,10 +81,46 @@ def with_default(device, make):
     return make()
 
 
+def constructed(device, make):
+    """What `make()`, which runs code for constructors, gives on the CPU, whatever the device: there
+    torch.Tensor(3, 4), which knows no default device, is like all others. Shapes alone need no
+    memory."""
+    return with_default(device, make) if device == "meta" else make()
+
+
+def _moved(value, device, moved):
+    if isinstance(value, torch.Tensor):
+        if value.dim() == 0 or value.device.type != "cpu":
+            return value
+        moved.append(value)
+        return value.to(device)
+    if type(value) in (list, tuple):
+        return type(value)(_moved(item, device, moved) for item in value)
+    if type(value) is dict:
+        return {key: _moved(item, device, moved) for key, item in value.items()}
+    return value
+
+
+def move_host_tensors(model, device):
+    """Moves the tensors of a model that are neither parameters nor buffers, attributes and what lies
+    in lists and dicts, from the host to the device; whether there were any."""
+    moved = []
+    for module in model.modules():
+        for name, value in list(vars(module).items()):
+            if name in ("_parameters", "_buffers", "_modules"):
+                continue
+            before = len(moved)
+            value = _moved(value, device, moved)
+            if len(moved) > before:
+                vars(module)[name] = value
+    return bool(moved)
+
+
 def build(construct, device, precision, seed, redraw=True, before=None):
-    """What `construct()` makes under an init seed, a model ready for calls on the device in the
-    row's types. With `redraw`, no parameter or buffer is left constant: see model_constants. The
-    dict `before` gets what the constructor had made of those, by name.
+    """What `construct()` makes on the CPU under an init seed, a model ready for calls on the device
+    in the row's types; without a device it stays there. With `redraw`, no parameter or buffer is left
+    constant: see model_constants. The dict `before` gets what the constructor had made of those, by
+    name.
     """
     def made():
         seed_all(seed, device)
@@ -97,7 +133,9 @@ def build(construct, device, precision, seed, redraw=True, before=None):
         return model
 
     dtype = dtype_of(precision)
-    model = with_default(device, made).to(device)
+    model = constructed(device, made)
+    if device is not None:
+        model = model.to(device)
     if dtype is not None:
         model = model.to(dtype)
     model.requires_grad_(False)

@@ -19,8 +19,8 @@ import torch
 
 from kbench_worker import (baselines, kernelbench_rules, light_meta, model_setup, problem_names,
                            problem_source)
-from kbench_worker.model_setup import (build, dtype_of, seed_all, short, state_of,
-                                       with_default)
+from kbench_worker.model_setup import (build, constructed, dtype_of, move_host_tensors, seed_all,
+                                       short, state_of, with_default)
 from kbench_worker.least_work import LeastWork
 from kbench_worker.operator_cost import counted
 from kbench_worker.problem_names import constants
@@ -115,7 +115,7 @@ def _to(value, device, dtype):
 
 
 def init_arguments(module, device, precision, seed):
-    """What a constructor gets, as build_model gives it to the reference's."""
+    """What a constructor gets, the reference's and a candidate's alike; on the CPU."""
     if kernelbench_rules.applies(precision):
         return kernelbench_rules.init_arguments(module, device, precision)
 
@@ -123,7 +123,7 @@ def init_arguments(module, device, precision, seed):
         seed_all(seed, device)
         return _init_arguments(module)
 
-    return with_default(device, made)
+    return constructed(device, made)
 
 
 def _init_arguments(module):
@@ -136,7 +136,11 @@ def build_model(module, device, precision, seed, redraw=True):
     if kernelbench_rules.applies(precision):
         arguments = kernelbench_rules.init_arguments(module, device, precision)
         return kernelbench_rules.new_model(module.Model, arguments, device, precision)
-    return build(lambda: module.Model(*_init_arguments(module)), device, precision, seed, redraw)
+    arguments = init_arguments(module, device, precision, seed)
+    model = build(lambda: module.Model(*arguments), device, precision, seed, redraw)
+    if device not in ("cpu", "meta"):
+        move_host_tensors(model, device)
+    return model
 
 
 def draw_inputs(module, device, precision, seed):
