@@ -211,6 +211,9 @@ struct Record {
   std::int64_t launches = 0;        ///< kernel launches per call
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
   Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
+  Interned weights;                 ///< one of protocol::kWeightRules; empty: none were given
+  /// The reference's parameters and buffers that a module lacks, by name: the first few.
+  std::vector<std::string> unplaced;
   double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
   /// When its verdict was there, in seconds since 1970 (UTC); none in files of older versions.
   MaybeNumber ended_at = {};

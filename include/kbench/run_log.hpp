@@ -18,7 +18,7 @@ namespace kbench {
 /// Version of the run file's schema (RUN_FILE.md): a newer major version is refused, a newer minor
 /// one read.
 inline constexpr int kSchemaMajor = 1;
-inline constexpr int kSchemaMinor = 13;
+inline constexpr int kSchemaMinor = 14;
 
 /// The `run` line: what was asked for and on what machine. RUN_FILE.md names the keys of `options`
 /// and `environment`.

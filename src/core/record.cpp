@@ -103,6 +103,10 @@ void write_observations(const Record& record, json& line) {
   }
   json profile;
   for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
+  if (!record.weights.empty()) {
+    line["weights"] = record.weights;
+    line["unplaced"] = record.unplaced;
+  }
   line["findings"] = std::move(findings);
   line["findings_count"] = record.findings_count;
   line["profile"] = std::move(profile);

@@ -173,6 +173,11 @@ void read_findings(const Fields& fields, Trials kept, Record& record) {
 /// What newer minor versions of the schema have added.
 void read_observations(const Fields& fields, Trials kept, Record& record) {
   read_findings(fields, kept, record);
+  if (fields.maybe("weights")) {
+    record.weights = fields.text("weights");
+    for (const JsonView name : fields.array("unplaced"))
+      record.unplaced.emplace_back(Fields::text_of(name, "unplaced"));
+  }
   if (fields.maybe("profile")) {
     const JsonView profile = fields.array("profile");
     record.left.profile = kept != Trials::kAll && profile.size() > 0;

@@ -106,6 +106,7 @@ class Page : private ConsoleLines {
                                    record_.compile->fallback.empty()
                                        ? ""
                                        : "; the split did not do: " + record_.compile->fallback));
+    fact("weights", weights_text());
     if (record_.correct_at) fact("correct at", record_.correct_at->str());
     fact("reused from", record_.reused_from);
     fact("judged",
@@ -113,6 +114,16 @@ class Page : private ConsoleLines {
                      record_.ended_at ? point_in_time(*record_.ended_at) + ", " : std::string(),
                      duration(record_.seconds * 1e3)));
     fact("hash", record_.candidate_hash.substr(0, 16));
+  }
+
+  std::string weights_text() const {
+    std::string text = record_.weights;
+    std::ranges::replace(text, '_', ' ');
+    if (!record_.unplaced.empty())
+      text += fmt::format(
+          "; {} {}", record_.weights == "as_built" ? "not as in the reference:" : "no place for",
+          fmt::join(record_.unplaced, ", "));
+    return text;
   }
 
   void times() {

@@ -78,6 +78,8 @@ void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& re
   record.launches = verdict.launches;
   record.flags.insert(record.flags.end(), verdict.flags.begin(), verdict.flags.end());
   record.kernel_class = verdict.kernel_class;
+  record.weights = verdict.weights;
+  record.unplaced = std::move(verdict.unplaced);
   record.findings = std::move(verdict.findings);
   record.findings_count = verdict.findings_count;
   record.profile = std::move(verdict.profile);

@@ -26,6 +26,11 @@ const factsOf = (record, row) => {
       (record.compile.cached ? ", from the cache" : ""));
     add("not split", record.compile.fallback);
   }
+  if (record.weights) {
+    const lacks = record.weights === "as_built" ? "not as in the reference: " : "no place for ";
+    add("weights", record.weights.replaceAll("_", " ") +
+      (record.unplaced.length ? "; " + lacks + record.unplaced.join(", ") : ""));
+  }
   add("correct at", record.correct_at);
   add("reused from", record.reused_from);
   add("launches", record.launches);
