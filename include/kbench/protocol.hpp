@@ -104,35 +104,50 @@ struct CallBody {
   double limit_s = 0;  ///< after which the judge gives up, soon; 0: not said
 };
 
-/// The model of one set: built under its init seed, then given the set's weights; or that of
-/// another set, whose state it shares.
+/// The model of one set: built under its init seed, then given the set's weights, unless they are
+/// to stay as built; or that of another set, whose state it shares.
 struct ModelBody {
   std::uint32_t set;
   std::uint32_t lender;  ///< that set, or `set` itself
   std::uint64_t init_seed;
+  std::uint32_t as_built = 0;  ///< 1: nothing is written over what its constructor made
+  std::uint32_t reserved = 0;
 };
 
-/// Answer to kModel, with kMapped.
+/// How a module's model came by the reference's weights: as its constructor made them, or by the
+/// rule that says least of a tensor's place among those that were needed.
+inline constexpr std::string_view kWeightRules[] = {"as_built", "by_name", "by_value",
+                                                    "by_transposed", "by_order"};
+
+/// Answer to kModel, with kMapped; after it come the indices into the plan's tensors (std::uint32_t
+/// each) of what found no place in the model, or, as built, is not found in it.
 struct BuiltBody {
-  std::uint32_t math_modes;  ///< how torch multiplies in that process: bits of its global state
+  std::uint32_t math_modes;   ///< how torch multiplies in that process: bits of its global state
+  std::uint32_t weights = 0;  ///< 1 + index into kWeightRules; 0: its weights are not given
+  std::uint32_t weights_by_seed = 0;  ///< 1: parts of it kept what their constructor drew
+  std::uint32_t is_given = 0;  ///< 1: it holds all of the reference's weights, each in its place
 };
+/// Such indices that are told at most.
+inline constexpr std::size_t kMaxUnplaced = 20;
 
 /// Flags of a record that a candidate's process raises; by KernelBench's rules some are no
 /// failures, and "kbench:…" names the outcome that kbench's own rules would have given.
-inline constexpr std::string_view kNotedFlags[] = {"kbench:illegal_write", "kbench:wrong_shape",
-                                                   "kbench:wrong_dtype",   "replaces_constants",
-                                                   "undefined_unchecked",  "inputs_read_back"};
+inline constexpr std::string_view kNotedFlags[] = {
+    "kbench:illegal_write", "kbench:wrong_shape", "kbench:wrong_dtype", "replaces_constants",
+    "undefined_unchecked",  "inputs_read_back",   "host_tensors_moved"};
 /// Of these the one for a build that shows reads of undefined registers and could not be loaded.
 inline constexpr unsigned kUndefinedUnchecked = 4;
 /// Of these the one for calls on a GPU that copy inputs to the host, which may compute with them.
 inline constexpr unsigned kInputsReadBack = 5;
+/// Of these the one for tensors that a constructor left on the host, which calls need on the
+/// device.
+inline constexpr unsigned kHostTensorsMoved = 6;
 
 /// What a call showed beside its results.
 struct CalledBody {
-  std::uint32_t read_clock;       ///< 1: a kernel looked at a clock
-  std::uint32_t weights_by_seed;  ///< 1: parameters kept what their constructor drew
-  std::uint32_t launches;         ///< of kernels of its own, in this call
-  std::uint32_t noted = 0;        ///< bit i: kNotedFlags[i]
+  std::uint32_t read_clock;  ///< 1: a kernel looked at a clock
+  std::uint32_t launches;    ///< of kernels of its own, in this call
+  std::uint32_t noted = 0;   ///< bit i: kNotedFlags[i]
   std::uint32_t computed;    ///< 1: an operator of torch, another's kernel or the host computed
   std::uint32_t unseen = 0;  ///< 1: not all that ran has been seen: the two before tell little
 };

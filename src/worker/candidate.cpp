@@ -60,7 +60,6 @@ std::string called_body(const CallNotes& notes, std::uint32_t noted,
                         const std::vector<LaunchReport>& reports) {
   protocol::CalledBody body{};
   body.read_clock = std::ranges::any_of(reports, &LaunchReport::read_clock) ? 1 : 0;
-  body.weights_by_seed = notes.weights_by_seed ? 1 : 0;
   body.launches = notes.launches.value_or(
       static_cast<std::uint32_t>(std::ranges::count(reports, false, &LaunchReport::is_early)) +
       notes.uncounted_launches);
@@ -68,6 +67,19 @@ std::string called_body(const CallNotes& notes, std::uint32_t noted,
   body.computed = notes.computed ? 1 : 0;
   body.unseen = notes.unseen ? 1 : 0;
   return std::string(bytes_of(body)) + findings_body(reports);
+}
+
+std::string built_body(std::uint32_t math_modes, const ModelWeights& weights) {
+  protocol::BuiltBody body{math_modes};
+  body.weights = weights.rule;
+  body.weights_by_seed = weights.by_seed ? 1 : 0;
+  body.is_given = weights.is_given ? 1 : 0;
+  std::string text(bytes_of(body));
+  for (std::size_t i = 0; i < std::min(weights.unplaced.size(), protocol::kMaxUnplaced); ++i) {
+    const auto tensor = static_cast<std::uint32_t>(weights.unplaced[i]);
+    text += bytes_of(tensor);
+  }
+  return text;
 }
 
 bool same_shape(const LaunchReport& a, const LaunchReport& b) {
@@ -164,8 +176,7 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kModel) {
       candidate.build(array_of<protocol::ModelBody>(message.body).at(0));
-      const protocol::BuiltBody built{candidate.math_modes()};
-      channel.send(MessageType::kMapped, {reinterpret_cast<const char*>(&built), sizeof built});
+      channel.send(MessageType::kMapped, built_body(candidate.math_modes(), candidate.weights()));
     } else if (message.type == MessageType::kCall) {
       const auto body = first_of<protocol::CallBody>(message.body);
       candidate.prepare_random(std::string_view(message.body).substr(sizeof body));

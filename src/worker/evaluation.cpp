@@ -47,6 +47,10 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
   const bool kernel = request_.kind == CandidateKind::kKernel;
   verdict_.record.kernel_class = kernel ? "own" : "none";
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
+  as_built_ =
+      request_.kind == CandidateKind::kModule && !by_kernelbench_ &&
+      std::ranges::count(request_.plan.tensors, BoundTensor::Role::kState, &BoundTensor::role) > 0;
+  has_chosen_ = !as_built_;
 }
 
 Evaluation::~Evaluation() { freeze(false); }
@@ -262,14 +266,7 @@ void Evaluation::share(std::size_t slot) {
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }
   watch_->lap("map");
-  if (is_kernel || by_kernelbench_) return;
-  const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
-                                  static_cast<std::uint32_t>(lender),
-                                  problem_.init_seed(set.trial())};
-  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
-  protocol::Message message;
-  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
-  watch_->lap("build");
+  if (!is_kernel && !by_kernelbench_) build_model(slot);
 }
 
 void Evaluation::call(std::size_t slot) {
@@ -285,7 +282,6 @@ void Evaluation::call(std::size_t slot) {
   const auto called = called_of(message);
   if (!called) return;
   if (called->read_clock != 0) flag("read_clock");
-  if (called->weights_by_seed != 0) flag("weights_by_seed");
   take_noted(*called);
   if (request_.kind != CandidateKind::kKernel) {
     verdict_.record.launches = called->launches;

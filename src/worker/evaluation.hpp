@@ -25,6 +25,8 @@ namespace kbench::worker {
 
 /// The cause of a verdict on who took the memory that judging needs.
 inline constexpr std::string_view kNoRoom = "no_room_to_judge";
+/// The flag of a module that relies on what its constructor made of the seed.
+inline constexpr std::string_view kWeightsBySeed = "weights_by_seed";
 
 /// What the judge is told about one candidate.
 struct EvaluationRequest {
@@ -96,6 +98,12 @@ class Evaluation {
   void share(std::size_t slot);
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype);
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
+  /// Has a module build the model of a slot, with weights that it comes by in the way chosen.
+  void build_model(std::size_t slot);
+  void take_built(const protocol::Message& message);
+  /// Whether a module's models stay as they are built, by what its first answer is. Else from now
+  /// on they are given weights, and that of the slot is built anew.
+  bool keeps_as_built(std::size_t slot, bool is_right);
   void call(std::size_t slot);
   /// One call on a slot's inputs, as the candidate's process answers it.
   protocol::Message send_call(std::size_t slot, protocol::CallMode mode);
@@ -299,6 +307,9 @@ class Evaluation {
   bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
   double norm_error_ = 0;               ///< the largest norm_error() of an output of a wrong result
   bool called_ = false;                 ///< one call has come back
+  bool as_built_ = false;               ///< a module's weights are what its constructor made
+  bool has_chosen_ = false;             ///< that is no longer to be decided
+  protocol::BuiltBody built_{};         ///< of the model that was built last
   bool is_ghost_ = false;               ///< its kernels change nothing
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;

@@ -59,6 +59,10 @@ void Evaluation::run_trials() {
       problem_.look_closer(slot);
       result = judge_outputs(slot, set);
     }
+    if (!has_chosen_ && !keeps_as_built(slot, result.wrong_elements == 0)) {
+      --trial;  // once more, with weights that it is given
+      continue;
+    }
     check_state(slot, set);
     const bool wrong = result.wrong_elements > 0;
     // Nearer than that, the other trials tell at which row it is right.

@@ -16,12 +16,19 @@ namespace kbench::worker {
 
 /// What a call showed beside the launches that kbench made or saw.
 struct CallNotes {
-  bool weights_by_seed = false;  ///< parameters kept what their constructor drew
-  bool computed = false;         ///< an operator of torch, a library or the host computed something
-  bool unseen = false;           ///< not all that ran has been seen
+  bool computed = false;  ///< an operator of torch, a library or the host computed something
+  bool unseen = false;    ///< not all that ran has been seen
   std::optional<std::uint32_t> launches;  ///< of its own kernels, where a GPU's were counted
   std::uint32_t uncounted_launches = 0;   ///< of its own kernels, by other ways
   std::vector<OperatorCost> operators;    ///< of a counted call
+};
+
+/// How the model that was built last came by its weights, as BuiltBody says it.
+struct ModelWeights {
+  std::uint32_t rule = 0;  ///< 1 + index into kWeightRules; 0: none are given
+  bool by_seed = false;
+  bool is_given = false;
+  std::vector<std::size_t> unplaced;  ///< indices into the plan's tensors
 };
 
 /// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault
@@ -33,6 +40,7 @@ class JudgedCandidate {
   virtual void map(const protocol::BufferEntry& entry, Fd fd) = 0;
   /// All buffers of a set are mapped: builds its model, where the candidate has one.
   virtual void build(const protocol::ModelBody&) {}
+  virtual ModelWeights weights() const { return {}; }
   /// The state of torch's generators that the next call is to find, as the judge's torch has it.
   virtual void prepare_random(std::string_view) {}
   /// One call on a set, its outputs in the set's work buffers when it returns.

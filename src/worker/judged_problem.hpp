@@ -68,6 +68,9 @@ class JudgedProblem {
   /// Of the run's secret, or weights could be baked into a candidate's text. Where its lowest bit
   /// is set, constants that are redrawn have signs.
   std::uint64_t init_seed(std::uint32_t trial) const;
+  /// Whether the first trial's answer is wrong with other weights, and to other inputs: only then
+  /// one that is right says that its weights are. Found once.
+  bool weights_tell();
   /// Input sets that stay in memory; trial t lives in slot t % resident().
   std::size_t resident() const { return resident_; }
   /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
@@ -214,6 +217,7 @@ class JudgedProblem {
   bool exact_ = true;   ///< answers in double precision are worth their time
   EagerErrors errors_;  ///< of the first set's
   bool has_oracle_ = true;
+  std::optional<bool> weights_tell_;
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_, memory_generations_;

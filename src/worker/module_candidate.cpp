@@ -31,6 +31,8 @@ using protocol::BufferRole;
 constexpr int kScoutNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
+/// Of a model's state: two models of more may not fit.
+constexpr std::size_t kKeptModelBytes = std::size_t{256} << 20;
 
 }  // namespace
 
@@ -71,12 +73,19 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     set.called = true;
     return;
   }
+  const bool as_built = body.as_built != 0;
+  if (set.is_as_built && !as_built && bytes_of(BoundTensor::Role::kState) <= kKeptModelBytes)
+    rejected_ = set.model;
   set.model = py::none();  // before there are two
   set.buffers.clear();
   set.state.clear();
   set.called = false;
-  const bool is_module = job_.kind == CandidateKind::kModule;
-  if (is_module) set.model = python_.build_model(body.init_seed);
+  set.is_as_built = as_built;
+  if (job_.kind == CandidateKind::kModule) set.model = python_.build_model(body.init_seed);
+  place_weights(set, as_built);
+}
+
+void ModuleCandidate::place_weights(ModuleSet& set, bool as_built) {
   py::list names, tensors;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
@@ -86,16 +95,19 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     names.append(tensor.info.name);
     tensors.append(worker::to_python(view(set.sources.at(i), tensor)));
   }
-  if (!is_module) {
+  if (job_.kind != CandidateKind::kModule) {
     set.model = python_.extension_model(input_names(), names, tensors);
     return;
   }
-  std::vector<at::Tensor> takers;
-  if (!python_.give_weights(set.model, names, tensors, takers)) weights_by_seed_ = true;
-  for (std::size_t i = 0; i < takers.size(); ++i)
-    if (takers[i].defined()) set.state.emplace(indices[i], takers[i].detach());
+  const auto placed = python_.place_weights(set.model, names, tensors, as_built);
+  weights_ = {indices.empty() ? 0 : placed.rule, placed.by_seed, placed.is_given, {}};
+  for (const std::size_t i : placed.unplaced) weights_.unplaced.push_back(indices.at(i));
+  for (std::size_t i = 0; i < placed.takers.size(); ++i)
+    if (placed.takers[i].defined()) set.state.emplace(indices.at(i), placed.takers[i].detach());
   for (const auto& buffer : python_.buffers_of(set.model))
-    set.buffers.emplace_back(buffer, buffer.detach().clone());
+    if (std::ranges::any_of(placed.takers,
+                            [&](const at::Tensor& taker) { return taker.is_same(buffer); }))
+      set.buffers.emplace_back(buffer, buffer.detach().clone());
   settle();
 }
 
@@ -155,16 +167,20 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
   notes_.computed = watch.computed();
 }
 
-std::size_t ModuleCandidate::read_bytes() const {
+std::size_t ModuleCandidate::bytes_of(BoundTensor::Role role) const {
   std::size_t bytes = 0;
   for (const BoundTensor& tensor : job_.plan.tensors)
-    if (tensor.role == BoundTensor::Role::kInput || tensor.role == BoundTensor::Role::kState)
-      bytes += tensor.info.bytes();
+    if (tensor.role == role) bytes += tensor.info.bytes();
   return bytes;
 }
 
+std::size_t ModuleCandidate::read_bytes() const {
+  return bytes_of(BoundTensor::Role::kInput) + bytes_of(BoundTensor::Role::kState);
+}
+
 std::uint32_t ModuleCandidate::noted() const {
-  return reads_back_ ? 1u << protocol::kInputsReadBack : 0;
+  return (reads_back_ ? 1u << protocol::kInputsReadBack : 0) |
+         (ModulePython::moved_host_tensors() ? 1u << protocol::kHostTensorsMoved : 0);
 }
 
 void ModuleCandidate::set_early_apart() {
@@ -184,7 +200,6 @@ std::vector<LaunchReport> ModuleCandidate::take_reports() {
 
 CallNotes ModuleCandidate::take_notes() {
   CallNotes notes = std::exchange(notes_, {});
-  notes.weights_by_seed = weights_by_seed_;
   notes.uncounted_launches = python_.take_interpreted_launches();
   return notes;
 }

@@ -16,10 +16,10 @@ import sys
 import types
 
 import torch
-from torch.utils.weak import WeakIdKeyDictionary
 
-from kbench_worker import kernelbench_rules, module_cpu, module_extension, problem_names
-from kbench_worker.model_setup import build, state_of
+from kbench_worker import (kernelbench_rules, module_cpu, module_extension, module_weights,
+                           problem_names)
+from kbench_worker.model_setup import build, move_host_tensors
 from kbench_worker.module_extension import ScoutStop
 from kbench_worker.module_failure import CandidateFailure, Source, failure_from, log_of
 
@@ -28,8 +28,8 @@ _MODULE_NAME = "kbench_candidate"
 _memory_snapshot = getattr(torch._C, "_cuda_memorySnapshot", None)
 _LONGEST_NAME = 120  # bytes: others make longer names of it
 
-# model -> {name of its state that was redrawn: what its constructor had made of it}
-_before = WeakIdKeyDictionary()
+# Whether a call met tensors on the host that are now on the device.
+_moved_host_tensors = False
 
 
 class _Output(io.TextIOBase):
@@ -163,7 +163,8 @@ def device_of(device):
 
 
 def build_model(module, init_arguments, device, precision, seed, redraw=True):
-    """A new ModelNew, as problem_host.build_model makes the reference's Model."""
+    """A new ModelNew, as problem_host.build_model makes the reference's Model. Without `redraw`, for
+    a scout, it stays where it was made."""
 
     def construct():
         model = module.ModelNew(*init_arguments)
@@ -177,8 +178,8 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
         if kernelbench_rules.applies(precision):
             return kernelbench_rules.new_model(module.ModelNew, init_arguments, device, precision)
         before = {}
-        model = build(construct, device, precision, seed, redraw, before)
-        _before[model] = before
+        model = build(construct, device if redraw else None, precision, seed, redraw, before)
+        module_weights.remember(model, before)
         return model
     except ScoutStop:
         raise
@@ -190,83 +191,6 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
                 f"{Source.name}: ModelNew does not take the {len(init_arguments)} init arguments "
                 f"of the reference: {reason}", log_of(error)) from error
         raise failure_from(error, "init_raised") from error
-
-
-def _copy(target, source):
-    """Whether a tensor of the model could take the values."""
-    try:
-        with torch.no_grad():
-            target.copy_(source)
-        return True
-    except RuntimeError:  # several elements of it may share one place
-        return False
-
-
-def _is_same(target, source):
-    return (target.shape == source.shape and target.dtype == source.dtype
-            and bool(torch.equal(target.detach(), source.to(target.device))))
-
-
-def _match(given, own):
-    """Pairs of what names do not tell: equal values first, then order and shape."""
-    pairs = []
-    for same in (_is_same, lambda target, source: target.shape == source.shape
-                 and target.dtype == source.dtype):
-        for target in list(own):
-            source = next((source for source in given if same(target, source)), None)
-            if source is not None:
-                pairs.append((target, source))
-                own.remove_identical(target)
-                given.remove_identical(source)
-    return pairs
-
-
-class _Left(list):
-    """Tensors not matched yet; equality of tensors is no equality of objects."""
-
-    def remove_identical(self, tensor):
-        del self[next(i for i, item in enumerate(self) if item is tensor)]
-
-
-def _given_back(model, own, shapes):
-    """How many of a model's own tensors are again what its constructor made of them.
-
-    What the reference lacks, as a row of ones to add up with or a workspace of zeros, was redrawn for
-    nothing. What has one of those shapes may stand for a tensor that found no other place.
-    """
-    before = _before.pop(model, {})
-    return sum(_copy(tensor, torch.as_tensor(before[name])) for name, tensor in own.items()
-               if name in before and tensor.shape not in shapes)
-
-
-def give_weights(model, names, tensors, takers=None):
-    """Overwrites the model's state with the reference's; the flags that this leaves.
-
-    By name where shapes are equal, else by value (what both drew from one seed), else by order and
-    shape. `weights_by_seed`: something keeps what its constructor made of the seed. The list
-    `takers` gets the model's tensor that took each of them, or None.
-    """
-    own = {name: tensor for name, tensor, _ in state_of(model)}
-    # Whether buffers belong to the state is a matter of taste, where their names agree.
-    named = {**dict(model.named_buffers()), **own}
-    given = _Left()
-    pairs = []
-    for name, tensor in zip(names, tensors):
-        if name in named and named[name].shape == tensor.shape:
-            pairs.append((named[name], tensor))
-            own.pop(name, None)
-        else:
-            given.append(tensor)
-    complete = all([_copy(target, source) for target, source in pairs])
-    matched = _match(given, _Left(own.values()))
-    complete = all([_copy(target, source) for target, source in matched]) and complete
-    taken = {id(target) for target, _ in pairs + matched}
-    own = {name: tensor for name, tensor in own.items() if id(tensor) not in taken}
-    left = len(own) - _given_back(model, own, {tensor.shape for tensor in given})
-    if takers is not None:
-        found = {id(source): target for target, source in pairs + matched}
-        takers += [found.get(id(tensor)) for tensor in tensors]
-    return [] if complete and not given and not left else ["weights_by_seed"]
 
 
 def _overlaps(tensor):
@@ -323,9 +247,23 @@ def forward(model, arguments):
         raise failure_from(error, "forward_raised") from error
 
 
+def _forward_beside_host(model, arguments, device):
+    """What one call returns, once more where tensors that a constructor made, neither parameters nor
+    buffers, stood on the host in its way."""
+    global _moved_host_tensors
+    try:
+        return forward(model, arguments)
+    except CandidateFailure as failure:
+        if (failure.cause != "forward_raised" or not isinstance(model, torch.nn.Module)
+                or not move_host_tensors(model, device)):
+            raise
+    _moved_host_tensors = True
+    return forward(model, arguments)
+
+
 def call(model, arguments, device="cuda"):
     """(structure, outputs) of one call: "tensor", "tuple" or "list", and a flat list of tensors."""
-    result = forward(model, arguments)
+    result = _forward_beside_host(model, arguments, device_of(device))
     structure = structure_of(result)
     outputs = [result] if structure == "tensor" else list(result)
     wanted = torch.device(device_of(device)).type
@@ -362,6 +300,11 @@ def failure_of(error):
     """(cause, sentence, log) of what one of these functions raised."""
     failure = failure_from(error, "candidate_raised")
     return failure.cause, str(failure), failure.log
+
+
+def moved_host_tensors():
+    """Whether a call needed tensors moved that its constructor had left on the host."""
+    return _moved_host_tensors
 
 
 def flags():

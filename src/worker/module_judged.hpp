@@ -18,10 +18,12 @@ namespace kbench::worker {
 struct ModuleSet {
   std::map<std::size_t, SharedBuffer> sources, works;  ///< by index into the plan's tensors
   pybind11::object model;
-  /// Buffers of the model that a call may change, and what they are before it.
+  /// Buffers of the model that stand for the reference's, which a call may change, and what they
+  /// are before it. Others are its own: a workspace, or what its first call packs.
   std::vector<std::pair<at::Tensor, at::Tensor>> buffers;
   /// The model's tensors that took the reference's state, by index into the plan's tensors.
   std::map<std::size_t, at::Tensor> state;
+  bool is_as_built = false;
   bool called = false;  ///< so that what its first call packs is packed
 };
 
@@ -36,6 +38,7 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override;
   std::vector<LaunchReport> take_reports() override;
+  ModelWeights weights() const override { return weights_; }
   CallNotes take_notes() override;
   std::uint32_t noted() const override;
 
@@ -46,7 +49,7 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<at::Tensor> inputs_of(const ModuleSet& set) const;
   /// The arguments of forward with these inputs.
   pybind11::list arguments(const std::vector<at::Tensor>& inputs) const;
-  /// Outputs poisoned, buffers of the model as they were.
+  /// Outputs poisoned, buffers of the model that are not its own as they were.
   void restore_state(ModuleSet& set);
   void restore(ModuleSet& set);
   /// Throws where outputs are not of the reference's shapes and types.
@@ -74,9 +77,12 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<LaunchReport> early_;
   std::vector<LaunchReport> gpu_reports_;  ///< of a call on a GPU that was counted
   pybind11::list input_names() const;
+  /// Gives the model of a set the reference's state, or sees what it has of it.
+  void place_weights(ModuleSet& set, bool as_built);
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
   std::vector<at::Tensor> forward(ModuleSet& set);
+  std::size_t bytes_of(BoundTensor::Role role) const;
   /// Of inputs and the model's state, which a call has to read.
   std::size_t read_bytes() const;
   /// Adds what the request's clock says of a call to `times`.
@@ -87,8 +93,10 @@ class ModuleCandidate : public JudgedCandidate {
   HostTasks tasks_before() const;
 
   std::map<std::uint32_t, ModuleSet> sets_;
-  CallNotes notes_;  ///< of the last call
-  bool weights_by_seed_ = false;
+  CallNotes notes_;       ///< of the last call
+  ModelWeights weights_;  ///< of the model that was built last
+  /// A model that was wrong as built: what packs weights once may know them by their address.
+  pybind11::object rejected_;
   bool reads_back_ = false;  ///< calls copy inputs to the host
   bool called_ = false;
 };

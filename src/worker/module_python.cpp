@@ -233,14 +233,23 @@ py::object ModulePython::build_model(std::uint64_t seed) {
               seed);
 }
 
-bool ModulePython::give_weights(const py::object& model, const py::list& names,
-                                const py::list& tensors, std::vector<at::Tensor>& takers) {
-  py::list found;
-  const bool complete = py::len(host("give_weights", model, names, tensors, found)) == 0;
-  for (const auto& taker : found)
-    takers.push_back(THPVariable_Check(taker.ptr()) ? THPVariable_Unpack(taker.ptr())
-                                                    : at::Tensor());
-  return complete;
+ModulePython::Placement ModulePython::place_weights(const py::object& model, const py::list& names,
+                                                    const py::list& tensors, bool as_built) {
+  const auto found =
+      call_python("module_weights", "place", model, names, tensors, as_built).cast<py::tuple>();
+  Placement placement{found[0].cast<std::uint32_t>(),
+                      found[1].cast<std::vector<std::size_t>>(),
+                      {},
+                      found[3].cast<bool>(),
+                      found[4].cast<bool>()};
+  for (const auto& taker : found[2].cast<py::list>())
+    placement.takers.push_back(THPVariable_Check(taker.ptr()) ? THPVariable_Unpack(taker.ptr())
+                                                              : at::Tensor());
+  return placement;
+}
+
+bool ModulePython::moved_host_tensors() {
+  return embedded_module("module_host").attr("moved_host_tensors")().cast<bool>();
 }
 
 std::vector<at::Tensor> ModulePython::buffers_of(const py::object& model) {

@@ -40,10 +40,16 @@ class ModulePython {
                                    const pybind11::list& state_names, const pybind11::list& state);
   /// Its model, made with the reference's init arguments under a seed.
   pybind11::object build_model(std::uint64_t seed);
-  /// Overwrites the model's state by names and tensors; false where parts kept what they were.
-  /// Adds to `takers` the model's tensor that took each of them, undefined where none did.
-  bool give_weights(const pybind11::object& model, const pybind11::list& names,
-                    const pybind11::list& tensors, std::vector<at::Tensor>& takers);
+  /// What became of the reference's state in a model: see module_weights.Placement.
+  struct Placement {
+    std::uint32_t rule = 0;
+    std::vector<std::size_t> unplaced;
+    std::vector<at::Tensor> takers;  ///< undefined where none took it
+    bool by_seed = false, is_given = false;
+  };
+  /// Overwrites the model's state by names and tensors, unless it is to stay as built.
+  Placement place_weights(const pybind11::object& model, const pybind11::list& names,
+                          const pybind11::list& tensors, bool as_built);
   std::vector<at::Tensor> buffers_of(const pybind11::object& model);
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
@@ -66,6 +72,8 @@ class ModulePython {
                                           const pybind11::list& arguments, int calls);
   /// Bits of the global state of torch that decides how it multiplies, as the candidate left it.
   std::uint32_t math_modes();
+  /// Whether a call needed tensors moved that its constructor had left on the host.
+  static bool moved_host_tensors();
   /// Whether the candidate's file has given constants of its problem other values.
   bool replaces_constants();
 

@@ -274,6 +274,58 @@ if config.worker_start_method != "fork":
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
 }
 
+/// Constructors run on the CPU on both sides: torch.Tensor(2, 3) knows no default device, draws
+/// from the CPU's generator, and meets tensors of the same device.
+TEST_F(GpuModule, ModelsAreMadeOnTheHost) {
+  const std::string made =
+      "        self.scale = nn.Parameter(torch.Tensor(columns).uniform_(0.5, 1.5))\n"
+      "        self.bias = nn.Parameter(torch.Tensor(columns).normal_() + torch.rand(columns))\n";
+  const std::string drawn =
+      "        self.scale = nn.Parameter(torch.rand(columns) + slope)\n"
+      "        self.bias = nn.Parameter(torch.zeros(columns))\n";
+  const std::string problem = replaced(kModuleProblem, drawn, made);
+  const auto module_of = [&](const std::string& init, const std::string& forward) {
+    return kModuleHead + "\ncolumns = 40\n\n\nclass ModelNew(nn.Module):\n" +
+           "    def __init__(self, slope):\n        super().__init__()\n" + init +
+           "\n    def forward(self, x):\n" + forward;
+  };
+  const Record same = judged(module_of(made, kPlainCall), {}, problem);
+  EXPECT_EQ(to_string(same.outcome), "correct") << same.message;
+  EXPECT_EQ(same.weights, "as_built");
+  EXPECT_TRUE(same.unplaced.empty());
+  // On the device from the start, by the candidate's own word.
+  const std::string moved =
+      made +
+      "        self.cuda()\n        self.packed = torch.stack([self.scale, self.bias]).detach()\n"
+      "        assert self.packed.is_cuda and not torch.ones(3).is_cuda\n";
+  const std::string packed = "        return torch.relu(x) * self.packed[0] + self.packed[1]\n";
+  const Record own = judged(module_of(moved, packed), {}, problem);
+  EXPECT_EQ(to_string(own.outcome), "correct") << own.message;
+  EXPECT_EQ(own.weights, "as_built");
+  EXPECT_THAT(own.flags, Not(Contains("host_tensors_moved")));
+  // What the constructor leaves on the host is moved when the forward cannot use it there.
+  const Record plain = judged(
+      module_of(made + "        self.packed = torch.stack([self.scale, self.bias]).detach()\n",
+                packed),
+      {}, problem);
+  EXPECT_EQ(to_string(plain.outcome), "correct") << plain.message;
+  EXPECT_THAT(plain.flags, Contains("host_tensors_moved"));
+}
+
+TEST_F(GpuModule, FoldedWeightsStayAsBuilt) {
+  const std::string folded =
+      replaced(module_with("", "        return torch.relu(x) + self.bias\n"),
+               "        self.bias = nn.Parameter(torch.zeros(40))\n",
+               "        self.bias = nn.Parameter(torch.zeros(40))\n"
+               "        with torch.no_grad():\n            self.bias.div_(self.scale)\n");
+  const std::string problem =
+      replaced(kModuleProblem, "* self.scale + self.bias", "+ self.bias / self.scale");
+  const Record record = judged(folded, {}, problem);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_EQ(record.weights, "as_built");
+  EXPECT_THAT(record.unplaced, testing::ElementsAre("bias"));
+}
+
 TEST_F(GpuModule, WhatOnlyNvccCompilesRuns) {
   const auto doctor = run_kbench({"doctor"});
   if (doctor.output.find("compiles what the split") == std::string::npos)

@@ -13,7 +13,7 @@ import torch
 
 from module_fixture import Builds, module_host, module_scout, text_of_child
 from worker_package import ROOT
-from kbench_worker import problem_host
+from kbench_worker import module_weights, problem_host
 
 _CORPUS = os.path.join(ROOT, "tests", "corpus")
 _PROBLEMS = os.path.join(ROOT, "problems")
@@ -72,8 +72,8 @@ def _judge(path, folder):
         module = module_host.load_candidate(*_candidate(path, folder, Builds()))
         candidate = module_host.build_model(module, problem_host._init_arguments(reference), "cpu",
                                             "native", 5)
-        module_host.give_weights(candidate, [name for name, _, _ in state],
-                                 [tensor for _, tensor, _ in state])
+        module_weights.place(candidate, [name for name, _, _ in state],
+                             [tensor for _, tensor, _ in state])
         _, outputs = module_host.call(candidate, [x.clone() if isinstance(x, torch.Tensor) else x
                                                   for x in inputs])
     except module_host.ScoutStop:

@@ -127,6 +127,23 @@ class Build(CandidateCase):
         self.assertEqual(states[0], states[1])
         self.assertNotEqual(states[0], states[2])
 
+    def test_is_made_on_the_host_and_moved(self):
+        module = self.load("""
+            import torch
+            class ModelNew(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.w = torch.nn.Parameter(torch.Tensor(2, 3).normal_())
+                    self.register_buffer("b", torch.zeros(3), persistent=False)
+                    self.plain = torch.ones(3)
+                    self.here = self.plain.cuda()
+                    self.seen = [t.is_cuda for t in (self.w, self.b, self.plain, self.here)]
+            """)
+        model = module_host.build_model(module, [], "cpu", "native", 1)
+        self.assertEqual(model.seen, [False, False, False, True])
+        self.assertEqual([t.is_cuda for t in (model.w, model.b, model.plain, model.here)],
+                         [True, True, False, True])
+
     def test_a_constructor_that_wants_no_device_from_outside(self):
         model = self.model("""
             def __init__(self):
@@ -137,127 +154,6 @@ class Build(CandidateCase):
                 self.linear = nn.Linear(2, 2)
             """)
         self.assertEqual(model.linear.weight.shape, (2, 2))
-
-
-_LINEAR = """
-def __init__(self):
-    super().__init__()
-    self.{0} = nn.Parameter(torch.randn(2, 3))
-    self.{1} = nn.Parameter(torch.zeros(2))
-    self.{2} = nn.Parameter(torch.ones(2))
-"""
-
-
-class Weights(CandidateCase):
-
-    def give(self, model, *pairs):
-        names, tensors = zip(*pairs)
-        return module_host.give_weights(model, list(names), list(tensors))
-
-    def setUp(self):
-        super().setUp()
-        self.given = [("w", torch.full((2, 3), 3.0)), ("b", torch.full((2,), 4.0)),
-                      ("g", torch.full((2,), 5.0))]
-
-    def test_by_name_in_any_order(self):
-        model = self.model(_LINEAR.format("w", "g", "b"))
-        self.assertEqual(self.give(model, *self.given), [])
-        self.assertEqual((model.w[0, 0].item(), model.g[0].item(), model.b[0].item()), (3, 5, 4))
-
-    def test_by_order_and_shape(self):
-        model = self.model(_LINEAR.format("weight", "bias", "scale"))
-        self.assertEqual(self.give(model, *self.given), [])
-        self.assertEqual((model.weight[0, 0].item(), model.bias[0].item(), model.scale[0].item()),
-                         (3, 4, 5))
-
-    def test_equal_values_before_order(self):
-        model = self.model(_LINEAR.format("weight", "bias", "scale"))
-        scale = model.scale.detach().clone()
-        self.give(model, self.given[0], ("g", scale), ("b", torch.full((2,), 4.0)))
-        self.assertEqual(model.bias.tolist(), [4, 4])
-        self.assertEqual(model.scale.tolist(), scale.tolist())
-
-    def test_what_fits_nothing_keeps_its_values(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.register_buffer("packed", torch.randn(3, 2))
-                self.b = nn.Parameter(torch.zeros(2))
-            """)
-        packed = model.packed.clone()
-        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
-        self.assertTrue(torch.equal(model.packed, packed))
-        self.assertEqual(model.b.tolist(), [4, 4])
-
-    def test_what_the_reference_lacks_stays_what_it_was(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.w = nn.Parameter(torch.randn(2, 3))
-                self.b = nn.Parameter(torch.zeros(2))
-                self.g = nn.Parameter(torch.ones(2))
-                self.norm = nn.LayerNorm(2)
-                self.mix = nn.Parameter(torch.eye(3))
-                self.register_buffer("ones", torch.ones(2, 1))
-                self.register_buffer("zeros", torch.zeros(5))
-                self.register_buffer("more", torch.ones(7), persistent=False)
-                self.register_buffer("workspace", torch.empty(7), persistent=False)
-            """)
-        self.assertEqual(self.give(model, *self.given), [])
-        self.assertEqual((model.norm.weight.tolist(), model.norm.bias.tolist()), ([1, 1], [0, 0]))
-        self.assertEqual(model.mix.tolist(), torch.eye(3).tolist())
-        self.assertEqual((model.ones.tolist(), model.zeros.tolist()), ([[1], [1]], [0] * 5))
-        self.assertEqual((model.more.tolist(), model.workspace.tolist()), ([1] * 7, [0] * 7))
-        self.assertEqual(model.b.tolist(), [4, 4])
-
-    def test_statistics_that_the_reference_lacks(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.norm = nn.BatchNorm1d(3)
-            """)
-        self.give(model, ("other", torch.ones(2)))
-        self.assertEqual((model.norm.running_var.tolist(), model.norm.running_mean.tolist(),
-                          model.norm.weight.tolist()), ([1] * 3, [0] * 3, [1] * 3))
-
-    def test_what_may_stand_for_the_references_keeps_what_was_drawn(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.w = nn.Parameter(torch.randn(2, 3))
-                self.bias = nn.Parameter(torch.zeros(2))
-                self.scale = nn.Parameter(torch.ones(2, dtype=torch.half))
-            """)
-        scale = model.scale.clone()
-        self.assertNotEqual(scale.tolist(), [1, 1])
-        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
-        self.assertTrue(torch.equal(model.scale, scale))
-
-    def test_tied_ones_are_given_once(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.w = nn.Parameter(torch.randn(2, 3))
-                self.b = self.bias = nn.Parameter(torch.zeros(2))
-                self.g = nn.Parameter(torch.ones(2))
-            """)
-        self.assertEqual(self.give(model, *self.given), [])
-        self.assertEqual(model.bias.tolist(), [4, 4])
-
-    def test_by_name_also_what_is_outside_of_the_state(self):
-        model = self.model("""
-            def __init__(self):
-                super().__init__()
-                self.w = nn.Parameter(torch.randn(2, 3))
-                self.b = nn.Parameter(torch.zeros(2))
-                self.register_buffer("g", torch.ones(2), persistent=False)
-            """)
-        self.assertEqual(self.give(model, *self.given), [])
-        self.assertEqual(model.g.tolist(), [5, 5])
-
-    def test_weights_outside_the_state(self):
-        model = self.model("def __init__(self):\n    super().__init__()\n    self.w = [1]\n")
-        self.assertEqual(self.give(model, *self.given), ["weights_by_seed"])
 
 
 class Call(CandidateCase):
@@ -320,6 +216,36 @@ class Call(CandidateCase):
     def test_exits(self):
         self.assertEqual(self.cause("exit_now()"), "forward_raised")
         self.assertEqual(self.cause("__import__('sys').exit()"), "exits")
+
+    def test_tensors_that_the_constructor_left_on_the_host(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.packed = [self.linear.weight.detach().t().contiguous()]
+                self.table = {"one": torch.ones(3)}
+                self.factor = torch.tensor(2.0)
+            def forward(self, x):
+                return x @ self.packed[0] * self.table["one"] * self.factor
+            """)
+        before = model.packed[0]
+        for _ in range(2):
+            module_host.call(model, [torch.ones(2, 3, device="cuda")])
+        self.assertEqual([t.is_cuda for t in (model.packed[0], model.table["one"], model.factor)],
+                         [True, True, False])
+        self.assertTrue(torch.equal(model.packed[0].cpu(), before))
+        self.assertTrue(module_host.moved_host_tensors())
+
+    def test_a_table_on_the_host_stays_there(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.sizes = torch.tensor([2, 3])
+            def forward(self, x):
+                return x.reshape(*self.sizes.numpy())
+            """)
+        module_host.call(model, [torch.ones(3, 2, device="cuda")])
+        self.assertFalse(model.sizes.is_cuda)
 
     def test_another_signature(self):
         failure = self.failure(self.call, "def forward(self, x, y):\n    return x\n")

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <cstring>
+#include <iterator>
+
+#include "worker/evaluation.hpp"
+
+// How a module's model comes by the reference's weights. It is built under the reference's seed: if
+// its first answer is right with what its constructor made of that, folded and packed as it may be,
+// it stays so in all trials, each of which has another seed. Else it is given weights.
+namespace kbench::worker {
+
+using protocol::MessageType;
+
+void Evaluation::build_model(std::size_t slot) {
+  const protocol::ModelBody model{
+      static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(problem_.lender(slot)),
+      problem_.init_seed(problem_.slot_set(slot).trial()), as_built_ ? 1u : 0u};
+  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
+  protocol::Message message;
+  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  watch_->lap("build");
+  // A model that is lent has been told of.
+  if (model.lender == model.set) take_built(message);
+}
+
+/// Of a process that runs the candidate's code: indices that are none of the state's are passed
+/// over.
+void Evaluation::take_built(const protocol::Message& message) {
+  if (message.body.size() < sizeof built_)
+    throw CandidateFailure{Outcome::kCrash, "protocol",
+                           "the candidate's process sent a message of wrong size"};
+  std::memcpy(&built_, message.body.data(), sizeof built_);
+  Record& record = verdict_.record;
+  record.weights = built_.weights - 1 < std::size(protocol::kWeightRules)
+                       ? std::string(protocol::kWeightRules[built_.weights - 1])
+                       : std::string();
+  record.unplaced.clear();
+  const auto& tensors = request_.plan.tensors;
+  const std::string_view rest = std::string_view(message.body).substr(sizeof built_);
+  for (std::size_t at = 0;
+       at + sizeof(std::uint32_t) <= rest.size() && record.unplaced.size() < protocol::kMaxUnplaced;
+       at += sizeof(std::uint32_t)) {
+    std::uint32_t index = 0;
+    std::memcpy(&index, rest.data() + at, sizeof index);
+    if (index < tensors.size() && tensors[index].role == BoundTensor::Role::kState)
+      record.unplaced.push_back(tensors[index].info.name);
+  }
+  if (has_chosen_ && built_.weights_by_seed != 0) flag(kWeightsBySeed);
+}
+
+bool Evaluation::keeps_as_built(std::size_t slot, bool is_right) {
+  // A model that holds all weights in their places would get no others.
+  as_built_ = built_.is_given != 0 || (is_right && problem_.weights_tell());
+  has_chosen_ = true;
+  if (!as_built_)
+    build_model(slot);
+  else if (built_.weights_by_seed != 0)
+    flag(kWeightsBySeed);
+  return as_built_;
+}
+
+}  // namespace kbench::worker

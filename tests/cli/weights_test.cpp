@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// How modules come by the reference's weights: right ones that fold, transpose, rename or reorder
+// them, and wrong ones that no way of giving them makes right.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string kHead =
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n";
+
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    text += "        " + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
+/// A class without init arguments; `init` and `forward` are lines.
+std::string class_of(const std::string& name, const std::string& init, const std::string& forward) {
+  return "class " + name + "(nn.Module):\n    def __init__(self):\n        super().__init__()\n" +
+         indented(init) + "\n    def forward(self, x):\n" + indented(forward);
+}
+
+std::string candidate(const std::string& init, const std::string& forward,
+                      const std::string& before = {}) {
+  return kHead + before + class_of("ModelNew", init, forward);
+}
+
+std::string problem(const std::string& init, const std::string& forward, const std::string& input) {
+  return kHead + class_of("Model", init, forward) + "\n\ndef get_inputs():\n    return [" + input +
+         "]\n\n\ndef get_init_inputs():\n    return []\n";
+}
+
+struct Sample {
+  std::string outcome;
+  std::string weights;  ///< of the record; empty: any
+  std::string source;
+};
+using Samples = std::map<std::string, Sample>;
+
+/// The records of one run over candidates for one problem, by name; each has to end as it says.
+std::map<std::string, Record> judged(const std::string& problem_text, const Samples& samples,
+                                     const std::vector<std::string>& options = {}) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Weights.py", problem_text);
+  for (const auto& [name, sample] : samples)
+    folder.write("candidates/me/1_Weights/" + name + ".py", sample.source);
+  std::map<std::string, Record> records;
+  for (const auto& [id, record] : judge_folder(folder, options))
+    records.emplace(std::filesystem::path(id).stem().string(), record);
+  EXPECT_EQ(records.size(), samples.size());
+  for (const auto& [name, sample] : samples) {
+    const Record& record = records[name];
+    EXPECT_EQ(to_string(record.outcome), sample.outcome)
+        << name << ": " << record.cause.str() << ": " << record.message;
+    if (!sample.weights.empty()) {
+      EXPECT_EQ(record.weights.str(), sample.weights) << name;
+    }
+  }
+  return records;
+}
+
+const std::string kHalvedInit = "self.linear = nn.Linear(64, 64)\n";
+const std::string kHalved =
+    problem(kHalvedInit, "return self.linear(x) / 2.0\n", "torch.randn(32, 64)");
+const std::string kFold =
+    "with torch.no_grad():\n"
+    "    self.linear.weight.div_(2.0)\n"
+    "    self.linear.bias.div_(2.0)\n";
+const std::string kTransposed =
+    "l = nn.Linear(64, 64)\n"
+    "self.wt = nn.Parameter(l.weight.detach().t().contiguous())\n"
+    "self.b = nn.Parameter(l.bias.detach().clone())\n";
+
+TEST(Weights, OfALayerThatIsFoldedTransposedOrRenamed) {
+  const std::string seeded =
+      "torch.manual_seed(1234)\n"
+      "self.linear = nn.Linear(64, 64)\n" +
+      kFold;
+  const std::string lazy = kHalvedInit +
+                           "self.register_buffer('wt', torch.zeros(64, 64))\n"
+                           "self.is_packed = False\n";
+  const std::string packs =
+      "if not self.is_packed:\n"
+      "    self.wt.copy_(self.linear.weight.t())\n"
+      "    self.is_packed = True\n";
+  const std::string keeps = kHalvedInit +
+                            "self.register_buffer('kept', torch.zeros(32, 64))\n"
+                            "self.known = None\n";
+  const Samples samples{
+      {"same", {"correct", "as_built", candidate(kHalvedInit, "return self.linear(x) / 2.0\n")}},
+      {"folded",
+       {"correct", "as_built", candidate(kHalvedInit + kFold, "return self.linear(x)\n")}},
+      {"transposed",
+       {"correct", "as_built",
+        candidate(kTransposed, "return torch.addmm(self.b, x, self.wt) / 2.0\n")}},
+      {"transposed_and_folded",
+       {"correct", "as_built",
+        candidate(kTransposed + "self.wt.data /= 2\nself.b.data /= 2\n",
+                  "return torch.addmm(self.b, x, self.wt)\n")}},
+      {"renamed",
+       {"correct", "as_built",
+        candidate("self.fc = nn.Linear(64, 64)\n", "return self.fc(x) / 2.0\n")}},
+      {"draws_first",
+       {"correct", "by_name",
+        candidate("self.noise = torch.randn(3)\n" + kHalvedInit, "return self.linear(x) / 2.0\n")}},
+      {"draws_first_renamed",
+       {"correct", "by_order",
+        candidate("self.noise = torch.randn(3)\nself.fc = nn.Linear(64, 64)\n",
+                  "return self.fc(x) / 2.0\n")}},
+      {"packed_in_first_call",
+       {"correct", "as_built",
+        candidate(lazy, packs + "return torch.addmm(self.linear.bias, x, self.wt) / 2.0\n")}},
+      {"packed_at_import_of_a_buffer",
+       {"correct", "as_built",
+        candidate("l = nn.Linear(64, 64)\n"
+                  "self.register_buffer('wt', l.weight.detach().t() / 2.0, persistent=False)\n"
+                  "self.register_buffer('b', l.bias.detach() / 2.0, persistent=False)\n",
+                  "return torch.addmm(self.b, x, self.wt)\n")}},
+      {"plain_tensors",
+       {"correct", "as_built",
+        candidate("l = nn.Linear(64, 64)\nself.wt = [l.weight.detach().t() / 2.0]\n"
+                  "self.b = l.bias.detach() / 2.0\n",
+                  "return torch.addmm(self.b, x, self.wt[0])\n")}},
+      {"on_the_device",
+       {"correct", "as_built",
+        candidate("l = nn.Linear(64, 64).cuda()\nself.wt = l.weight.detach().t() / 2.0\n"
+                  "self.b = l.bias.detach() / 2.0\n",
+                  "return torch.addmm(self.b, x, self.wt)\n")}},
+      {"folded_by_another_factor",
+       {"mismatch", "",
+        candidate(kHalvedInit + "with torch.no_grad():\n    self.linear.weight.div_(2.5)\n"
+                                "    self.linear.bias.div_(2.0)\n",
+                  "return self.linear(x)\n")}},
+      {"bias_left_out",
+       {"mismatch", "", candidate(kTransposed + "self.wt.data /= 2\n", "return x @ self.wt\n")}},
+      {"of_a_seed_of_its_own", {"mismatch", "", candidate(seeded, "return self.linear(x)\n")}},
+      {"baked_in",
+       {"mismatch", "",
+        candidate("global wt, b\nl = nn.Linear(64, 64)\nif wt is None:\n"
+                  "    wt, b = l.weight.detach().t() / 2.0, l.bias.detach() / 2.0\n",
+                  "return torch.addmm(b.to(x.device), x, wt.to(x.device))\n",
+                  "wt = b = None\n\n\n")}},
+      {"answer_kept_in_a_buffer",
+       {"cheat", "",
+        candidate(keeps,
+                  "if self.known != x.data_ptr():\n    self.known = x.data_ptr()\n"
+                  "    self.kept.copy_(self.linear(x) / 2.0)\nreturn self.kept\n")}},
+  };
+  const auto records = judged(kHalved, samples);
+  EXPECT_THAT(records.at("same").unplaced, IsEmpty());
+  EXPECT_THAT(records.at("same").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("transposed").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("folded").unplaced, ElementsAre("linear.weight", "linear.bias"));
+  EXPECT_THAT(records.at("folded").flags, Contains("weights_by_seed"));
+  EXPECT_THAT(records.at("draws_first").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("plain_tensors").flags, Contains("host_tensors_moved"));
+  EXPECT_THAT(records.at("on_the_device").flags, Not(Contains("host_tensors_moved")));
+  EXPECT_THAT(records.at("packed_in_first_call").flags, Not(Contains("nondeterministic_bits")));
+}
+
+TEST(Weights, OfSeveralLayersOfOneShape) {
+  const std::string layers =
+      "self.a = nn.Linear(48, 48, bias=False)\nself.b = nn.Linear(48, 48, bias=False)\n"
+      "self.c = nn.Linear(48, 48, bias=False)\n";
+  const std::string reversed =
+      "self.c = nn.Linear(48, 48, bias=False)\nself.b = nn.Linear(48, 48, bias=False)\n"
+      "self.a = nn.Linear(48, 48, bias=False)\n";
+  const std::string forward = "return self.c(torch.relu(self.b(torch.relu(self.a(x)))))\n";
+  const std::string transposed =
+      "a, b, c = (nn.Linear(48, 48, bias=False) for _ in range(3))\n"
+      "for name, l in (('u', c), ('v', b), ('w', a)):\n"
+      "    setattr(self, name, nn.Parameter(l.weight.detach().t().contiguous()))\n";
+  const std::string products = "return torch.relu(torch.relu(x @ self.w) @ self.v) @ self.u\n";
+  const Samples samples{
+      {"reversed", {"correct", "by_name", candidate(reversed, forward)}},
+      {"transposed", {"correct", "as_built", candidate(transposed, products)}},
+      {"one_of_them_first",
+       {"correct", "by_order",
+        candidate("torch.rand(1)\nself.x, self.y, self.z = (nn.Linear(48, 48, bias=False) "
+                  "for _ in range(3))\n",
+                  "return self.z(torch.relu(self.y(torch.relu(self.x(x)))))\n")}},
+      {"exchanged",
+       {"mismatch", "",
+        candidate(transposed, "return torch.relu(torch.relu(x @ self.v) @ self.w) @ self.u\n")}},
+  };
+  judged(problem(layers, forward, "torch.randn(16, 48)"), samples);
+}
+
+TEST(Weights, OfANormThatIsFoldedIntoAConvolution) {
+  const std::string layers =
+      "self.conv = nn.Conv2d(3, 8, 3)\nself.bn = nn.BatchNorm2d(8)\nself.eval()\n";
+  const std::string fold =
+      "factor = self.bn.weight / torch.sqrt(self.bn.running_var + self.bn.eps)\n"
+      "with torch.no_grad():\n"
+      "    self.conv.weight.mul_(factor[:, None, None, None])\n"
+      "    self.conv.bias.copy_((self.conv.bias - self.bn.running_mean) * factor "
+      "+ self.bn.bias)\n";
+  const std::string own =
+      "conv, bn = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)\n"
+      "factor = bn.weight / torch.sqrt(bn.running_var + bn.eps)\n"
+      "self.weight = nn.Parameter((conv.weight * factor[:, None, None, None]).detach())\n"
+      "self.bias = nn.Parameter(((conv.bias - bn.running_mean) * factor + bn.bias).detach())\n";
+  const Samples samples{
+      {"in_place", {"correct", "as_built", candidate(layers + fold, "return self.conv(x)\n")}},
+      {"without_the_norm",
+       {"correct", "as_built",
+        candidate(layers + fold + "self.bn = nn.Identity()\n", "return self.bn(self.conv(x))\n")}},
+      {"own_parameters",
+       {"correct", "as_built", candidate(own, "return F.conv2d(x, self.weight, self.bias)\n")}},
+      {"norm_first",
+       {"correct", "by_name",
+        candidate("self.other = nn.Conv2d(3, 8, 1)\n" + layers, "return self.bn(self.conv(x))\n")}},
+      {"mean_left_out",
+       {"mismatch", "",
+        candidate(own + "self.bias = nn.Parameter((conv.bias * factor + bn.bias).detach())\n",
+                  "return F.conv2d(x, self.weight, self.bias)\n")}},
+      {"norm_left_out", {"mismatch", "", candidate(layers, "return self.conv(x)\n")}},
+  };
+  const auto records =
+      judged(problem(layers, "return self.bn(self.conv(x))\n", "torch.randn(2, 3, 6, 6)"), samples);
+  EXPECT_THAT(records.at("own_parameters").unplaced, Contains("bn.running_mean"));
+  EXPECT_THAT(records.at("own_parameters").unplaced, Not(Contains("bn.num_batches_tracked")));
+}
+
+TEST(Weights, OfTensorsThatKnowNoDefaultDevice) {
+  const std::string init =
+      "self.weight = nn.Parameter(torch.Tensor(24, 40))\n"
+      "nn.init.normal_(self.weight)\n"
+      "self.shift = nn.Parameter(torch.Tensor(24).uniform_() + torch.rand(24))\n";
+  judged(
+      problem(init, "return F.linear(x, self.weight, self.shift)\n", "torch.randn(8, 40)"),
+      {{"same",
+        {"correct", "as_built", candidate(init, "return F.linear(x, self.weight, self.shift)\n")}},
+       {"other_names",
+        {"correct", "as_built",
+         candidate("self.w = nn.Parameter(torch.Tensor(24, 40).normal_().t().contiguous())\n"
+                   "self.b = nn.Parameter(torch.Tensor(24).uniform_() + torch.rand(24))\n",
+                   "return x @ self.w + self.b\n")}}});
+}
+
+TEST(Weights, AreChosenWhereTheAnswerDependsOnThemAlone) {
+  const std::string forward = "return torch.softmax(self.linear(x).mean(-1, keepdim=True), -1)\n";
+  judged(problem(kHalvedInit, forward, "torch.randn(32, 64)"),
+         {{"same", {"correct", "as_built", candidate(kHalvedInit, forward)}},
+          {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}});
+}
+
+/// One that is right as built is built once for each trial, one that is not twice for the first.
+TEST(Weights, AreChosenOnce) {
+  const std::string forward = "return self.linear(x) / 2.0\n";
+  const auto counting = [&](int most, const std::string& init, const std::string& does) {
+    return candidate("global built\nbuilt += 1\nif built > " + std::to_string(most) +
+                         ":\n    raise RuntimeError('built %d times' % built)\n" + init,
+                     does, "built = 0\n\n\n");
+  };
+  judged(kHalved,
+         {{"as_built", {"correct", "as_built", counting(2, kHalvedInit, forward)}},
+          {"folded",
+           {"correct", "as_built", counting(2, kHalvedInit + kFold, "return self.linear(x)\n")}},
+          {"given", {"correct", "by_name", counting(3, "torch.rand(1)\n" + kHalvedInit, forward)}},
+          {"wrong",
+           {"mismatch", "as_built", counting(1, kHalvedInit, "return self.linear(x) / 3.0\n")}}},
+         {"--trials", "2"});
+}
+
+}  // namespace
+}  // namespace kbench::test
