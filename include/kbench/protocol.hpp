@@ -52,7 +52,7 @@ enum class MessageType : std::uint16_t {
   kAudited,         ///< JSON {answers, families_left_out}
   kMeasured,        ///< JSON: Peaks
   // judge → candidate
-  kBuffers = 64,  ///< BufferEntry[]; one descriptor each
+  kBuffers = 64,  ///< BufferEntry[]; a descriptor for each shared object that they lie in
   kCall,          ///< CallBody, and then a state of random generators, where there is one
   kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
   kModel,         ///< ModelBody: builds a module's model for a set, answered with kMapped
@@ -82,6 +82,8 @@ struct BufferEntry {
   std::uint64_t data_offset;   ///< where the tensor's elements start
   std::uint64_t data_bytes;
   std::uint64_t red_before, red_after;  ///< bytes of canary around the data
+  std::uint32_t descriptor = 0;         ///< which of the message's: small tensors may share one
+  std::uint32_t reserved = 0;
 };
 
 /// What a buffer is for: launches use kWork where there is one, else kSource.

@@ -170,9 +170,12 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
          protocol::ReceiveStatus::kOk) {
     if (message.type == MessageType::kBuffers) {
       const auto entries = array_of<protocol::BufferEntry>(message.body);
-      if (entries.size() != message.fds.size()) throw Error("buffers without descriptors");
-      for (std::size_t i = 0; i < entries.size(); ++i)
-        candidate.map(entries[i], std::move(message.fds[i]));
+      std::vector<ReceivedMemory> memory;
+      for (Fd& fd : message.fds) memory.emplace_back(std::move(fd));
+      for (const auto& entry : entries) {
+        if (entry.descriptor >= memory.size()) throw Error("buffers without descriptors");
+        candidate.map(entry, memory[entry.descriptor]);
+      }
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kModel) {
       candidate.build(array_of<protocol::ModelBody>(message.body).at(0));

@@ -69,18 +69,33 @@ BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool
   return layout;
 }
 
-SharedBuffer& SharedBuffer::operator=(SharedBuffer&& other) noexcept {
-  if (this == &other) return *this;
-  if (unmap_) unmap_();
-  layout_ = other.layout_;
-  base_ = std::exchange(other.base_, nullptr);
-  fd_ = std::move(other.fd_);
-  unmap_ = std::exchange(other.unmap_, nullptr);
-  return *this;
+std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes,
+                                         std::size_t granularity, bool red_zone) {
+  const std::size_t gap = red_zone ? kRedZoneBytes : kDataAlignment;
+  std::size_t total = gap;
+  for (const std::size_t bytes : data_bytes) total += round_up(bytes, kDataAlignment) + gap;
+  const std::size_t mapped = round_up(total, granularity);
+  std::vector<BufferLayout> layouts(data_bytes.size());
+  // From the end, where the unmapped page is.
+  std::size_t next = mapped;
+  for (std::size_t i = layouts.size(); i-- > 0;) {
+    const bool is_last = i + 1 == layouts.size();
+    const std::size_t room = is_last && !red_zone ? 0 : gap;
+    BufferLayout& layout = layouts[i];
+    layout.mapped_bytes = mapped;
+    layout.data_bytes = data_bytes[i];
+    layout.data_offset = (next - room - data_bytes[i]) / kDataAlignment * kDataAlignment;
+    layout.red_after = next - layout.data_offset - data_bytes[i];
+    next = layout.data_offset;
+  }
+  for (std::size_t i = 0; i < layouts.size(); ++i)
+    layouts[i].red_before = i == 0 ? gap : layouts[i - 1].red_after;
+  return layouts;
 }
 
-SharedBuffer::~SharedBuffer() {
-  if (unmap_) unmap_();
+SharedBuffer ReceivedMemory::map(Device& device, BufferLayout layout, bool writable) {
+  if (whole_.base() == nullptr) whole_ = device.map(std::move(fd_), layout, writable);
+  return whole_.part(layout);
 }
 
 void fill_red_zones(Device& device, const SharedBuffer& buffer) {

@@ -53,26 +53,52 @@ inline constexpr std::uint8_t kLoudPoison = 0x7e;
 /// Data ends as near to the unmapped page as alignment and red zone allow.
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone);
 
-/// Memory shared between judge and candidate, as this process maps it; unmapped when destroyed.
+/// Layouts of several tensors in one shared object, in order of addresses: neighbours have a gap of
+/// canary bytes between them (a red zone, or kDataAlignment bytes), which both count as theirs, and
+/// the last one ends near the unmapped page.
+std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes,
+                                         std::size_t granularity, bool red_zone);
+
+/// Memory shared between judge and candidate, as this process maps it; unmapped when the last
+/// buffer in it is destroyed.
 class SharedBuffer {
  public:
   SharedBuffer() = default;
   SharedBuffer(BufferLayout layout, std::byte* base, Fd fd, std::function<void()> unmap)
-      : layout_(layout), base_(base), fd_(std::move(fd)), unmap_(std::move(unmap)) {}
-  SharedBuffer(SharedBuffer&& other) noexcept { *this = std::move(other); }
-  SharedBuffer& operator=(SharedBuffer&& other) noexcept;
-  ~SharedBuffer();
+      : layout_(layout), memory_(std::make_shared<Memory>(base, std::move(fd), std::move(unmap))) {}
+  SharedBuffer(SharedBuffer&& other) noexcept = default;
+  SharedBuffer& operator=(SharedBuffer&& other) noexcept = default;
+  ~SharedBuffer() = default;
   const BufferLayout& layout() const { return layout_; }
-  std::byte* base() const { return base_; }
-  std::byte* data() const { return base_ + layout_.data_offset; }
+  std::byte* base() const { return memory_ ? memory_->base : nullptr; }
+  std::byte* data() const { return base() + layout_.data_offset; }
   std::size_t size_bytes() const { return layout_.data_bytes; }
-  int fd() const { return fd_.value(); }
+  int fd() const { return memory_ ? memory_->fd.value() : -1; }
+  /// Another tensor in the same memory.
+  SharedBuffer part(BufferLayout layout) const {
+    SharedBuffer buffer;
+    buffer.layout_ = layout;
+    buffer.memory_ = memory_;
+    return buffer;
+  }
+  /// The mapping stays without its descriptor, of which a process may have few.
+  void close_descriptor() { memory_->fd.reset(); }
 
  private:
+  struct Memory {
+    Memory(std::byte* at, Fd of, std::function<void()> end)
+        : base(at), fd(std::move(of)), unmap(std::move(end)) {}
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() {
+      if (unmap) unmap();
+    }
+    std::byte* base;
+    Fd fd;
+    std::function<void()> unmap;
+  };
   BufferLayout layout_;
-  std::byte* base_ = nullptr;
-  Fd fd_;
-  std::function<void()> unmap_;
+  std::shared_ptr<Memory> memory_;
 };
 
 /// A tensor as a kernel sees it.
@@ -223,6 +249,17 @@ class Device {
 /// nothing, or "before the start of" or "past the end of".
 void fill_red_zones(Device& device, const SharedBuffer& buffer);
 std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer);
+
+/// A shared object as a process receives it: mapped once, however many tensors lie in it.
+class ReceivedMemory {
+ public:
+  explicit ReceivedMemory(Fd fd) : fd_(std::move(fd)) {}
+  SharedBuffer map(Device& device, BufferLayout layout, bool writable);
+
+ private:
+  Fd fd_;
+  SharedBuffer whole_;
+};
 
 /// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error where it cannot be used.
 std::unique_ptr<Device> open_device(std::string_view name);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kbench/kernelbench.hpp"
+#include "worker/buffer_messages.hpp"
 #include "worker/tensor_types.hpp"
 
 namespace kbench::worker {
@@ -203,16 +204,39 @@ const Slot& Evaluation::slot_of(InputSet& set, const BoundTensor& tensor) const 
   return set.inputs().at(static_cast<std::size_t>(set.argument_slots().at(tensor.index)));
 }
 
-void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype) {
+void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
+                                 SharedBuffer memory) {
   const auto& info = request_.plan.tensors[tensor].info;
   auto& device = problem_.device();
   WorkBuffer work;
   work.tensor = tensor;
-  work.buffer =
-      create_shared(device, buffer_layout(info.bytes(), device.granularity(), true), true);
+  work.buffer = std::move(memory);
   fill_red_zones(device, work.buffer);
   work.view = tensor_view(work.buffer, device, dtype, info.shape);
   set.work.push_back(std::move(work));
+}
+
+/// Memory for what a call writes: an allocation for each input and output, and, where much state is
+/// written, one for all of that.
+std::vector<SharedBuffer> Evaluation::work_memory(const std::vector<std::size_t>& tensors) {
+  auto& device = problem_.device();
+  const auto is_state = [&](std::size_t tensor) {
+    return request_.plan.tensors[tensor].role == BoundTensor::Role::kState;
+  };
+  std::vector<std::size_t> state_bytes;
+  for (const std::size_t tensor : tensors)
+    if (is_state(tensor)) state_bytes.push_back(request_.plan.tensors[tensor].info.bytes());
+  auto state = create_shared(device, state_bytes, true, true);
+  auto next_state = state.begin();
+  std::vector<SharedBuffer> memory;
+  for (const std::size_t tensor : tensors) {
+    const std::size_t bytes = request_.plan.tensors[tensor].info.bytes();
+    memory.push_back(
+        is_state(tensor)
+            ? std::move(*next_state++)
+            : create_shared(device, buffer_layout(bytes, device.granularity(), true), true));
+  }
+  return memory;
 }
 
 /// Hands the buffers of one set to the candidate, unless it has them already.
@@ -227,16 +251,8 @@ void Evaluation::share(std::size_t slot) {
   if (!is_mapped) known.work.clear();
   const bool is_kernel = request_.kind == CandidateKind::kKernel;
   const std::size_t lender = problem_.lender(slot);
-  std::vector<protocol::BufferEntry> entries;
-  std::vector<int> fds;
-  const auto add = [&](std::size_t tensor, const SharedBuffer& buffer, BufferRole role) {
-    const auto& layout = buffer.layout();
-    entries.push_back({static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(tensor),
-                       static_cast<std::uint32_t>(role), role == BufferRole::kWork,
-                       layout.mapped_bytes, layout.data_offset, layout.data_bytes,
-                       layout.red_before, layout.red_after});
-    fds.push_back(buffer.fd());
-  };
+  BufferMessages messages;
+  std::vector<std::size_t> works;
   for (std::size_t i = 0; i < request_.plan.tensors.size(); ++i) {
     const auto& tensor = request_.plan.tensors[i];
     if (tensor.role == BoundTensor::Role::kScratch) continue;
@@ -244,24 +260,24 @@ void Evaluation::share(std::size_t slot) {
     if (tensor.role == BoundTensor::Role::kState && lender != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
     const bool is_new = !is_mapped || tensor.role == BoundTensor::Role::kState;
-    if (source && is_new) add(i, slot_of(set, tensor).source, BufferRole::kSource);
+    if (source && is_new) messages.add(slot, i, slot_of(set, tensor).source, BufferRole::kSource);
     // What a model's own state becomes is told there; inputs that the reference writes are copied
     // to it before each call.
     const bool is_followed =
         source && !is_kernel && !by_kernelbench_ && slot_of(set, tensor).mutated;
     if (is_mapped || (source && !tensor.writable && !is_followed)) continue;
-    add_work_buffer(known, i, scalar_type(tensor.info.dtype));
-    add(i, known.work.back().buffer, BufferRole::kWork);
+    works.push_back(i);
+  }
+  auto memory = work_memory(works);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const auto dtype = scalar_type(request_.plan.tensors[works[i]].info.dtype);
+    add_work_buffer(known, works[i], dtype, std::move(memory[i]));
+    messages.add(slot, works[i], known.work.back().buffer, BufferRole::kWork);
   }
   problem_.device().synchronize();
   watch_->lap("buffers");
-  for (std::size_t begin = 0; begin < entries.size(); begin += protocol::kMaxFds) {
-    const std::size_t end = std::min(begin + protocol::kMaxFds, entries.size());
-    const std::string_view body(reinterpret_cast<const char*>(entries.data() + begin),
-                                (end - begin) * sizeof entries[0]);
-    channel_.send(MessageType::kBuffers, body,
-                  {fds.begin() + static_cast<std::ptrdiff_t>(begin),
-                   fds.begin() + static_cast<std::ptrdiff_t>(end)});
+  for (const auto& batch : messages.batches()) {
+    channel_.send(MessageType::kBuffers, batch.body, batch.fds);
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
   }

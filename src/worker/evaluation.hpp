@@ -96,7 +96,9 @@ class Evaluation {
   void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
                 std::string_view during);
   void share(std::size_t slot);
-  void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype);
+  std::vector<SharedBuffer> work_memory(const std::vector<std::size_t>& tensors);
+  void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
+                       SharedBuffer memory);
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
   /// Has a module build the model of a slot, with weights that it comes by in the way chosen.
   void build_model(std::size_t slot);

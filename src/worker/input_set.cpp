@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <set>
 
 #include "kbench/error.hpp"
 #include "worker/compare.hpp"
@@ -12,6 +13,9 @@
 
 namespace kbench::worker {
 namespace {
+
+/// Tensors that have an allocation each: what reads past the end of one meets an unmapped page.
+constexpr std::size_t kMostApart = 48;
 
 /// Whether nobody else has it, as a view or as an attribute: then it needs no copy.
 bool is_alone(const at::Tensor& tensor) {
@@ -52,6 +56,24 @@ SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable) {
   return device.create(layout, writable);
 }
 
+std::vector<SharedBuffer> create_shared(Device& device, std::span<const std::size_t> data_bytes,
+                                        bool red_zone, bool writable) {
+  std::vector<SharedBuffer> buffers;
+  if (data_bytes.size() <= kMostApart) {
+    for (const std::size_t bytes : data_bytes)
+      buffers.push_back(
+          create_shared(device, buffer_layout(bytes, device.granularity(), red_zone), writable));
+    return buffers;
+  }
+  const auto layouts = packed_layouts(data_bytes, device.granularity(), red_zone);
+  const SharedBuffer whole = create_shared(device, layouts.front(), writable);
+  for (const BufferLayout& layout : layouts) {
+    buffers.push_back(whole.part(layout));
+    fill_red_zones(device, buffers.back());
+  }
+  return buffers;
+}
+
 /// Of what only this process has: a candidate may have mapped the memory that it goes to.
 std::int64_t digest_of(const at::Tensor& drawn) {
   return drawn.nbytes() > 0 ? content_digest(drawn.contiguous()) : 0;
@@ -78,9 +100,10 @@ Slot InputSet::make_slot(Device& device, std::string name, const at::Tensor& dra
   Slot slot;
   slot.name = std::move(name);
   const auto bytes = static_cast<std::size_t>(drawn.numel()) * drawn.element_size();
-  const BufferLayout layout = buffer_layout(bytes, device.granularity(), false);
-  const bool fits = memory.base() != nullptr && memory.layout() == layout;
-  slot.source = fits ? std::move(memory) : create_shared(device, layout, writable);
+  const bool fits = memory.base() != nullptr && memory.size_bytes() == bytes;
+  slot.source =
+      fits ? std::move(memory)
+           : create_shared(device, buffer_layout(bytes, device.granularity(), false), writable);
   slot.source_view = tensor_view(slot.source, device, drawn.scalar_type(), drawn.sizes());
   slot.live = drawn;
   slot.digest = copy_drawn(drawn, slot.source_view);
@@ -129,9 +152,7 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   model_ = shared ? options.shared_model
                   : host.build_model(device_name, options.precision, options.init_seed);
   draw(host, device, options, memory);
-  if (!shared)
-    for (const auto& entry : host.state_of(model_))
-      state_.push_back(make_slot(device, entry.name, entry.tensor.detach(), options.writable));
+  if (!shared) make_state(device, host.state_of(model_), options.writable);
 
   const std::vector<pybind11::object> objects = objects_of(arguments_);
   // Before the reference writes to anything.
@@ -144,6 +165,15 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   note_written(memory);
   answers_ = answers_of(std::move(outputs), exact, options.errors);
   use_shared_memory();
+}
+
+void InputSet::make_state(Device& device, const std::vector<StateEntry>& entries, bool writable) {
+  std::vector<std::size_t> bytes;
+  for (const auto& entry : entries) bytes.push_back(entry.tensor.nbytes());
+  auto memory = create_shared(device, bytes, false, writable);
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    state_.push_back(make_slot(device, entries[i].name, entries[i].tensor.detach(), writable,
+                               std::move(memory[i])));
 }
 
 InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
@@ -278,10 +308,12 @@ const Slot* InputSet::first_changed_source() const {
 
 std::size_t InputSet::size_bytes() const {
   std::size_t total = 0;
+  std::set<const std::byte*> counted;  // tensors may share memory
   for (const auto* slots : {&inputs_, &state_})
-    for (const auto& slot : *slots)
-      total +=
-          slot.source.layout().mapped_bytes + (slot.mutated ? 2 * slot.source.size_bytes() : 0);
+    for (const auto& slot : *slots) {
+      if (counted.insert(slot.source.base()).second) total += slot.source.layout().mapped_bytes;
+      if (slot.mutated) total += 2 * slot.source.size_bytes();
+    }
   for (const auto& slot : state_) total += slot.source.size_bytes();
   for (const auto& truth : answers_.truths)
     if (truth.eager_error && truth.value.scalar_type() == at::kFloat)

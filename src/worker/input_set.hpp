@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace kbench::worker {
 /// Memory of the device for both processes; before it says that there is none, torch gives back its
 /// cache.
 SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable);
+
+/// Such memory for several tensors: for a few of them one allocation each, else one for all, since
+/// each takes a descriptor and, on a GPU, at least 2 MiB.
+std::vector<SharedBuffer> create_shared(Device& device, std::span<const std::size_t> data_bytes,
+                                        bool red_zone, bool writable);
 
 /// A dense torch tensor over memory of the device, not owning it.
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
@@ -123,6 +129,7 @@ class InputSet {
 
  private:
   void draw(ProblemHost& host, Device& device, const DrawOptions& options, InputMemory& memory);
+  void make_state(Device& device, const std::vector<StateEntry>& entries, bool writable);
   void use_shared_memory();
   static Slot make_slot(Device& device, std::string name, const at::Tensor& drawn, bool writable,
                         SharedBuffer memory = {});

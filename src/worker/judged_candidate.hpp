@@ -36,8 +36,8 @@ struct ModelWeights {
 class JudgedCandidate {
  public:
   virtual ~JudgedCandidate() = default;
-  /// Maps one buffer of the judge's.
-  virtual void map(const protocol::BufferEntry& entry, Fd fd) = 0;
+  /// Maps one buffer of the judge's, which lies in that memory.
+  virtual void map(const protocol::BufferEntry& entry, ReceivedMemory& memory) = 0;
   /// All buffers of a set are mapped: builds its model, where the candidate has one.
   virtual void build(const protocol::ModelBody&) {}
   virtual ModelWeights weights() const { return {}; }

@@ -34,12 +34,12 @@ class KernelCandidate final : public JudgedCandidate {
     device_->synchronize();
   }
 
-  void map(const protocol::BufferEntry& entry, Fd fd) override {
+  void map(const protocol::BufferEntry& entry, ReceivedMemory& memory) override {
     const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
                               entry.red_before, entry.red_after};
     const bool writable = entry.writable != 0 || job_.sources_writable;
     writable_.erase({entry.set, entry.tensor});
-    buffers_[{entry.set, entry.tensor, entry.role}] = device_->map(std::move(fd), layout, writable);
+    buffers_[{entry.set, entry.tensor, entry.role}] = memory.map(*device_, layout, writable);
   }
 
   void call(const protocol::CallBody& body) override {

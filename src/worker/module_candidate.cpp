@@ -54,14 +54,16 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
   python_.load();
 }
 
-void ModuleCandidate::map(const protocol::BufferEntry& entry, Fd fd) {
+void ModuleCandidate::map(const protocol::BufferEntry& entry, ReceivedMemory& memory) {
   const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
                             entry.red_before, entry.red_after};
   const bool work = entry.role == static_cast<std::uint32_t>(BufferRole::kWork);
   ModuleSet& set = sets_[entry.set];
   set.model = py::none();
   auto& buffers = work ? set.works : set.sources;
-  buffers[entry.tensor] = device_->map(std::move(fd), layout, work || job_.sources_writable);
+  SharedBuffer& buffer = buffers[entry.tensor];
+  buffer = memory.map(*device_, layout, work || job_.sources_writable);
+  buffer.close_descriptor();
 }
 
 void ModuleCandidate::build(const protocol::ModelBody& body) {

@@ -32,7 +32,7 @@ class ModuleCandidate : public JudgedCandidate {
  public:
   ModuleCandidate(const CandidateJob& job, Fd compile);
 
-  void map(const protocol::BufferEntry& entry, Fd fd) override;
+  void map(const protocol::BufferEntry& entry, ReceivedMemory& memory) override;
   void build(const protocol::ModelBody& body) override;
   void call(const protocol::CallBody& body) override;
   std::vector<double> time(std::span<const std::uint32_t> sets,

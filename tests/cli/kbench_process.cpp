@@ -63,12 +63,13 @@ std::map<std::string, Record> records_by_candidate(const std::filesystem::path& 
 }
 
 std::map<std::string, Record> judge_folder(const TempFolder& folder,
-                                           const std::vector<std::string>& options) {
+                                           const std::vector<std::string>& options,
+                                           const std::string& device) {
   const auto out = folder.path() / "run.jsonl";
   std::filesystem::remove(out);
   std::vector<std::string> arguments{"eval",         (folder.path() / "set").string(),
                                      "--candidates", (folder.path() / "candidates").string(),
-                                     "--device",     "cpu",
+                                     "--device",     device,
                                      "--out",        out.string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const auto result = run_kbench(arguments);

@@ -38,10 +38,11 @@ std::vector<Record> whole_records(const std::filesystem::path& run_file);
 /// The records of a run file by candidate id.
 std::map<std::string, Record> records_by_candidate(const std::filesystem::path& run_file);
 
-/// Judges what lies below a folder, `candidates` for the problems in `set`, on the CPU; by id. The
+/// Judges what lies below a folder, `candidates` for the problems in `set`, on a device; by id. The
 /// run has to end with 0.
 std::map<std::string, Record> judge_folder(const TempFolder& folder,
-                                           const std::vector<std::string>& options = {});
+                                           const std::vector<std::string>& options = {},
+                                           const std::string& device = "cpu");
 
 /// Lines of standard error that are not the progress of a run.
 std::vector<std::string> error_lines(const CommandResult& result);

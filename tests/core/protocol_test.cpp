@@ -309,7 +309,7 @@ TEST(Random, NoncesAndHexDigitsDoNotRepeat) {
 }
 
 TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
-  EXPECT_EQ(sizeof(BufferEntry), 4 * 4 + 5 * 8u);
+  EXPECT_EQ(sizeof(BufferEntry), 6 * 4 + 5 * 8u);
   EXPECT_EQ(sizeof(CallBody), 16u);
   EXPECT_EQ(sizeof(TimeBody), 40u);
   EXPECT_EQ(sizeof(ProfiledBody), 16u);

@@ -116,7 +116,8 @@ class JudgedProcess {
     const auto& at = buffer.layout();
     entries_ += bytes_of(protocol::BufferEntry{
         set, index, static_cast<std::uint32_t>(role), role == BufferRole::kWork ? 1u : 0u,
-        at.mapped_bytes, at.data_offset, at.data_bytes, at.red_before, at.red_after});
+        at.mapped_bytes, at.data_offset, at.data_bytes, at.red_before, at.red_after,
+        static_cast<std::uint32_t>(fds_.size())});
     fds_.push_back(buffer.fd());
     buffers_[{set, index, role}] = std::move(buffer);
   }
