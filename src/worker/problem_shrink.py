@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Smaller sizes for a problem that is too large for a CPU, found without computing anything.
+"""Smaller sizes for a problem that is too large for a CPU, found with hardly a computation.
 
 Halves the integers of the problem file's module-level constants, the largest first, and looks on
-the meta device whether reference and inputs still build, and what they cost. Called from
+the meta device whether reference and inputs still build, and what they cost. What comes of it runs
+once on the CPU: where that raises, the last halvings are undone, and others are tried. Called from
 problem_host.cpp.
 """
 
@@ -10,6 +11,7 @@ import ast
 import copy
 import functools
 import json
+import time
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -26,6 +28,10 @@ from kbench_worker.problem_host import (build_model, constants, draw_inputs, for
 _GAIN = 0.95
 # Sizes are the same in all precision rows, so that the rows can be compared.
 _PRECISION = "native"
+# What a reference may cost that is run to see whether it raises, and how often and long that is done.
+_MAX_RUN = (1 << 30, 20e9)
+_MAX_RUNS = 64
+_MAX_RUNS_S = 20
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -157,6 +163,8 @@ class _Search:
             self.numbers += _numbers(name, value,
                                      functools.partial(self.expressions.__setitem__, name))
         self.changed = set()
+        self.done = []  # halvings, as what undoes each
+        self.fixed = []  # numbers with whose next half the reference raises
 
     def sizes(self):
         """Every constant that differs from the file's."""
@@ -175,6 +183,7 @@ class _Search:
         """Halves these together; undoes it where nothing is gained or the problem breaks."""
         before = [number.value for number in numbers]
         changed = set(self.changed)
+        old_cost = self.cost
         for number in numbers:
             number.set(number.value // 2)
             self.changed.add(number.name)
@@ -182,23 +191,31 @@ class _Search:
             cost = self.way(self, self.sizes())
         except Exception:  # whatever a problem raises at sizes that do not fit together
             cost = None
+        undo = (list(zip(numbers, before)), changed, old_cost)
         if cost is not None and self.helps(cost):
             self.cost = cost
+            self.done.append(undo)
             return True
-        for number, value in zip(numbers, before):
+        self.undo(*undo)
+        return False
+
+    def undo(self, values, changed, cost):
+        for number, value in values:
             number.set(value)
         self.changed = changed
-        return False
+        self.cost = cost
 
     def round(self):
         """Halves each number as often as it helps; whether any did."""
         any_helped = False
-        free = [number for number in self.numbers if number.value > 1]
+        free = [number for number in self.numbers
+                if number.value > 1 and number not in self.fixed]
         while free and self.over(self.cost):
             number = max(free, key=lambda number: number.value)
             # Sizes that have to agree are often two constants of one value.
             alike = [other for other in self.numbers if other.value == number.value]
-            helped = self.halve([number]) or (len(alike) > 1 and self.halve(alike))
+            may_be_alike = len(alike) > 1 and not any(other in self.fixed for other in alike)
+            helped = self.halve([number]) or (may_be_alike and self.halve(alike))
             any_helped = any_helped or helped
             free = [other for other in free
                     if other.value > 1 and (helped or other is not number)]
@@ -213,24 +230,70 @@ class _Search:
             except Exception as error:  # the last one's is told
                 if way is _WAYS[-1]:
                     raise
+        self.go_on()
+
+    def go_on(self):
         # What did not help at first may do so when the rest is smaller.
         while self.over(self.cost) and self.round():
             pass
 
 
+class _Runs:
+    """Runs the reference for real, as often as that is worth it."""
+
+    def __init__(self, search):
+        self.search = search
+        self.left = _MAX_RUNS
+        self.until = time.monotonic() + _MAX_RUNS_S
+
+    def may(self):
+        return self.left > 0 and time.monotonic() < self.until and all(
+            got <= limit for got, limit in zip(self.search.cost, _MAX_RUN))
+
+    def error(self):
+        """What it raises at the sizes chosen so far, or None."""
+        self.left -= 1
+        try:
+            module = load(self.search.path, self.search.source, self.search.sizes())
+            model = build_model(module, "cpu", _PRECISION, 0, redraw=False)
+            forward(model, draw_inputs(module, "cpu", _PRECISION, 0))
+        except Exception as error:  # whatever a problem raises at sizes that do not fit together
+            return error
+        return None
+
+
 def _verify(search):
-    """Runs the reference for real where meta could not."""
-    module = load(search.path, search.source, search.sizes())
-    model = build_model(module, "cpu", _PRECISION, 0, redraw=False)
-    forward(model, draw_inputs(module, "cpu", _PRECISION, 0))
+    """Makes sure that the reference runs at the sizes chosen: on meta a kernel may be larger than
+    what it is laid over. Halvings after which it raises are undone, and their numbers stay."""
+    runs = _Runs(search)
+    error = None
+    while search.done and runs.may():
+        error = runs.error()
+        if error is None:
+            return
+        chosen = (list(search.numbers), [number.value for number in search.numbers],
+                  set(search.changed), search.cost)
+        fixed = []
+        while search.done and error is not None and runs.may():
+            values, changed, cost = search.done.pop()
+            search.undo(values, changed, cost)
+            fixed = [number for number, _ in values]
+            error = runs.error() if runs.may() else error
+        if error is not None:  # at larger sizes as well: whoever opens the problem is told
+            numbers, values, changed, cost = chosen
+            search.undo(list(zip(numbers, values)), changed, cost)
+            break
+        search.fixed += fixed
+        search.go_on()
+    if error is not None and search.way is _WAYS[-1]:
+        raise error
 
 
 def shrink(path, source, sizes, max_bytes, max_flops):
     """Sizes at which the problem is within the limits, or as near as halving comes, as JSON."""
     search = _Search(path, source, dict(sizes), (max_bytes, max_flops))
     search.run()
-    if search.way is _WAYS[-1] and search.changed:
-        _verify(search)
+    _verify(search)
     shrunk = None
     if search.over(search.full):
         shrunk = {"bytes": search.cost[0], "flops": search.cost[1], "full_bytes": search.full[0],

@@ -138,10 +138,30 @@ class Ways(unittest.TestCase):
         self.assertEqual(found["sizes"], {"N": "4096"})
         self.assertEqual(found["shrunk"]["bytes"], MIB)
 
-    def test_a_forward_that_breaks_at_those_sizes_is_told(self):
+    def test_a_forward_that_raises_at_any_sizes_is_told(self):
         with self.assertRaises(RuntimeError):
             shrink(problem("a = 8192\nb = 4096", "torch.rand(a, 64), torch.rand(b, 64)",
-                           "(x[::2] + y) if x.max() > 0 else x", parameters="x, y"))
+                           "(x[::2] @ y) if x.max() > 0 else x", parameters="x, y"))
+
+    def test_halvings_after_which_the_reference_raises_are_undone(self):
+        # Of inputs alone a may be 1024 and b 2048.
+        found = shrink(problem("a = 8192\nb = 4096", "torch.rand(a, 64), torch.rand(b, 64)",
+                               "(x[::2] + y) if x.max() > 0 else x", parameters="x, y"))
+        self.assertEqual(found["sizes"], {})
+        self.assertFalse(found["shrunk"]["within"])
+
+    def test_others_are_halved_in_their_place(self):
+        # On meta a window may be larger than what it is laid over.
+        found = shrink(problem("side = 256\nbatch = 64", "torch.rand(batch, side, 8)",
+                               "window(x)", init="pass") + """
+WINDOW = torch.ones(100, 1)
+def window(x):
+    if x.device.type == "meta":
+        return x
+    return torch.stack([x[:, i] * WINDOW[i] for i in range(100)])
+""", max_bytes=MIB // 4)
+        self.assertEqual(found["sizes"], {"side": "128", "batch": "32"})
+        self.assertTrue(found["shrunk"]["within"])
 
     def test_recurrent_layers_are_counted_by_one_step(self):
         source = problem("steps = 32\nfeatures = 8", "torch.rand(steps, 2, features)",
