@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import checker_honest  # noqa: E402
 import checker_mutants  # noqa: E402
+import checker_references  # noqa: E402
 import checker_runs  # noqa: E402
 from checker_source import Edit, Source  # noqa: E402
 
@@ -187,6 +188,61 @@ class Verdicts(unittest.TestCase):
             self.assertIn("allclose_1e-2", self.killed_by(own, plain))
 
 
+REFERENCE = textwrap.dedent('''\
+    import torch.nn as nn
+    class Block(nn.Module):
+        def __init__(self, width):
+            super(Block, self).__init__()
+            self.fc = nn.Linear(width, width)
+            self.norm = nn.LayerNorm(width)
+        def forward(self, x):
+            return self.norm(self.fc(x)) + self.fc.bias
+    class Model(nn.Module):
+        def __init__(self, width):
+            super(Model, self).__init__()
+            self.width = width
+            self.first = Block(width)
+            self.last = nn.Linear(self.width, 1)
+            self.tied = nn.Linear(self.last.in_features, 1)
+            self.bias = nn.Parameter(self.last.bias.detach())
+        def forward(self, x):
+            return self.last(self.first(x)) + self.tied(x) + self.bias
+    width = 4
+    def get_inputs():
+        return []
+    def get_init_inputs():
+        return [width]
+    ''')
+
+
+class References(unittest.TestCase):
+    def test_the_class_alone_is_renamed(self):
+        text = checker_references.same(REFERENCE)
+        self.assertEqual(text.count("ModelNew"), 2)
+        self.assertEqual(text.replace("ModelNew", "Model").count("Model"), REFERENCE.count("Model"))
+        self.assertIn("super(ModelNew, self)", text)
+
+    def test_layers_that_do_not_need_each_other_change_places(self):
+        text = checker_references.reversed_order(REFERENCE)
+        places = [text.index(part) for part in (
+            "self.norm = ", "self.fc = ", "self.width = ", "self.last = ", "self.first = ",
+            "self.bias = ", "self.tied = ")]
+        self.assertEqual(places, sorted(places))
+        with self.assertRaises(checker_references.Skipped):
+            checker_references.reversed_order("class Model: pass")
+
+    def test_names_that_only_the_class_knows_change(self):
+        text = checker_references.renamed_weights(REFERENCE)
+        for name in ("fc", "norm", "first", "last", "tied"):
+            self.assertEqual(text.count("self.%s_" % name), REFERENCE.count("self.%s" % name))
+        # Of a layer, and of this class.
+        self.assertIn("self.fc_.bias", text)
+        self.assertIn("+ self.bias", text)
+        self.assertIn("self.width = width", text)
+        with self.assertRaises(checker_references.Skipped):
+            checker_references.renamed_weights(REFERENCE + "getattr(Model, 'last')")
+
+
 class RealBinary(unittest.TestCase):
     def measure(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
@@ -207,6 +263,24 @@ class RealBinary(unittest.TestCase):
         self.assertIn("rounded_to_half", output)
         self.assertIn("9_CumulativeSum/tuned-loop_step-4.cu", figures["lists"]["equivalent"],
                       output)
+
+    def test_references_are_right_answers(self):
+        figures, output = self.measure("references", "--problems", "3_Softmax", "9_CumulativeSum",
+                                       "--rows", "native", "bf16")
+        self.assertEqual(figures["references.wrong"]["value"], 0, output)
+        self.assertEqual(figures["references.correct"]["value"], 4, output)
+        self.assertIn("3_Softmax renamed: no layer", output)
+
+    def test_a_reference_that_is_not_taken_for_right_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "1_Raises.py").write_text(
+                "import torch\nclass Model(torch.nn.Module):\n"
+                "    def forward(self, x):\n        return x @ x[:3]\n"
+                "def get_inputs():\n    return [torch.rand(4, 4)]\n", encoding="utf-8")
+            done = subprocess.run([sys.executable, str(SCRIPT), "references", folder, "--bin", BIN,
+                                   "--rows", "native"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"1_Raises/same.py, native: problem_failure")
 
     def test_usage(self):
         for arguments, words in ((["nothing"], "there is no part"),
