@@ -97,6 +97,7 @@ enum class CallMode : std::uint32_t {
   kCounted,    ///< what the kernels do is counted, and the answer is kProfiled
   kUndefined,  ///< by Artifact::undefined_ptx, where a plan's kernels have it
   kGhost,      ///< launches of the candidate's own kernels do nothing, where kbench makes them
+  kNext,       ///< the model goes on from where its last call left it, with other inputs
 };
 
 /// After it, by KernelBench's rules, the state of torch's generators for the call.
@@ -113,7 +114,7 @@ struct ModelBody {
   std::uint32_t lender;  ///< that set, or `set` itself
   std::uint64_t init_seed;
   std::uint32_t as_built = 0;  ///< 1: nothing is written over what its constructor made
-  std::uint32_t reserved = 0;
+  std::uint32_t keeps_state = 0;  ///< 1: attributes are as they were built before each call
 };
 
 /// How a module's model came by the reference's weights: as its constructor made them, or by the

@@ -123,6 +123,13 @@ void Evaluation::find_no_room(std::string_view what) {
 }
 
 void Evaluation::check_structure() const {
+  if (problem_.is_stateful() && request_.kind != CandidateKind::kModule)
+    throw CandidateFailure{
+        Outcome::kUnsupported, "stateful_reference",
+        fmt::format(
+            "the reference keeps state from call to call ({}), which kernels and extensions "
+            "have no place for: write a module",
+            problem_.state_names())};
   const auto& expected = problem_.slot_set(0).expected();
   std::vector<const BoundTensor*> outputs;
   for (const auto& tensor : request_.plan.tensors)

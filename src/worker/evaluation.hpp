@@ -150,6 +150,7 @@ class Evaluation {
   /// Throws where a right answer is so by what a GPU happens to have in registers: see
   /// Artifact::undefined_ptx.
   void check_undefined(std::size_t slot, InputSet& set);
+  void check_next_calls(std::size_t slot);
   /// Flags answers that depart from what is not finite.
   void flag_departures(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);

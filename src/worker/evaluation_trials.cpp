@@ -77,6 +77,7 @@ void Evaluation::run_trials() {
     watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
     if (trial == 0 && !wrong) check_undefined(slot, set);
+    if (!wrong) check_next_calls(slot);
     watch_->lap("repeat");
     mismatched = mismatched || wrong;
     if (clearly && !request_.all_trials) break;
@@ -84,6 +85,31 @@ void Evaluation::run_trials() {
   refuse_written();
   if (mismatched) decide_mismatch();
   run_families();
+}
+
+/// Where the reference keeps state: calls in a row, each with other inputs, after the trial's own.
+void Evaluation::check_next_calls(std::size_t slot) {
+  if (!problem_.is_stateful()) return;
+  constexpr std::uint32_t kNextCalls = 2;
+  struct Leave {
+    ~Leave() { problem.leave_families(slot); }
+    JudgedProblem& problem;
+    std::size_t slot;
+  } const leave{problem_, slot};
+  for (std::uint32_t step = 1; step <= kNextCalls; ++step) {
+    problem_.enter_step(slot, step);
+    problem_.device().synchronize();
+    send_call(slot, protocol::CallMode::kNext);
+    check_red_zones(slot);
+    const auto result = judge_outputs(slot, problem_.slot_set(slot));
+    if (result.wrong_elements == 0) continue;
+    verdict_.record.correctness.push_back(result);
+    throw CandidateFailure{
+        Outcome::kMismatch, "state_not_kept",
+        fmt::format("right in the first call of a model, and {} elements are wrong in call {} in a "
+                    "row: the reference keeps state from call to call ({})",
+                    result.wrong_elements, step + 1, problem_.state_names())};
+  }
 }
 
 void Evaluation::check_state(std::size_t slot, InputSet& set) {

@@ -151,6 +151,7 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   const bool shared = static_cast<bool>(options.shared_model);
   model_ = shared ? options.shared_model
                   : host.build_model(device_name, options.precision, options.init_seed);
+  if (options.keeps_state) kept_ = host.keep_state(model_);
   draw(host, device, options, memory);
   if (!shared) make_state(device, host.state_of(model_), options.writable);
 
@@ -254,7 +255,21 @@ EagerErrors InputSet::eager_errors() const {
 
 Answers InputSet::answer(ProblemHost& host, const std::vector<Argument>& own,
                          const EagerErrors& usual) {
-  Answers answers = answers_of(host.forward(model_, objects_of(own)), {}, usual);
+  return answer(host, own, {}, usual);
+}
+
+Answers InputSet::answer_after(ProblemHost& host,
+                               const std::vector<std::vector<pybind11::object>>& earlier,
+                               const std::vector<Argument>& own, const EagerErrors& usual) {
+  restore();
+  const auto exact = host.exact_outputs(model_, objects_of(own), earlier);
+  for (const auto& arguments : earlier) host.forward(model_, arguments);
+  return answer(host, own, exact, exact.empty() ? usual : EagerErrors());
+}
+
+Answers InputSet::answer(ProblemHost& host, const std::vector<Argument>& own,
+                         const std::vector<at::Tensor>& exact, const EagerErrors& usual) {
+  Answers answers = answers_of(host.forward(model_, objects_of(own)), exact, usual);
   std::size_t input = 0;
   for (const Argument& argument : own)
     if (argument.is_tensor && inputs_[input++].mutated)
@@ -284,6 +299,8 @@ bool InputSet::is_input(const Slot* slot) const {
 }
 
 void InputSet::restore() {
+  const pybind11::object& kept = lender_ != nullptr ? lender_->kept_ : kept_;
+  if (kept) restore_model(kept);
   for (Slot* slot : written_slots()) slot->live.copy_(slot->source_view);
 }
 

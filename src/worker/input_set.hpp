@@ -55,9 +55,10 @@ struct DrawOptions {
   /// By KernelBench's rules: the one model of all trials. Its state goes on from call to call, and
   /// candidates get none of it; they get inputs as the reference leaves them.
   pybind11::object shared_model = {};
-  bool writable = false;  ///< candidates can write to what they get
-  bool exact = true;      ///< ask for the answers in double precision
-  EagerErrors errors;     ///< else what the reference's errors usually are
+  bool writable = false;     ///< candidates can write to what they get
+  bool exact = true;         ///< ask for the answers in double precision
+  EagerErrors errors;        ///< else what the reference's errors usually are
+  bool keeps_state = false;  ///< the model's attributes are put back before each call
 };
 
 /// What the reference makes of the inputs of a set.
@@ -120,6 +121,9 @@ class InputSet {
   /// What the reference makes of arguments that nobody else has, state restored; its truths are of
   /// the usual errors. It may write to the arguments.
   Answers answer(ProblemHost& host, const std::vector<Argument>& own, const EagerErrors& usual);
+  /// The same after calls on `earlier`, with answers in double precision where there are any.
+  Answers answer_after(ProblemHost& host, const std::vector<std::vector<pybind11::object>>& earlier,
+                       const std::vector<Argument>& own, const EagerErrors& usual);
   /// Of the reference's answers to the set as drawn.
   EagerErrors eager_errors() const;
   /// The first input or state whose shared memory no longer holds what was drawn, or none.
@@ -137,12 +141,15 @@ class InputSet {
   void keep_what_changed(bool shared);
   std::vector<Slot*> written_slots();
   bool is_input(const Slot* slot) const;
+  Answers answer(ProblemHost& host, const std::vector<Argument>& own,
+                 const std::vector<at::Tensor>& exact, const EagerErrors& usual);
 
   InputSet* lender_ = nullptr;
   std::uint32_t trial_;
   bool has_kept_memory_ = false;
   std::vector<bool> written_;  ///< a lender may be gone when it is asked for
   pybind11::object model_;
+  pybind11::object kept_;  ///< see ProblemHost::keep_state(); null where nothing has to be
   std::string random_state_;
   std::vector<Argument> arguments_;
   std::vector<int> argument_slots_;

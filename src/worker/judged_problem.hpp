@@ -60,6 +60,14 @@ class JudgedProblem {
   double reference_ms() const { return reference_ms_; }
   /// Whether the reference has answers in double precision to each floating output, near its own.
   bool has_oracle() const { return has_oracle_; }
+  /// Whether the reference's answer depends on the calls before, by attributes of its model: then
+  /// each call that is compared begins where a model was built, on both sides.
+  bool is_stateful() const { return !state_.empty(); }
+  /// Those attributes, for people.
+  std::string state_names() const;
+  /// Puts inputs for one more call in a row, after `step` of them from the trial's on, and the
+  /// reference's answers to that call, into the set of a slot; see leave_families().
+  void enter_step(std::size_t slot, std::uint32_t step);
   /// Whether another problem may follow in this process.
   bool leaves_no_trace() const;
 
@@ -187,7 +195,9 @@ class JudgedProblem {
   void leave(std::size_t slot);
   std::unique_ptr<InputSet> first_set();
   double milliseconds(const std::function<void()>& work);
-  void check_random_reference(InputSet& set);
+  bool answers_again(InputSet& set);
+  void check_random_reference();
+  bool may_keep_state(bool answers_alike);
   void measure_reference(InputSet& set);
 
   /// What is known of a family of inputs.
@@ -218,6 +228,7 @@ class JudgedProblem {
   EagerErrors errors_;  ///< of the first set's
   bool has_oracle_ = true;
   std::optional<bool> weights_tell_;
+  std::vector<std::string> state_;  ///< names of attributes that calls change, where that matters
   std::optional<std::vector<OperatorCost>> operators_;
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_, memory_generations_;

@@ -14,6 +14,7 @@
 #include "kbench/cage.hpp"
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
+#include "worker/embedded_python.hpp"
 #include "worker/findings.hpp"
 #include "worker/module_judged.hpp"
 #include "worker/operator_watch.hpp"
@@ -72,6 +73,7 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
     const ModuleSet& lender = sets_.at(body.lender);
     set.model = lender.model;
     set.buffers = lender.buffers;
+    set.kept = lender.kept;
     set.called = true;
     return;
   }
@@ -85,6 +87,8 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
   set.is_as_built = as_built;
   if (job_.kind == CandidateKind::kModule) set.model = python_.build_model(body.init_seed);
   place_weights(set, as_built);
+  const bool keeps = body.keeps_state != 0 && job_.kind == CandidateKind::kModule;
+  set.kept = keeps ? embedded_module("model_state").attr("keep")(set.model) : py::object();
 }
 
 void ModuleCandidate::place_weights(ModuleSet& set, bool as_built) {
@@ -118,20 +122,21 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   const bool counted = body.mode == protocol::CallMode::kCounted;
   watch(body.limit_s, !counted, counted);
   ModuleSet& set = sets_.at(body.set);
-  restore(set);
+  restore(set, body.mode == protocol::CallMode::kNext);
+  const auto inputs = inputs_to_keep(set);
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
   if (counted && device_->name() != "cpu") {
-    const auto activity = device_->record([&] { outputs = forward(set); });
+    const auto activity = device_->record([&] { outputs = forward(set, inputs); });
     if (activity) gpu_reports_ = reports_of(*activity);
   } else if (counted) {
-    outputs = python_.counted_call(set.model, arguments(inputs_of(set)), notes_.operators);
+    outputs = python_.counted_call(set.model, arguments(inputs), notes_.operators);
     check_outputs(outputs);
   } else {
     const bool ghost = body.mode == protocol::CallMode::kGhost;
     if (ghost) poison_free_memory();
     python_.skip_launches(ghost);
-    watched([&] { outputs = forward(set); }, set.called ? 1 : 0);
+    watched([&] { outputs = forward(set, inputs); }, set.called ? 1 : 0);
     python_.skip_launches(false);
   }
   settle();
@@ -233,7 +238,7 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body,
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
   const auto call = [&] {
-    outputs = forward(set);
+    outputs = forward(set, inputs_of(set));
     // Work on streams of its own belongs to the time.
     device_->synchronize();
   };
@@ -305,19 +310,35 @@ std::vector<ptx::Region> ModuleCandidate::regions() const {
   return regions;
 }
 
-void ModuleCandidate::restore_state(ModuleSet& set) {
+void ModuleCandidate::restore_state(ModuleSet& set, bool goes_on) {
   const at::NoGradGuard no_grad;
-  for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
+  if (!goes_on) {
+    if (set.kept) embedded_module("model_state").attr("restore")(set.kept);
+    for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
+  }
   // It may write to those that the reference writes to.
   for (const auto& [tensor, copy] : set.works)
     if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput)
       device_->copy(copy.data(), set.sources.at(tensor).data(), copy.size_bytes());
 }
 
-void ModuleCandidate::restore(ModuleSet& set) {
+void ModuleCandidate::restore(ModuleSet& set, bool goes_on) {
   for (const auto& [tensor, buffer] : set.works)
     device_->fill(buffer.data(), kPoison, buffer.size_bytes());
-  restore_state(set);
+  restore_state(set, goes_on);
+}
+
+std::vector<at::Tensor> ModuleCandidate::inputs_to_keep(const ModuleSet& set) const {
+  auto inputs = inputs_of(set);
+  if (!set.kept) return inputs;
+  std::size_t next = 0;
+  for (const auto& argument : job_.module.arguments)
+    if (const auto* index = std::get_if<std::size_t>(&argument)) {
+      at::Tensor& input = inputs[next++];
+      // What the reference writes to is looked at where it is.
+      if (!set.works.contains(*index)) input = input.clone();
+    }
+  return inputs;
 }
 
 std::vector<at::Tensor> ModuleCandidate::inputs_of(const ModuleSet& set) const {
@@ -341,8 +362,9 @@ py::list ModuleCandidate::arguments(const std::vector<at::Tensor>& inputs) const
   return arguments;
 }
 
-std::vector<at::Tensor> ModuleCandidate::forward(ModuleSet& set) {
-  auto outputs = python_.call(set.model, arguments(inputs_of(set)));
+std::vector<at::Tensor> ModuleCandidate::forward(ModuleSet& set,
+                                                 const std::vector<at::Tensor>& inputs) {
+  auto outputs = python_.call(set.model, arguments(inputs));
   check_outputs(outputs);
   return outputs;
 }

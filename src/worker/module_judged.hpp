@@ -25,6 +25,9 @@ struct ModuleSet {
   std::map<std::size_t, at::Tensor> state;
   bool is_as_built = false;
   bool called = false;  ///< so that what its first call packs is packed
+  /// The model's attributes as it was built, which each call is to find; null where the reference
+  /// keeps no state in its own.
+  pybind11::object kept;
 };
 
 /// A module candidate by kbench's rules: a model per set, with the judge's weights.
@@ -47,11 +50,14 @@ class ModuleCandidate : public JudgedCandidate {
   ModuleSet& set(std::uint32_t index) { return sets_.at(index); }
   /// Its tensor inputs as they are shared, which it cannot write to.
   std::vector<at::Tensor> inputs_of(const ModuleSet& set) const;
+  /// The same, as copies of its own if it may keep them: the next call's inputs come to the same
+  /// memory.
+  std::vector<at::Tensor> inputs_to_keep(const ModuleSet& set) const;
   /// The arguments of forward with these inputs.
   pybind11::list arguments(const std::vector<at::Tensor>& inputs) const;
-  /// Outputs poisoned, buffers of the model that are not its own as they were.
-  void restore_state(ModuleSet& set);
-  void restore(ModuleSet& set);
+  /// Outputs poisoned, buffers of the model that are not its own as they were, unless it `goes_on`.
+  void restore_state(ModuleSet& set, bool goes_on = false);
+  void restore(ModuleSet& set, bool goes_on = false);
   /// Throws where outputs are not of the reference's shapes and types.
   void check_outputs(const std::vector<at::Tensor>& outputs) const;
   /// Copies what a call returned to where the judge looks.
@@ -81,7 +87,7 @@ class ModuleCandidate : public JudgedCandidate {
   void place_weights(ModuleSet& set, bool as_built);
   /// What kernels of extensions may touch: the sets' tensors, and all memory of torch.
   std::vector<ptx::Region> regions() const;
-  std::vector<at::Tensor> forward(ModuleSet& set);
+  std::vector<at::Tensor> forward(ModuleSet& set, const std::vector<at::Tensor>& inputs);
   std::size_t bytes_of(BoundTensor::Role role) const;
   /// Of inputs and the model's state, which a call has to read.
   std::size_t read_bytes() const;

@@ -30,8 +30,25 @@ def _in_type(value, dtype):
     return value
 
 
-def _outputs_in(dtype, model, inputs):
-    """The outputs of one call in that type, or one line on why the model has no such path.
+def _cast(value, dtype):
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.to(dtype)
+    if type(value) in (list, tuple):
+        return type(value)(_cast(item, dtype) for item in value)
+    return value
+
+
+def _cast_attributes(model, dtype):
+    """Tensors that are neither parameters nor buffers, as a state that a call leaves."""
+    for module in model.modules():
+        for name, value in vars(module).items():
+            if not name.startswith("_"):
+                vars(module)[name] = _cast(value, dtype)
+
+
+def _outputs_in(dtype, model, inputs, earlier=()):
+    """The outputs of one call in that type, after calls on `earlier`, or one line on why the model
+    has no such path.
 
     Neither model nor inputs nor torch's generators change. What forward makes itself (the first
     state of an LSTM, a mask) is of that type, too, unless it names another one.
@@ -42,6 +59,9 @@ def _outputs_in(dtype, model, inputs):
         with torch.random.fork_rng(devices=devices), torch.no_grad():
             torch.set_default_dtype(dtype)
             copied = _CASTS[dtype](copy.deepcopy(model))
+            _cast_attributes(copied, dtype)
+            for arguments in earlier:
+                copied(*[_in_type(item, dtype) for item in arguments])
             return outputs_of(copied(*[_in_type(item, dtype) for item in inputs]))
     except Exception as error:  # whatever has no such path, or no room for it
         gc.collect()
@@ -52,9 +72,10 @@ def _outputs_in(dtype, model, inputs):
         torch.set_default_dtype(default)
 
 
-def outputs(model, inputs):
-    """The outputs of one call in double precision, or None where the model has no such path."""
-    found = _outputs_in(torch.float64, model, inputs)
+def outputs(model, inputs, earlier=()):
+    """The outputs of one call in double precision, after calls on `earlier`, or None where the model
+    has no such path."""
+    found = _outputs_in(torch.float64, model, inputs, earlier)
     return None if isinstance(found, str) else found
 
 

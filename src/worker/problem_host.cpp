@@ -233,10 +233,14 @@ std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
   return outputs;
 }
 
-std::vector<at::Tensor> ProblemHost::exact_outputs(const py::object& model,
-                                                   const std::vector<py::object>& arguments) {
+std::vector<at::Tensor> ProblemHost::exact_outputs(
+    const py::object& model, const std::vector<py::object>& arguments,
+    const std::vector<std::vector<py::object>>& earlier) {
   std::vector<at::Tensor> outputs;
-  const auto found = call_in(embedded_module("oracle"), "outputs", model, python_list(arguments));
+  py::list calls;
+  for (const auto& of_call : earlier) calls.append(python_list(of_call));
+  const auto found =
+      call_in(embedded_module("oracle"), "outputs", model, python_list(arguments), calls);
   if (found.is_none()) return outputs;
   for (const auto& item : found.cast<py::list>()) outputs.push_back(item.cast<at::Tensor>());
   return outputs;
@@ -293,6 +297,23 @@ py::object ProblemHost::captured(const std::vector<py::object>& models,
   py::list lists;
   for (const auto& of_call : arguments) lists.append(python_list(of_call));
   return call("captured", python_list(models), lists);
+}
+
+py::object ProblemHost::trace(const py::object& model) {
+  return call_in(embedded_module("model_state"), "trace", model, module_);
+}
+
+std::vector<std::string> ProblemHost::changed(const py::object& before, const py::object& model) {
+  return call_in(embedded_module("model_state"), "changed", before, model, module_)
+      .cast<std::vector<std::string>>();
+}
+
+py::object ProblemHost::keep_state(const py::object& model) {
+  return call_in(embedded_module("model_state"), "keep", model);
+}
+
+void restore_model(const py::object& kept) {
+  call_in(embedded_module("model_state"), "restore", kept);
 }
 
 void ProblemHost::reseed(std::uint64_t seed) { call("reseed", seed); }

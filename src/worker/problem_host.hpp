@@ -72,9 +72,11 @@ class ProblemHost {
   /// One call of the reference; `arguments` as forward takes them.
   std::vector<at::Tensor> forward(const pybind11::object& model,
                                   const std::vector<pybind11::object>& arguments);
-  /// The same in double precision; empty where it cannot be had. Changes nothing.
-  std::vector<at::Tensor> exact_outputs(const pybind11::object& model,
-                                        const std::vector<pybind11::object>& arguments);
+  /// The same in double precision, after calls on `earlier`; empty where it cannot be had. Changes
+  /// nothing.
+  std::vector<at::Tensor> exact_outputs(
+      const pybind11::object& model, const std::vector<pybind11::object>& arguments,
+      const std::vector<std::vector<pybind11::object>>& earlier = {});
   /// Indices that a candidate gave as output `number`, with those of `expected` in place of such
   /// that name elements as good as those do; changes what the reference writes.
   at::Tensor without_ties(const pybind11::object& model,
@@ -101,6 +103,12 @@ class ProblemHost {
   /// Called without arguments, a call of each model on arguments of its own, as one CUDA graph.
   pybind11::object captured(const std::vector<pybind11::object>& models,
                             const std::vector<std::vector<pybind11::object>>& arguments);
+  /// What changed() needs to know of a model and the problem's file from before a call.
+  pybind11::object trace(const pybind11::object& model);
+  /// Names of attributes and of what stands in the file that have changed since.
+  std::vector<std::string> changed(const pybind11::object& before, const pybind11::object& model);
+  /// What a model holds besides its parameters, as it was built; see restore_model().
+  pybind11::object keep_state(const pybind11::object& model);
   /// Sets the state of all of Python's and torch's random generators.
   void reseed(std::uint64_t seed);
 
@@ -124,6 +132,9 @@ class ProblemHost {
   pybind11::object module_;
   bool returns_sequence_ = false;  ///< by the last call of forward
 };
+
+/// Puts back what keep_state() has of a model (model_state.py). Throws ProblemFailure.
+void restore_model(const pybind11::object& kept);
 
 /// Names of the families of inputs (input_families.py), in their order.
 std::vector<std::string> input_families();

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// References that keep state from call to call in attributes of their model: both sides begin each
+// compared call where the model was built, and are asked several calls in a row.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Stateful : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string_view(KBENCH_TEST_DEVICE) == "cuda" && !have_gpu())
+      GTEST_SKIP() << "no GPU on this machine";
+  }
+};
+
+/// A class with these bodies, indented as they stand.
+std::string class_of(const std::string& name, const std::string& init, const std::string& forward) {
+  return "class " + name + "(nn.Module):\n    def __init__(self):\n        super().__init__()\n" +
+         init + "\n    def forward(self, x):\n" + forward + "\n\n";
+}
+
+std::string file_of(const std::string& classes, const std::string& before = "") {
+  return "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n" + before +
+         classes +
+         "\ndef get_inputs():\n    return [torch.randn(8, 16)]\n"
+         "\ndef get_init_inputs():\n    return []\n";
+}
+
+/// A problem, and its answers with what becomes of them: an outcome, or outcome and cause.
+struct Case {
+  std::string problem;
+  std::map<std::string, std::pair<std::string, std::string>> answers;
+  std::string message = "";  ///< part of each wrong one's
+};
+
+void judge(const Case& one) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Kept.py", one.problem);
+  for (const auto& [name, answer] : one.answers)
+    folder.write("candidates/me/1_Kept/" + name, answer.second);
+  const auto records = judge_folder(folder, {}, KBENCH_TEST_DEVICE);
+  EXPECT_EQ(records.size(), one.answers.size());
+  for (const auto& [id, record] : records) {
+    const auto& expected = one.answers.at(std::filesystem::path(id).filename().string()).first;
+    const std::string cause = expected.find(' ') == std::string::npos ? "" : " " + record.cause;
+    EXPECT_EQ(std::string(to_string(record.outcome)) + cause, expected)
+        << id << ": " << record.message;
+    if (expected != "correct") {
+      EXPECT_THAT(record.message, HasSubstr(one.message)) << id;
+    }
+  }
+}
+
+const std::string kLayer = "        self.l = nn.Linear(16, 16)\n";
+
+TEST_F(Stateful, ATensorThatEachCallReplaces) {
+  const std::string init = kLayer + "        self.h = None\n";
+  const std::string begin = "        if self.h is None: self.h = torch.zeros_like(x)\n";
+  const std::string forward =
+      begin + "        self.h = torch.tanh(self.l(x + self.h))\n        return self.h\n";
+  const auto module = [&](const std::string& in_init, const std::string& in_forward) {
+    return file_of(class_of("ModelNew", in_init, in_forward));
+  };
+  const std::string by_function =
+      begin +
+      "        self.h = torch.tanh(F.linear(x + self.h, self.l.weight, self.l.bias))\n"
+      "        return self.h.clone()\n";
+  const std::string in_place = "        self.h.copy_(torch.tanh(self.l(x + self.h)))\n";
+  const std::string kernel =
+      "__global__ void f(const float* x, float* y, int n) {\n"
+      "  int i = threadIdx.x; if (i < n) y[i] = x[i];\n}\n";
+  judge({file_of(class_of("Model", init, forward)),
+         {{"same.py", {"correct", module(init, forward)}},
+          {"by_function.py", {"correct", module(init, by_function)}},
+          {"in_place.py", {"correct", module(init, begin + in_place + "        return self.h\n")}},
+          {"in_a_buffer.py",
+           {"correct", module(kLayer + "        self.register_buffer('h', torch.zeros(8, 16), "
+                                       "persistent=False)\n",
+                              in_place + "        return self.h\n")}},
+          {"ignored.py",
+           {"mismatch state_not_kept", module(kLayer, "        return torch.tanh(self.l(x))\n")}},
+          {"half_kept.py",
+           {"mismatch state_not_kept",
+            module(init, begin + "        self.h = torch.tanh(self.l(x + 0.5 * self.h))\n"
+                                 "        return self.h\n")}},
+          {"wrong_at_once.py",
+           {"mismatch wrong_values",
+            module(init, begin + "        self.h = torch.tanh(self.l(x + self.h)) + 0.1\n"
+                                 "        return self.h\n")}},
+          {"kernel.cu",
+           {"unsupported stateful_reference",
+            "//@ dims x[M, N]\n//@ out y like x\n"
+            "//@ f<<<1, 128>>>(x, y, M * N)\n" +
+                kernel}},
+          {"extension.cu",
+           {"unsupported stateful_reference",
+            "#include <torch/extension.h>\n" + kernel +
+                "torch::Tensor forward(torch::Tensor x) {\n  auto y = torch::empty_like(x);\n"
+                "  f<<<1, 128>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());\n"
+                "  return y;\n}\n"}}},
+         ""});
+}
+
+TEST_F(Stateful, ABufferThatEachCallReplaces) {
+  const std::string init = kLayer + "        self.register_buffer('h', torch.zeros(8, 16))\n";
+  const std::string forward =
+      "        self.h = torch.tanh(self.l(x + self.h))\n        return self.h * 2\n";
+  judge({file_of(class_of("Model", init, forward)),
+         {{"same.py", {"correct", file_of(class_of("ModelNew", init, forward))}},
+          {"frozen.py",
+           {"mismatch state_not_kept",
+            file_of(class_of("ModelNew", init,
+                             "        return torch.tanh(self.l(x + self.h)) * 2\n"))}}},
+         "self.h"});
+}
+
+TEST_F(Stateful, ACounter) {
+  const std::string init = "        self.calls = 0\n";
+  const std::string count = "        self.calls += 1\n";
+  judge(
+      {file_of(class_of("Model", init, count + "        return x * self.calls\n")),
+       {{"same.py",
+         {"correct",
+          file_of(class_of("ModelNew", init, count + "        return x * self.calls\n"))}},
+        {"once.py",
+         {"mismatch state_not_kept",
+          file_of(class_of("ModelNew", init, "        return x * 1\n"))}},
+        // Its own counter is one of all calls, whichever model they are of.
+        {"of_the_file.py",
+         {"mismatch wrong_values",
+          file_of(class_of("ModelNew", "",
+                           "        global calls\n        calls += 1\n        return x * calls\n"),
+                  "calls = 0\n")}}}});
+}
+
+TEST_F(Stateful, AListOfPastInputs) {
+  const std::string init = "        self.past = []\n";
+  const std::string keep = "        self.past.append(x)\n";
+  const std::string mean = "        return torch.stack(self.past).mean(0)\n";
+  judge(
+      {file_of(class_of("Model", init, keep + mean)),
+       {{"same.py", {"correct", file_of(class_of("ModelNew", init, keep + mean))}},
+        {"sum.py",
+         {"correct", file_of(class_of("ModelNew", "        self.sum, self.n = 0, 0\n",
+                                      "        self.sum = self.sum + x\n        self.n += 1\n"
+                                      "        return self.sum / self.n\n"))}},
+        // Asked twice with the same inputs it would be right.
+        {"last.py",
+         {"mismatch state_not_kept", file_of(class_of("ModelNew", "", "        return x + 0\n"))}}},
+       "self.past"});
+}
+
+/// With the inputs of before it would give the answer of before.
+TEST_F(Stateful, WhatOtherInputsAloneShow) {
+  const std::string init = "        self.most = None\n";
+  const std::string forward =
+      "        most = x.abs().max()\n"
+      "        self.most = most if self.most is None else torch.maximum(self.most, most)\n"
+      "        return x / self.most\n";
+  judge({file_of(class_of("Model", init, forward)),
+         {{"same.py", {"correct", file_of(class_of("ModelNew", init, forward))}},
+          {"own.py",
+           {"mismatch state_not_kept",
+            file_of(class_of("ModelNew", "", "        return x / x.abs().max()\n"))}}},
+         "self.most"});
+}
+
+/// What it does in timed calls is compared as well: there it must not go on with what it has.
+TEST_F(Stateful, TimedCallsAreNoOther) {
+  const std::string init = kLayer + "        self.h = None\n";
+  const std::string begin = "        if self.h is None: self.h = torch.zeros_like(x)\n";
+  const std::string forward =
+      begin + "        self.h = torch.tanh(self.l(x + self.h))\n        return self.h\n";
+  const TempFolder folder;
+  folder.write("set/level1/1_Kept.py", file_of(class_of("Model", init, forward)));
+  // By the tenth call the trials are over.
+  folder.write("candidates/me/1_Kept/late.py",
+               file_of(class_of("ModelNew", init,
+                                "        COUNT.append(1)\n"
+                                "        if len(COUNT) > 10: return LAST[0].clone()\n" +
+                                    begin +
+                                    "        self.h = torch.tanh(self.l(x + self.h))\n"
+                                    "        LAST[:] = [self.h]\n        return self.h\n"),
+                       "COUNT, LAST = [], []\n"));
+  for (const auto& [id, record] :
+       judge_folder(folder, {"--trials", "2", "--no-families"}, KBENCH_TEST_DEVICE))
+    EXPECT_NE(record.outcome, Outcome::kCorrect) << id;
+}
+
+/// Neither a cache nor a note makes a reference stateful: a kernel answers it.
+TEST_F(Stateful, NotWhatOnlyRemembers) {
+  const std::string kernel =
+      "//@ dims x[M, N]\n//@ out y like x\n//@ twice<<<1, 128>>>(x, y, M * N)\n"
+      "__global__ void twice(const float* x, float* y, int n) {\n"
+      "  int i = threadIdx.x; if (i < n) y[i] = 2.0f * x[i];\n}\n";
+  judge({file_of(class_of("Model", "        self.two = None\n",
+                          "        if self.two is None: self.two = torch.full_like(x, 2)\n"
+                          "        self.noted = x * self.two\n"
+                          "        return self.noted\n")),
+         {{"kernel.cu", {"correct", kernel}}}});
+}
+
+TEST_F(Stateful, WhatCannotBeJudgedSaysWhy) {
+  const std::string same = file_of(class_of("ModelNew", "", "        return x * 2\n"));
+  judge({file_of(class_of("Model", "", "        return x + torch.rand_like(x)\n")),
+         {{"a.py", {"problem_failure random_reference", same}}},
+         "random reference"});
+  judge({file_of(class_of("Model", "",
+                          "        global calls\n        calls += 1\n        return x * calls\n"),
+                 "calls = 0\n"),
+         {{"a.py", {"problem_failure stateful_reference", same}}},
+         "(calls)"});
+  judge({file_of(class_of("Model", "        self.l = None\n\n    calls = 0\n",
+                          "        Model.calls += 1\n        return x * Model.calls\n")),
+         {{"a.py", {"problem_failure stateful_reference", same}}},
+         "(Model.calls)"});
+  judge({file_of(class_of("Model", "        self.rows = (row for row in range(1, 10**6))\n",
+                          "        return x * next(self.rows)\n")),
+         {{"a.py", {"problem_failure stateful_reference", same}}},
+         "cannot be put back"});
+}
+
+}  // namespace
+}  // namespace kbench::test
