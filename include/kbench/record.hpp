@@ -226,11 +226,18 @@ struct Record {
   MaybeNumber allclose_at = {};
   /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
   std::string reused_from;
+  /// Names of the trivial answers that pass the whole check of its problem; empty: each is caught;
+  /// nothing where nobody asked.
+  std::optional<std::vector<std::string>> degenerate_problem;
   std::vector<Finding> findings;         ///< the first few
   std::uint64_t findings_count = 0;      ///< with those that are not here
   std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches
   std::optional<TimeEstimate> estimate;  ///< `--profile`: for the GPU that was asked for
 };
+
+/// Whether no kernel and no operator that computes was seen in the calls that were looked at. Only
+/// kbench's own judge looks.
+bool computes_nothing(const Record& record);
 
 /// The identity of a verdict, used by --resume: a digest of (model, problem, sample, precision,
 /// device model, torch, hashes of problem, candidate, options and judge, and the judge's name).

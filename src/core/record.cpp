@@ -101,6 +101,7 @@ void write_observations(const Record& record, json& line) {
     if (findings.size() == kRecordFindings) break;
     findings.push_back(to_json(finding));
   }
+  if (const auto& names = record.degenerate_problem) line["degenerate_problem"] = *names;
   json profile;
   for (const KernelProfile& kernel : record.profile) profile.push_back(to_json(kernel));
   if (!record.weights.empty()) {
@@ -130,6 +131,10 @@ json to_json(const Finding& finding) {
 }
 
 bool Timing::is_bounded() const { return trust == "self_reported" && !bounds.empty(); }
+
+bool computes_nothing(const Record& record) {
+  return record.kernel_class == "none" && record.judge == kOwnJudge;
+}
 
 std::string record_key(const Record& record) {
   Sha256 hash;
@@ -180,6 +185,7 @@ json to_json(const Record& record) {
                {"timing", nullptr},
                {"details", nullptr},
                {"reused_from", text_or_null(record.reused_from)},
+               {"degenerate_problem", nullptr},
                {"correctness", json::array()},
                {"speedup", json::array()}};
   if (record.shrunk) line["shrunk"] = to_json(*record.shrunk);

@@ -178,6 +178,11 @@ void read_observations(const Fields& fields, Trials kept, Record& record) {
     for (const JsonView name : fields.array("unplaced"))
       record.unplaced.emplace_back(Fields::text_of(name, "unplaced"));
   }
+  if (fields.maybe("degenerate_problem")) {
+    auto& names = record.degenerate_problem.emplace();
+    for (const JsonView name : fields.array("degenerate_problem"))
+      names.emplace_back(Fields::text_of(name, "degenerate_problem"));
+  }
   if (fields.maybe("profile")) {
     const JsonView profile = fields.array("profile");
     record.left.profile = kept != Trials::kAll && profile.size() > 0;

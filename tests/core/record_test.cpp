@@ -165,6 +165,30 @@ TEST(Record, SaysWhoseVerdictItTookOver) {
   EXPECT_EQ(record_from_json(line).reused_from, "");
 }
 
+TEST(Record, SaysWhichTrivialAnswersPassTheCheckOfItsProblem) {
+  using Names = std::vector<std::string>;
+  Record record = samples::correct();
+  EXPECT_TRUE(to_json(record).at("degenerate_problem").is_null());
+  for (const Names& names : {Names{}, Names{"constant", "zeros"}}) {
+    record.degenerate_problem = names;
+    EXPECT_EQ(record_from_json(to_json(record)).degenerate_problem, names);
+  }
+  json line = to_json(record);
+  line["degenerate_problem"] = "zeros";
+  EXPECT_THROW(record_from_json(line), Error);
+  line.erase("degenerate_problem");  // as in older files
+  EXPECT_EQ(record_from_json(line).degenerate_problem, std::nullopt);
+}
+
+TEST(Record, WhoComputesNothingIsKnownOfKbenchsOwnJudgeAlone) {
+  Record record = samples::correct();
+  EXPECT_FALSE(computes_nothing(record));
+  record.kernel_class = "none";
+  EXPECT_TRUE(computes_nothing(record));
+  record.judge = kCompatJudge;
+  EXPECT_FALSE(computes_nothing(record));
+}
+
 TEST(Record, FaultyFindingsAndProfilesAreNamed) {
   const auto with = [](const char* field, const char* inner, const json& value) {
     json line = to_json(samples::observed());
