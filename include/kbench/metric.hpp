@@ -23,6 +23,9 @@ struct Estimate {
 /// What became of one planned sample, as far as metrics look at it.
 struct SampleResult {
   bool correct = false;  ///< false where there is no record
+  /// Something was seen to compute. A sample that is correct without it is right, and has no
+  /// speedup that counts: not for any p above 0, nor in a mean.
+  bool computes = true;
   /// Class own: only its own kernels ran; nothing where nobody looked (KernelBench does not).
   std::optional<bool> own = false;
   std::optional<double> speedup,
@@ -39,8 +42,9 @@ struct ProblemSamples {
   bool first_excluded = false;        ///< the first planned sample is not among them
 };
 
-/// fast_p: share of problems whose first sample is correct and has a speedup > p; p = 0 is
-/// correctness. A problem whose first sample is excluded is left out, never replaced by the second.
+/// fast_p: share of problems whose first sample is correct and has a speedup > p that counts; p = 0
+/// is correctness. A problem whose first sample is excluded is left out, never replaced by the
+/// second.
 Estimate fast_p(std::span<const ProblemSamples> problems, double p);
 /// fast_p@ci: fast_p where the lower end of the speedup's interval has to exceed p. No value where
 /// there are speedups and none has an interval.

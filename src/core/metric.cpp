@@ -113,8 +113,13 @@ bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(con
 
 bool exceeds(const std::optional<double>& speedup, double p) { return speedup && *speedup > p; }
 
+/// Whether it is right, and has a speedup above p that counts.
+bool earns(const SampleResult& sample, double p) {
+  return sample.correct && sample.computes && exceeds(sample.speedup, p);
+}
+
 bool fast(const SampleResult& sample, double p) {
-  return sample.correct && (p <= 0 || exceeds(sample.speedup, p));
+  return p <= 0 ? sample.correct : earns(sample, p);
 }
 
 /// 1 − C(n−c, k)/C(n, k), as a product of factors near one, so that nothing overflows.
@@ -185,7 +190,7 @@ Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p) {
                    [](const SampleResult& sample) { return sample.speedup_lo.has_value(); }))
     return none("the speedups have no intervals");
   return share_of_firsts(problems, [p](const SampleResult& sample) {
-    return sample.correct && (p <= 0 || exceeds(sample.speedup_lo, p));
+    return sample.correct && (p <= 0 || (sample.computes && exceeds(sample.speedup_lo, p)));
   });
 }
 
@@ -214,7 +219,7 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
     if (problem.first_excluded || problem.samples.empty()) continue;
     const SampleResult& first = problem.samples[0];
     // Problems without a speedup stay among the terms: how many there are is itself uncertain.
-    if (first.correct && exceeds(first.speedup, 0)) {
+    if (earns(first, 0)) {
       terms.push_back({.numerator = std::log(*first.speedup)});
       ++mean.count;
     } else {
@@ -235,7 +240,7 @@ Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems) {
   for (const ProblemSamples& problem : problems) {
     if (problem.first_excluded || problem.samples.empty()) continue;
     const SampleResult& first = problem.samples[0];
-    const bool counts = first.correct && exceeds(first.speedup, 0);
+    const bool counts = earns(first, 0);
     any = any || counts;
     terms.push_back({.numerator = counts ? std::log(*first.speedup) : 0});
   }
@@ -254,7 +259,7 @@ Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
     std::vector<double> logs;
     for (const SampleResult& sample : problem.samples) {
       any = any || (sample.correct && sample.speedup);
-      logs.push_back(sample.correct && exceeds(sample.speedup, 1) ? std::log(*sample.speedup) : 0);
+      logs.push_back(earns(sample, 1) ? std::log(*sample.speedup) : 0);
     }
     terms.push_back({.numerator = expected_best(std::move(logs), draws)});
   }

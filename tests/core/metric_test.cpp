@@ -51,6 +51,23 @@ TEST(FastP, IsStrictAndLooksAtFirstSamplesOnly) {
   EXPECT_DOUBLE_EQ(*fast_p(problems, 2).value, 0.0);
 }
 
+TEST(FastP, ASpeedupOfWhatComputesNothingCountsForNoPAboveZero) {
+  SampleResult nothing = right(9.0, 0.1);
+  nothing.computes = false;
+  const std::vector<ProblemSamples> problems = {problem("a", {nothing}),
+                                                problem("b", {right(2.0)})};
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 0).value, 1.0);
+  EXPECT_DOUBLE_EQ(*fast_p(problems, 0.5).value, 0.5);
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 0).value, 1.0);
+  EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 1).value, 0.5);
+  EXPECT_DOUBLE_EQ(*fast_p_at_k(problems, 1, 1).value, 0.5);
+  EXPECT_DOUBLE_EQ(*pass_at_k(problems, 1).value, 1.0);
+  EXPECT_EQ(geometric_mean(problems).count, 1);
+  EXPECT_NEAR(*geometric_mean(problems).estimate.value, 2.0, 1e-12);
+  EXPECT_NEAR(*geometric_mean_of_all(problems).value, std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR(*best_of_k(problems, 1).value, std::sqrt(2.0), 1e-12);
+}
+
 TEST(FastP, AProblemWithoutItsFirstSampleIsLeftOut) {
   std::vector<ProblemSamples> problems = {problem("a", {right(2.0)}), problem("b", {right(3.0)})};
   problems[1].first_excluded = true;
