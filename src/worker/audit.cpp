@@ -55,12 +55,14 @@ Audit::Audit(JudgedProblem& problem, const std::vector<std::string>& names) : pr
 
 bool Audit::any_open() const { return std::ranges::any_of(held_, &Held::open); }
 
-void Audit::run() {
-  look_at_other_draws();
+void Audit::run(const std::vector<std::string>& families) {
+  if (std::ranges::any_of(
+          held_, [](const Held& held) { return held.row->made_of == MadeOf::kOtherDraws; }))
+    look_at_other_draws();
   const auto trials = static_cast<std::uint32_t>(problem_.options().trials);
   for (std::uint32_t trial = 0; trial < trials && any_open(); ++trial) run_trial(trial);
   if (!any_open()) return;
-  for (const std::string& family : problem_.families())
+  for (const std::string& family : families)
     if (any_open()) run_family(family);
   problem_.leave_families(kSlot);
 }
@@ -147,7 +149,7 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
   std::map<std::string, AuditAnswer> answers;
   {
     Audit asked(*problem, names);
-    asked.run();
+    asked.run(problem->families());
     answers = asked.answers();
   }
   std::erase_if(names,
@@ -162,7 +164,7 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
   try {
     problem.emplace(std::move(*whole));
     Audit asked(*problem, names);
-    asked.run();
+    asked.run(problem->families());
     for (const auto& [name, answer] : asked.answers())
       if (!answer.caught_by.empty()) answers[name].would_be_caught_by = family_of(answer.caught_by);
   } catch (const ProblemFailure& failure) {

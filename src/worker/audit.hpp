@@ -20,7 +20,8 @@ class Audit {
   /// `names` are those of the answers that are asked for.
   Audit(JudgedProblem& problem, const std::vector<std::string>& names);
 
-  void run();
+  /// Asks in all trials, and then with these families of inputs.
+  void run(const std::vector<std::string>& families);
   /// How each fared. Where it passes, what would catch it is not known yet.
   const std::map<std::string, AuditAnswer>& answers() const { return answers_; }
 

@@ -10,6 +10,7 @@
 #include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/audit.hpp"
+#include "worker/degenerate.hpp"
 #include "worker/evaluation.hpp"
 
 namespace kbench::worker {
@@ -111,10 +112,14 @@ class Judge {
     JudgeOptions options = judge_options_from_json(request);
     if (!fds.empty()) options.kernels = read_whole(fds.front().value());
     problem_.emplace(std::move(options));
+    json passing;
+    if (request.at("ask_trivial").get<bool>())
+      if (auto names = passing_trivial_answers(*problem_)) passing = std::move(*names);
     send(MessageType::kProblemReady, {{"signature", to_json(problem_->signature())},
                                       {"reference_ms", problem_->reference_ms()},
                                       {"reusable", problem_->leaves_no_trace()},
-                                      {"sets", problem_->resident()}});
+                                      {"sets", problem_->resident()},
+                                      {"trivial_answers", std::move(passing)}});
   }
 
   /// Of the device's memory; 0 where it cannot be told.

@@ -229,6 +229,7 @@ std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
 
 std::map<std::string, std::string> JudgedProblem::families_left_out() const {
   std::map<std::string, std::string> reasons;
+  if (families().empty()) return reasons;
   for (const auto& [name, family] : families_)
     if (!family.why_not.empty()) reasons[name] = family.why_not;
   for (const auto& name : no_room_) reasons[name] = "there was no room for it in memory";

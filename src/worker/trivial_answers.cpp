@@ -37,20 +37,6 @@ Given ones(const Known& known) {
   });
 }
 
-/// The first input of an output's type and shape, else of its type and number of elements.
-const at::Tensor* input_for(const InputSet& set, const at::Tensor& output) {
-  const auto first = [&](const auto& fits) -> const at::Tensor* {
-    for (const Slot& slot : set.inputs())
-      if (slot.source_view.scalar_type() == output.scalar_type() && fits(slot.source_view))
-        return &slot.source_view;
-    return nullptr;
-  };
-  const auto* same =
-      first([&](const at::Tensor& input) { return input.sizes() == output.sizes(); });
-  if (same != nullptr) return same;
-  return first([&](const at::Tensor& input) { return input.numel() == output.numel(); });
-}
-
 Given input(const Known& known) {
   std::vector<at::Tensor> outputs;
   for (const at::Tensor& output : known.set.expected()) {
@@ -95,17 +81,30 @@ Given half_precision(const Known& known) {
 }
 
 constexpr std::array kAnswers = {
-    TrivialAnswer{"zeros", zeros},
-    TrivialAnswer{"ones", ones},
-    TrivialAnswer{"input", input},
-    TrivialAnswer{"constant", constant},
-    TrivialAnswer{"mean_of_another_draw", mean_of_another_draw},
-    TrivialAnswer{"first_output", first_output},
-    TrivialAnswer{"half_precision", half_precision},
+    TrivialAnswer{"zeros", MadeOf::kNothing, zeros},
+    TrivialAnswer{"ones", MadeOf::kNothing, ones},
+    TrivialAnswer{"input", MadeOf::kInputs, input},
+    TrivialAnswer{"constant", MadeOf::kOtherDraws, constant},
+    TrivialAnswer{"mean_of_another_draw", MadeOf::kOtherDraws, mean_of_another_draw},
+    TrivialAnswer{"first_output", MadeOf::kFirstTrial, first_output},
+    TrivialAnswer{"half_precision", MadeOf::kReference, half_precision},
 };
 
 }  // namespace
 
 std::span<const TrivialAnswer> trivial_answers() { return kAnswers; }
+
+const at::Tensor* input_for(const InputSet& set, const at::Tensor& output) {
+  const auto first = [&](const auto& fits) -> const at::Tensor* {
+    for (const Slot& slot : set.inputs())
+      if (slot.source_view.scalar_type() == output.scalar_type() && fits(slot.source_view))
+        return &slot.source_view;
+    return nullptr;
+  };
+  const auto* same =
+      first([&](const at::Tensor& input) { return input.sizes() == output.sizes(); });
+  if (same != nullptr) return same;
+  return first([&](const at::Tensor& input) { return input.numel() == output.numel(); });
+}
 
 }  // namespace kbench::worker

@@ -28,12 +28,26 @@ struct Known {
 /// that says why the problem has no such answer.
 using Given = std::variant<std::vector<at::Tensor>, std::string>;
 
+/// What a trivial answer is made of.
+enum class MadeOf {
+  kNothing,     ///< numbers that are the same for every problem
+  kOtherDraws,  ///< Known::means
+  kFirstTrial,  ///< Known::first
+  kInputs,      ///< the inputs that are asked with
+  kReference,   ///< the reference, called in another way: such an answer does compute
+};
+
 /// An answer that computes nothing, or little, of what a problem asks. To add one: the function,
 /// and a row in trivial_answers.cpp.
 struct TrivialAnswer {
   std::string_view name;
+  MadeOf made_of;
   Given (*give)(const Known& known);
 };
 std::span<const TrivialAnswer> trivial_answers();
+
+/// What `input` gives for an output: the first input of its type and shape, else of its type and
+/// number of elements; null if there is none.
+const at::Tensor* input_for(const InputSet& set, const at::Tensor& output);
 
 }  // namespace kbench::worker
