@@ -58,6 +58,11 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
   options_hash =
       sha256_hex(run::options_json(options).dump() +
                  (options.seed ? std::to_string(*options.seed) : "") + options.times_hash);
+  if (!run::by_kernelbench(options))
+    trivial.emplace(installation.cache / "trivial",
+                    json{options.precision, options.trials, device_class(),
+                         installation.torch_version, run::kJudgeHash}
+                        .dump());
 }
 
 void EvalRun::Impl::open_compilers() {
@@ -113,6 +118,7 @@ void EvalRun::Impl::prepare(Prepared& prepared) {
   prepared.sizes = sizes->of(*prepared.problem).sizes;
   prepared.needed_bytes = run::needed_bytes(found);
   prepared.work = found.work;
+  prepared.output_bytes = found.output_bytes();
   if (const auto unfit = run::unfit(found, device, prepared.record.shrunk, options.shrink))
     return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, unfit->cause,
                        unfit->message);
@@ -187,6 +193,7 @@ run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
   common.baseline_cache = (installation.cache / "baselines").string();
   common.kept_judges = judges;
   common.own_kernels = own_kernels;
+  common.trivial = trivial ? &*trivial : nullptr;
   common.builder = &*builder;
   common.memory_limit_bytes = candidate_memory_bytes();
   common.cancel_fd = cancel_fd;
@@ -218,6 +225,8 @@ void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following f
 }
 
 void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
+  // Also of a candidate whose problem was opened for another one.
+  if (trivial) prepared.record.degenerate_problem = trivial->find(prepared.record.problem_hash);
   if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
   const std::lock_guard lock(sink_mutex);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();

@@ -19,6 +19,7 @@
 #include "run/judge_kernels.hpp"
 #include "run/scout.hpp"
 #include "run/size_choice.hpp"
+#include "run/trivial_passes.hpp"
 #include "run/verdicts.hpp"
 #include "run/worker_host.hpp"
 
@@ -74,6 +75,7 @@ struct EvalRun::Impl {
   std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts;
+  std::optional<run::TrivialPasses> trivial;  ///< none by KernelBench's rules
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 

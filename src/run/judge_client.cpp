@@ -103,13 +103,18 @@ std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
   struct Opened {
     Signature signature;
     bool reusable;
+    std::optional<std::vector<std::string>> trivial_answers;
   };
   auto opened = answer<Opened>(MessageType::kProblemReady, [](const json& body) {
-    return Opened{signature_from_json(body.at("signature")), body.at("reusable").get<bool>()};
+    Opened read{signature_from_json(body.at("signature")), body.at("reusable").get<bool>(), {}};
+    if (const json& names = body.at("trivial_answers"); !names.is_null())
+      read.trivial_answers = names.get<std::vector<std::string>>();
+    return read;
   });
   if (auto* fault = std::get_if<ProblemFault>(&opened)) return std::move(*fault);
   auto& found = std::get<Opened>(opened);
   reusable_ = found.reusable;
+  trivial_answers_ = std::move(found.trivial_answers);
   return std::move(found.signature);
 }
 

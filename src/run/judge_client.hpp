@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,6 +56,11 @@ class JudgeClient {
   void start_open(const nlohmann::json& problem, int kernels = -1);
   /// Waits for that; gives the signature as found on real data.
   std::variant<Signature, ProblemFault> finish_open();
+  /// The trivial answers that pass the whole check of the problem that is open; nothing where that
+  /// was not asked for (`ask_trivial`), or could not be asked in full.
+  const std::optional<std::vector<std::string>>& trivial_answers() const {
+    return trivial_answers_;
+  }
   /// Holds trivial answers against the check that its problem was opened with. After a fault it
   /// must not go on with another problem.
   std::variant<AuditedAnswers, ProblemFault> audit();
@@ -94,6 +100,7 @@ class JudgeClient {
   pid_t pid_ = -1;
   bool warming_ = false;
   bool reusable_ = false;
+  std::optional<std::vector<std::string>> trivial_answers_;
 };
 
 /// A folder that nobody else can look into, removed with all that is in it.

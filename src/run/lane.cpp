@@ -5,6 +5,7 @@
 #include "kbench/memory_file.hpp"
 #include "run/eval_options.hpp"
 #include "run/ncu.hpp"
+#include "run/trivial_passes.hpp"
 
 namespace kbench::run {
 namespace {
@@ -69,6 +70,8 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
   request["families_off"] = prepared.problem->families_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);
   request["draw_all"] = false;
+  request["ask_trivial"] = setup.trivial != nullptr && prepared.timed &&
+                           !setup.trivial->find(prepared.record.problem_hash);
   request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;
   return request;
 }
@@ -258,6 +261,8 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
            opened.failure->message);
     return true;
   }
+  if (const auto& names = opened.judge->trivial_answers(); names && setup_.trivial != nullptr)
+    setup_.trivial->keep(prepared.record.problem_hash, *names);
   if (!alone) {
     ahead_.start_candidates(following);
     ahead_.open_problem(prepared, following, kernels_fd());

@@ -13,6 +13,7 @@ namespace kbench::run {
 class DeviceTurns;
 class ExtensionBuilder;
 class SparePool;
+class TrivialPasses;
 class WorkerHost;
 struct Prepared;
 
@@ -26,10 +27,11 @@ struct LaneSetup {
   std::size_t lanes = 1;         ///< of the device
   const EvalOptions* options = nullptr;
   std::string secret;
-  std::filesystem::path kbench;  ///< the driver's own program, for another one that is watched
-  std::string baseline_cache;    ///< folder of what compilers make of references
-  OwnKernels own_kernels;        ///< for this device
-  std::size_t kept_judges = 1;   ///< references kept warm at once
+  std::filesystem::path kbench;      ///< the driver's own program, for another one that is watched
+  std::string baseline_cache;        ///< folder of what compilers make of references
+  OwnKernels own_kernels;            ///< for this device
+  TrivialPasses* trivial = nullptr;  ///< shared by all lanes; null: no problem is asked
+  std::size_t kept_judges = 1;       ///< references kept warm at once
   std::size_t memory_limit_bytes = 0;  ///< resident memory of a candidate
   int cancel_fd = -1;
 };

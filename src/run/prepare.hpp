@@ -42,6 +42,7 @@ struct Prepared {
   double call_limit_s = 0;
   std::size_t needed_bytes = 0;   ///< of the device's memory, by one input set of the problem
   std::optional<LeastWork> work;  ///< of the reference
+  std::size_t output_bytes = 0;   ///< likewise
 };
 
 /// Ends a candidate's way: sets outcome, stage, cause and message.

@@ -43,6 +43,14 @@ TEST(JudgeClient, DescribesAndOpens) {
   EXPECT_TRUE(bench.judge->healthy());
 }
 
+TEST(JudgeClient, SaysWhichTrivialAnswersPass) {
+  Bench healthy("ok"), degenerate("degenerate");
+  opened(*healthy.judge, json::object());
+  EXPECT_EQ(healthy.judge->trivial_answers(), std::nullopt);
+  opened(*degenerate.judge, json::object());
+  EXPECT_EQ(degenerate.judge->trivial_answers(), std::vector<std::string>{"zeros"});
+}
+
 TEST(JudgeClient, AProblemsOwnFailureIsAnAnswer) {
   Bench bench("fails_problem");
   const auto answer = opened(*bench.judge, json::object());
