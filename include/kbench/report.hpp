@@ -32,6 +32,8 @@ struct ReportOptions {
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
   bool quiet = false;    ///< of the console, the summary and how many failed of what
+  /// `--include-degenerate`: metrics count problems whose whole check trivial answers pass.
+  bool include_degenerate = false;
   Selection select = {};
 };
 
@@ -84,6 +86,12 @@ struct DegenerateProblem {
   std::map<std::string, AuditAnswer> answers;  ///< those that pass
 };
 
+/// A problem as it was checked.
+struct CheckedProblem {
+  Interned problem, problem_hash, precision, device, judge;
+  auto operator<=>(const CheckedProblem&) const = default;
+};
+
 /// A planned sample without a record, at one precision on one device by one judge.
 struct Unjudged {
   std::size_t entry = 0;  ///< index into RunFile::roster
@@ -93,7 +101,9 @@ struct Unjudged {
 /// A problem whose samples are in no denominator, and why.
 struct Exclusion {
   Interned problem;
+  /// Not that of its samples where the problem is `degenerate`.
   Outcome outcome = Outcome::kProblemFailure;
+  bool degenerate = false;
   Interned cause;
   std::int64_t samples = 0;
   std::string message;  ///< of the first of them
@@ -129,19 +139,22 @@ struct Report {
   /// Records of the roster, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed
-  std::vector<std::size_t> exclusions;  ///< records: problem failures, unsupported on the CPU
-  std::vector<Exclusion> excluded;      ///< the same by problem
-  std::vector<Unjudged> unjudged;       ///< planned samples without a record
-  std::vector<Metric> metrics;          ///< the columns of the summary
-  std::vector<SummaryRow> summary;      ///< per model, the best first: overall, then by level
-  std::string ranked_by;                ///< the metric of their ranks; empty: there are none
+  /// Records: problem failures, unsupported on the CPU, of problems that are `unearned`.
+  std::vector<std::size_t> exclusions;
+  std::vector<Exclusion> excluded;  ///< the same by problem
+  std::vector<Unjudged> unjudged;   ///< planned samples without a record
+  std::vector<Metric> metrics;      ///< the columns of the summary
+  std::vector<SummaryRow> summary;  ///< per model, the best first: overall, then by level
+  std::string ranked_by;            ///< the metric of their ranks; empty: there are none
   /// Per model, tag and kind of candidate, where several occur: the headline metrics alone.
   std::vector<SummaryRow> slices;
   std::vector<Metric> slice_metrics;   ///< of `slices`
   std::vector<BaselineRow> over;       ///< where there are several baselines
   std::vector<ModelPair> pairs;        ///< of the first kMostPaired models
   std::vector<FailureGroup> failures;  ///< most frequent first
-  bool audited = false;                ///< audits were given, and the summary has rows without …
+  /// Degenerate problems by their own records, and the trivial answers that pass their whole check.
+  std::map<CheckedProblem, std::vector<std::string>> unearned;
+  bool audited = false;  ///< audits were given, and the summary has rows without …
   std::vector<DegenerateProblem> degenerate;  ///< … those of them that are degenerate
 };
 

@@ -104,6 +104,8 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
   app.add_option("--plot", a.plot,
                  "folder for the main charts as SVG and PNG files (needs gnuplot)");
   add_select_option(app, a.selections);
+  app.add_flag("--include-degenerate", a.options.include_degenerate,
+               "count problems in metrics and gates whose whole check trivial answers pass");
   app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
 }
 

@@ -95,6 +95,9 @@ class Page : private ConsoleLines {
     fact("kind", to_string(record_.kind));
     fact("class", record_.outcome == Outcome::kCorrect ? record_.kernel_class.str() : "");
     fact("flags", fmt::format("{}", fmt::join(record_.flags, ", ")));
+    if (record_.degenerate_problem && !record_.degenerate_problem->empty())
+      fact("degenerate", fmt::format("the whole check of its problem takes {} for right",
+                                     fmt::join(*record_.degenerate_problem, ", ")));
     fact("sizes", sizes_text(record_));
     fact("precision", record_.precision.str());
     fact("device", record_.device.str());
@@ -195,6 +198,10 @@ class Page : private ConsoleLines {
           "", 2,
           fmt::format("implausible: to read the inputs and do the operations takes {} at least",
                       ms(record_.sol->plausible_ms)));
+    if (std::ranges::find(record_.flags, "faster_than_memory") != record_.flags.end())
+      labelled("", 2,
+               "faster_than_memory: a time that was told or measured is shorter than writing the "
+               "outputs takes");
   }
 
   void trials() {

@@ -183,10 +183,12 @@ constexpr std::array kColumns = {
            [](Buffer& row, const Report& report, const Record& record) {
              if (const DegenerateProblem* problem = degenerate_problem(report, record))
                append_text(row, passing_text(*problem, " "));
+             else if (const auto* names = passing_answers(report, record))
+               append_text(row, fmt::format("{}", fmt::join(*names, " ")));
            }},
     Column{"excluded",
            [](Buffer& row, const Report& report, const Record& record) {
-             append_text(row, is_exclusion(record, report.on_cpu) ? "1" : "0");
+             append_text(row, is_left_out(report, record) ? "1" : "0");
            }},
 };
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
+#include "kbench/problem.hpp"
+#include "standings.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -19,15 +22,23 @@ constexpr std::size_t kNamedCauses = 6;
 constexpr std::size_t kLongestName = 80;
 constexpr std::size_t kLongestMessage = 240;
 
+constexpr std::string_view kDegenerate = "degenerate problem";
+
+/// "constant, zeros pass its whole check".
+std::string degenerate_message(const std::vector<std::string>& names) {
+  return fmt::format("{} {} its whole check", fmt::join(names, ", "),
+                     names.size() == 1 ? "passes" : "pass");
+}
+
 /// Exclusions of one cause.
 using Group = std::vector<const Exclusion*>;
 
 std::vector<Group> by_cause(const std::vector<Exclusion>& excluded) {
-  std::map<std::pair<Outcome, Interned>, std::size_t> places;
+  std::map<std::tuple<bool, Outcome, Interned>, std::size_t> places;
   std::vector<Group> groups;
   for (const Exclusion& exclusion : excluded) {
-    const auto [place, is_new] =
-        places.try_emplace({exclusion.outcome, exclusion.cause}, groups.size());
+    const auto [place, is_new] = places.try_emplace(
+        {exclusion.degenerate, exclusion.outcome, exclusion.cause}, groups.size());
     if (is_new) groups.emplace_back();
     groups[place->second].push_back(&exclusion);
   }
@@ -48,7 +59,9 @@ std::string group_text(const Group& group, std::size_t most_names) {
   const Exclusion& first = *group.front();
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (names.size() < group.size()) text += fmt::format(" and {} more", group.size() - names.size());
-  text += fmt::format(" ({}", outcomes()[static_cast<std::size_t>(first.outcome)].label);
+  text += fmt::format(" ({}", first.degenerate
+                                  ? kDegenerate
+                                  : outcomes()[static_cast<std::size_t>(first.outcome)].label);
   if (!first.cause.empty()) text += ", " + printable(first.cause.str());
   text += ", " + counted(samples, "sample");
   if (!first.message.empty())
@@ -59,21 +72,44 @@ std::string group_text(const Group& group, std::size_t most_names) {
 }  // namespace
 
 std::vector<Exclusion> exclusions_by_problem(const Report& report) {
-  std::map<std::tuple<Interned, Outcome, Interned>, std::size_t> places;
+  std::map<std::tuple<Interned, bool, Outcome, Interned>, std::size_t> places;
   std::vector<Exclusion> excluded;
   for (const std::size_t index : report.exclusions) {
     const Record& record = report.run.records[index];
-    const auto [place, is_new] =
-        places.try_emplace({record.problem, record.outcome, record.cause}, excluded.size());
-    if (is_new)
-      excluded.push_back({.problem = record.problem,
-                          .outcome = record.outcome,
-                          .cause = record.cause,
-                          .samples = 0,
-                          .message = record.message});
+    Exclusion exclusion;
+    exclusion.problem = record.problem;
+    exclusion.degenerate = !is_exclusion(record, report.on_cpu);
+    if (exclusion.degenerate) {
+      exclusion.message = degenerate_message(*passing_answers(report, record));
+    } else {
+      exclusion.outcome = record.outcome;
+      exclusion.cause = record.cause;
+      exclusion.message = record.message;
+    }
+    const auto [place, is_new] = places.try_emplace(
+        {exclusion.problem, exclusion.degenerate, exclusion.outcome, exclusion.cause},
+        excluded.size());
+    if (is_new) excluded.push_back(std::move(exclusion));
     ++excluded[place->second].samples;
   }
   return excluded;
+}
+
+std::string degenerate_included_text(const Report& report) {
+  if (!report.options.include_degenerate) return {};
+  std::map<Interned, std::string> messages;  // by problem
+  for (const auto& [checked, names] : report.unearned)
+    messages.emplace(checked.problem, degenerate_message(names));
+  std::vector<std::string> texts;
+  for (const auto& [problem, message] : messages)
+    texts.push_back(
+        fmt::format("{} ({})", fitted(printable(problem.str()), kLongestName), message));
+  std::ranges::sort(texts, natural_less);
+  const std::size_t all = texts.size();
+  if (!report.options.verbose) texts.resize(std::min(all, kNamedProblems));
+  std::string text = fmt::format("{}", fmt::join(texts, ", "));
+  if (texts.size() < all) text += fmt::format(" and {} more", all - texts.size());
+  return text.empty() ? text : text + "; counted by --include-degenerate";
 }
 
 std::string exclusions_text(const Report& report) {
@@ -90,7 +126,10 @@ std::string exclusions_text(const Report& report) {
     texts.push_back(
         fmt::format("{} more by {}", left_out,
                     counted(static_cast<std::int64_t>(groups.size() - shown), "other cause")));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  std::string text = fmt::format("{}", fmt::join(texts, ", "));
+  if (std::ranges::any_of(report.excluded, &Exclusion::degenerate))
+    text += "; --include-degenerate counts degenerate problems";
+  return text;
 }
 
 }  // namespace kbench::report

@@ -16,4 +16,8 @@ std::vector<Exclusion> exclusions_by_problem(const Report& report);
 /// where there are none.
 std::string exclusions_text(const Report& report);
 
+/// The degenerate problems that count all the same, as --include-degenerate asks: "level1/9_A
+/// (zeros passes its whole check); …". Empty where there are none.
+std::string degenerate_included_text(const Report& report);
+
 }  // namespace kbench::report

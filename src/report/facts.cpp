@@ -13,6 +13,7 @@
 #include "kbench/error.hpp"
 #include "kbench/speed_of_light.hpp"
 #include "setting.hpp"
+#include "standings.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -142,8 +143,9 @@ std::string speedups(const Report& report) {
   constexpr std::array<std::string_view, 4> kRelations{"faster", "slower", "same", "ambiguous"};
   std::array<std::int64_t, kRelations.size()> counts{};
   for (const std::size_t index : report.judged) {
-    const Speedup* over = speedup_over(report.run.records[index], report.baseline);
-    if (over == nullptr) continue;
+    const Record& record = report.run.records[index];
+    const Speedup* over = speedup_over(record, report.baseline);
+    if (over == nullptr || computes_nothing(record) || is_left_out(report, record)) continue;
     for (std::size_t i = 0; i < kRelations.size(); ++i)
       counts[i] += relation_of(*over) == kRelations[i] ? 1 : 0;
   }
@@ -229,6 +231,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"problems", problems(report)},
       {"sizes", sizes(report)},
       {"excluded", exclusions_text(report)},
+      {"degenerate", degenerate_included_text(report)},
       {"judge", judges(report)},
       {"precision", precision(report)},
       {"baseline", baseline(report)},

@@ -7,6 +7,7 @@
 #include "json_rows.hpp"
 #include "json_text.hpp"
 #include "kbench/run_details.hpp"
+#include "standings.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -121,6 +122,7 @@ AsInLine as_in_line(const Record& record, const RunDetails& details) {
 
 JsonText candidate_text(const Report& report, const Record& record, const RunDetails& details) {
   const AsInLine line = as_in_line(record, details);
+  const auto* passing = passing_answers(report, record);
   const TrialResult trial = record.correctness.empty() ? TrialResult() : record.correctness.front();
   constexpr std::size_t kUsualBytes = 2048;
   return JsonText(kUsualBytes)
@@ -152,7 +154,8 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("told_ms", told_ms(record))
       .field("trust", record.timing ? std::optional(record.timing->trust.str()) : std::nullopt)
       .field("class", record.kernel_class.str())
-      .field("flags", record.flags);
+      .field("flags", record.flags)
+      .field("degenerate_problem", passing == nullptr ? std::vector<std::string>() : *passing);
 }
 
 json over_json(const BaselineRow& row) {
@@ -201,7 +204,7 @@ json setting_json(const Setting& setting) {
 
 json exclusion_json(const Exclusion& exclusion) {
   return {{"problem", exclusion.problem.str()},
-          {"outcome", to_string(exclusion.outcome)},
+          {"outcome", exclusion.degenerate ? "degenerate" : to_string(exclusion.outcome)},
           {"cause", exclusion.cause.str()},
           {"samples", exclusion.samples},
           {"message", exclusion.message}};

@@ -99,6 +99,7 @@ ModelPair pair_of(const std::vector<ProblemSamples>& a, const std::vector<Proble
     pair.only_a += x.correct && !y.correct ? 1 : 0;
     pair.only_b += y.correct && !x.correct ? 1 : 0;
     if (!x.correct || !y.correct || !x.speedup || !y.speedup || *x.speedup <= 0) continue;
+    if (!x.computes || !y.computes) continue;
     SampleResult ratio;
     ratio.correct = true;
     ratio.speedup = *y.speedup / *x.speedup;

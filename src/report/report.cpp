@@ -112,7 +112,7 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
       report.judged.push_back(standing.record);
       if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
       if (record.outcome != Outcome::kHarnessFault) ++report.finished;
-      if (report::is_exclusion(record, report.on_cpu)) report.exclusions.push_back(standing.record);
+      if (report::is_left_out(report, record)) report.exclusions.push_back(standing.record);
     }
   }
   report.complete = report.planned > 0 && report.finished == report.planned;
@@ -159,6 +159,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
                           [](const Metric& metric) { return !metric.needs_speedup(); });
   }
   const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  report::find_unearned(report);
   count(report, groups);
   std::vector<std::string> of_audits;
   report.audited = audits.has_value();

@@ -88,6 +88,7 @@ LatestRecords latest_records(const std::vector<Record>& records) {
 SampleResult sample_result(const Record& record, const std::string& baseline) {
   SampleResult result;
   result.correct = record.outcome == Outcome::kCorrect;
+  result.computes = !computes_nothing(record);
   result.allclose_at = record.allclose_at;
   // What gave no outputs, others the next time, or wrong ones where it was timed is not close at
   // any tolerance, however near its trials were; of an answer that nobody compared in this way
@@ -112,7 +113,8 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
   for (const ProblemSamples& problem : problems) {
     if (problem.samples.empty()) continue;
     const SampleResult& first = problem.samples[0];
-    row.timed += !problem.first_excluded && first.correct && first.speedup ? 1 : 0;
+    row.timed +=
+        !problem.first_excluded && first.correct && first.computes && first.speedup ? 1 : 0;
     ++row.problems;
     row.samples += static_cast<std::int64_t>(problem.samples.size());
     for (const SampleResult& sample : problem.samples) {
@@ -145,9 +147,9 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
 using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;  // with their levels
 
 /// Takes the standings of one problem of a model, from `at` on.
-ProblemSamples take_problem(const Report& report, const std::vector<Standing>& standings,
-                            std::size_t& at) {
+ProblemSamples take_problem(const Report& report, const StandingGroup& group, std::size_t& at) {
   const RunFile& run = report.run;
+  const std::vector<Standing>& standings = group.standings;
   const RosterEntry& first = run.roster[standings[at].entry];
   ProblemSamples problem;
   problem.problem = first.problem;
@@ -155,12 +157,14 @@ ProblemSamples take_problem(const Report& report, const std::vector<Standing>& s
     const RosterEntry& entry = run.roster[standings[at].entry];
     if (entry.model != first.model || entry.problem != first.problem) break;
     const std::size_t index = standings[at].record;
-    if (index == Standing::kNoRecord) {
+    const Record* record = index == Standing::kNoRecord ? nullptr : &run.records[index];
+    if (record == nullptr ? is_left_out(report, group, first.problem)
+                          : is_left_out(report, *record)) {
+      problem.first_excluded = problem.first_excluded || is_first;
+    } else if (record == nullptr) {
       problem.samples.emplace_back().allclose_at = std::numeric_limits<double>::infinity();
-    } else if (!is_exclusion(run.records[index], report.on_cpu)) {
-      problem.samples.push_back(sample_result(run.records[index], report.baseline));
-    } else if (is_first) {
-      problem.first_excluded = true;
+    } else {
+      problem.samples.push_back(sample_result(*record, report.baseline));
     }
   }
   return problem;
@@ -222,6 +226,38 @@ bool is_exclusion(const Record& record, bool on_cpu) {
          (on_cpu && record.outcome == Outcome::kUnsupported);
 }
 
+const std::vector<std::string>* passing_answers(const Report& report, const Record& record) {
+  const auto found = report.unearned.find(
+      {record.problem, record.problem_hash, record.precision, record.device, record.judge});
+  return found == report.unearned.end() ? nullptr : &found->second;
+}
+
+bool is_left_out(const Report& report, const Record& record) {
+  return is_exclusion(record, report.on_cpu) ||
+         (!report.options.include_degenerate && passing_answers(report, record) != nullptr);
+}
+
+bool is_left_out(const Report& report, const StandingGroup& group, const Interned& problem) {
+  return !report.options.include_degenerate &&
+         std::ranges::any_of(report.unearned, [&](const auto& unearned) {
+           const CheckedProblem& checked = unearned.first;
+           return checked.problem == problem && checked.precision == group.precision &&
+                  checked.device == group.device && checked.judge == group.judge;
+         });
+}
+
+void find_unearned(Report& report) {
+  for (const Record& record : report.run.records) {
+    if (!record.degenerate_problem || record.degenerate_problem->empty()) continue;
+    report.unearned.try_emplace({.problem = record.problem,
+                                 .problem_hash = record.problem_hash,
+                                 .precision = record.precision,
+                                 .device = record.device,
+                                 .judge = record.judge},
+                                *record.degenerate_problem);
+  }
+}
+
 std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& group,
                                      std::span<const Metric> metrics,
                                      const std::set<Interned>* degenerate) {
@@ -237,7 +273,7 @@ std::vector<SummaryRow> summary_rows(const Report& report, const StandingGroup& 
     ModelProblems problems;
     while (at < standings.size() && run.roster[standings[at].entry].model == named.model) {
       const int level = run.roster[standings[at].entry].level;
-      problems.emplace_back(level, take_problem(report, standings, at));
+      problems.emplace_back(level, take_problem(report, group, at));
     }
     add_rows(report, metrics, named, problems, rows);
     if (degenerate == nullptr) continue;
@@ -256,7 +292,7 @@ std::vector<std::pair<Interned, std::vector<ProblemSamples>>> problems_of_models
   for (std::size_t at = 0; at < group.standings.size();) {
     const Interned& model = report.run.roster[group.standings[at].entry].model;
     if (models.empty() || models.back().first != model) models.emplace_back().first = model;
-    models.back().second.push_back(take_problem(report, group.standings, at));
+    models.back().second.push_back(take_problem(report, group, at));
   }
   return models;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,18 @@ std::vector<StandingGroup> standing_groups(const RunFile& run);
 
 /// Whether the sample is left out of all denominators: not its candidate's fault.
 bool is_exclusion(const Record& record, bool on_cpu);
+
+/// The trivial answers that pass the whole check of the record's problem, as any record of it says;
+/// null if there are none, or nobody asked.
+const std::vector<std::string>* passing_answers(const Report& report, const Record& record);
+/// Fills Report::unearned from the records.
+void find_unearned(Report& report);
+
+/// Whether metrics leave the sample out: is_exclusion(), or a degenerate problem that the report is
+/// not to include.
+bool is_left_out(const Report& report, const Record& record);
+/// The same of a sample without a record.
+bool is_left_out(const Report& report, const StandingGroup& group, const Interned& problem);
 
 /// The rows of these metrics for one group: per model overall first, then by level where there are
 /// several; then the same without the problems in `degenerate`, where that is given.

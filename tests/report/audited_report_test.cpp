@@ -106,5 +106,49 @@ TEST(Report, SeveralAuditsOfAProblemAddUp) {
   EXPECT_THAT(report.degenerate[0].answers, SizeIs(2));
 }
 
+TEST(Report, DegenerateProblemsOfTheRunAreInNoMetric) {
+  const Report report = build_report(samples::degenerate_run(), {});
+  // Of beta's samples of it one is wrong and one has no verdict; gamma is on nobody's roster.
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), 1.0);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.0) << "it runs nothing";
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 1.0);
+  EXPECT_DOUBLE_EQ(value(report, "beta", 1, "pass@1"), 0.5);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "correct"), 2.0 / 4);
+  const auto excluded = std::ranges::find(report.excluded, true, &Exclusion::degenerate);
+  ASSERT_NE(excluded, report.excluded.end());
+  EXPECT_EQ(excluded->problem, "level1/19_ReLU");
+  EXPECT_EQ(excluded->samples, 4);
+  EXPECT_THAT(excluded->message, HasSubstr("constant, zeros pass"));
+  EXPECT_THAT(report.facts, Contains(Pair("excluded", AllOf(HasSubstr("level1/19_ReLU"),
+                                                            HasSubstr("degenerate problem"),
+                                                            HasSubstr("--include-degenerate")))));
+  EXPECT_THAT(report.failures, Contains(testing::Field(&FailureGroup::cause, "wrong_values")))
+      << "what went wrong there is told all the same";
+}
+
+TEST(Report, IncludeDegeneratePutsThemBackAndSaysSo) {
+  ReportOptions options;
+  options.include_degenerate = true;
+  const Report report = build_report(samples::degenerate_run(), options);
+  const Report plain = build_report(samples::gpu_run(), {});
+  for (const char* metric : {"fast_0", "pass@1", "correct"})
+    for (const char* model : {"alpha", "beta"})
+      EXPECT_DOUBLE_EQ(value(report, model, -1, metric), value(plain, model, -1, metric));
+  EXPECT_EQ(report.excluded.size(), plain.excluded.size());
+  EXPECT_THAT(
+      report.facts,
+      Contains(Pair("degenerate", AllOf(HasSubstr("level1/19_ReLU"), HasSubstr("counted")))));
+}
+
+TEST(Report, AProblemIsDegenerateAtItsOwnSizesAndByItsOwnCheck) {
+  RunFile run = samples::degenerate_run();
+  for (Record& record : run.records)
+    if (record.problem == "level1/19_ReLU" && record.model == "beta") record.problem_hash = "p1";
+  const Report report = build_report(run, {});
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3) << "beta's is of other sizes";
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), 1.0);
+}
+
 }  // namespace
 }  // namespace kbench

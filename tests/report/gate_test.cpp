@@ -40,6 +40,15 @@ TEST(Gates, CountCorrectSamplesAndMeansOfSpeed) {
   EXPECT_THAT(unmet(report, "geomean=1.4"), ElementsAre("alpha: geomean is 1.378, below 1.4"));
 }
 
+TEST(Gates, LeaveDegenerateProblemsOutUnlessTheyAreToCount) {
+  // Without ReLU all of alpha's samples are right, and 2 of beta's 4.
+  EXPECT_THAT(unmet(build_report(samples::degenerate_run(), {}), "correct=0.5"), IsEmpty());
+  ReportOptions all;
+  all.include_degenerate = true;
+  EXPECT_THAT(unmet(build_report(samples::degenerate_run(), all), "correct=0.5"),
+              ElementsAre("beta: correct is 0.3333, below 0.5"));
+}
+
 TEST(Gates, OfALevelLookAtItsProblemsAlone) {
   const Report report = build_report(samples::gpu_run(), {});
   EXPECT_THAT(unmet(report, "level1.fast_1=0.5"), IsEmpty());

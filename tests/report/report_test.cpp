@@ -68,6 +68,17 @@ TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAnAuditedRun) {
   }
 }
 
+TEST(ReportFormats, EveryRowWritesItsApprovedTextOfADegenerateProblem) {
+  const Report report = build_report(samples::degenerate_run(), {.p = {0, 1}});
+  for (const ReportFormat& format : report_formats()) {
+    const std::string text = own_text(report, format.name);
+    expect_approved(text, fmt::format("degenerate_{}.txt", format.name));
+    if (format.name != "expect") {
+      EXPECT_THAT(text, HasSubstr("egenerate")) << format.name;
+    }
+  }
+}
+
 TEST(ReportFormats, UnknownOnesAreNamedWithTheKnown) {
   EXPECT_THAT([] { report_format("yaml"); },
               ThrowsMessage<UsageError>(HasSubstr("console, json, csv, markdown")));
