@@ -186,7 +186,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
     for (const auto& [name, why] : options.stored->failures(record, options.baselines))
       if (record.outcome == Outcome::kCorrect) details["failed_baselines"][name] = why;
   }
-  hold_against_limits(record, prepared.work,
+  hold_against_limits(record, {prepared.work, prepared.output_bytes},
                       setup_.device.gpu ? peaks_of(*setup_.device.gpu) : std::nullopt,
                       setup_.device.measured, setup_.options->cold_cache);
   const std::string log = candidate.log();

@@ -32,7 +32,7 @@ Record held(double time_ms, const LeastWork& work, const std::string& judge = kO
   Record record = samples::correct();
   record.judge = judge;
   record.timing->sides["candidate"].median_ms = time_ms;
-  hold_against_limits(record, work, device, measured, true);
+  hold_against_limits(record, {work, work.written_bytes}, device, measured, true);
   return record;
 }
 
@@ -92,7 +92,75 @@ TEST(DeviceLimits, FasterThanInputsOrOperationsSuggestIsImplausible) {
 TEST(DeviceLimits, KernelBenchsVerdictsStay) {
   const Record record = held(0.1, moving(0, 1'000'000'000), kCompatJudge);
   EXPECT_EQ(record.outcome, Outcome::kCorrect);
+  EXPECT_THAT(record.flags, Contains("faster_than_memory"));
   EXPECT_THAT(record.flags, Contains("implausible").Times(0));
+}
+
+/// A time that counts and is long enough, and one more that something says of it.
+Record claimed(void (*claim)(Timing& timing), std::vector<std::string> flags = {},
+               const ReferenceWork& reference = {moving(0, 1'000'000'000), 1'000'000'000},
+               double time_ms = 4) {
+  Record record = samples::correct();
+  record.timing->sides["candidate"].median_ms = time_ms;
+  record.timing->sides["eager"].median_ms = 5;
+  record.flags = std::move(flags);
+  claim(*record.timing);
+  hold_against_limits(record, reference, peaks(), {}, true);
+  EXPECT_EQ(record.outcome, Outcome::kCorrect);
+  return record;
+}
+
+constexpr double kTooShort_ms = 0.9;  // 999 MB take 0.999 ms
+void tell(Timing& timing) { timing.bounds["candidate"].told_ms = kTooShort_ms; }
+void trace(Timing& timing) { timing.sides["candidate"].span_ms = kTooShort_ms; }
+void trace_busy(Timing& timing) { timing.sides["candidate"].busy_ms = 0; }
+void wait(Timing& timing) { timing.sides["candidate"].wall_ms = kTooShort_ms; }
+void leave(Timing&) {}
+
+TEST(DeviceLimits, AnyClaimBelowWritingTheOutputsIsFlagged) {
+  for (const auto claim : {tell, trace, trace_busy, wait})
+    EXPECT_THAT(claimed(claim).flags, Contains("faster_than_memory"));
+  EXPECT_THAT(claimed(leave).flags, Not(Contains("faster_than_memory")));
+  // Records that lack some of what ran tell nothing.
+  EXPECT_THAT(claimed(trace, {"ledger_lost"}).flags, Not(Contains("faster_than_memory")));
+  EXPECT_THAT(claimed(tell, {"ledger_lost"}).flags, Contains("faster_than_memory"));
+}
+
+TEST(DeviceLimits, AClaimOfNoTimeAtAllIsACheat) {
+  EXPECT_EQ(held(0, moving(0, 1'000'000'000)).outcome, Outcome::kCheat);
+}
+
+TEST(DeviceLimits, WhatNeedsNoWritingCanBeAsFastAsItIs) {
+  // Outputs that the L2 holds; a reference that returns views of its inputs.
+  for (const std::uint64_t written : {std::uint64_t{900'000}, std::uint64_t{0}})
+    EXPECT_THAT(claimed(trace_busy, {}, {moving(1'000'000, written), 1'000'000'000}).flags,
+                Not(Contains("faster_than_memory")));
+}
+
+TEST(DeviceLimits, OfAReferenceThatCouldNotBeFollowedTheOutputsTell) {
+  const Record record = claimed(leave, {}, {std::nullopt, 1'000'000'000}, kTooShort_ms);
+  EXPECT_THAT(record.flags, Contains("faster_than_memory"));
+  EXPECT_FALSE(record.sol);
+}
+
+TEST(DeviceLimits, ABaselineIsHeldToItAsWell) {
+  const auto quick = [](Timing& timing) { timing.sides["compile"].median_ms = kTooShort_ms; };
+  EXPECT_THAT(claimed(quick).flags, testing::ElementsAre("baseline_faster_than_memory"));
+}
+
+TEST(DeviceLimits, WhoRunsNothingIsFlaggedOnEveryDevice) {
+  Record record = samples::correct();
+  record.kernel_class = "none";
+  const Record none = record;
+  hold_against_limits(record, {moving(0, 4), 4}, std::nullopt, {}, true);
+  EXPECT_THAT(record.flags, Contains("no_kernels"));
+  record = none;  // a view is no work
+  hold_against_limits(record, {moving(0, 0), 4}, std::nullopt, {}, true);
+  EXPECT_THAT(record.flags, Not(Contains("no_kernels")));
+  record = none;
+  record.judge = kCompatJudge;  // by its rules nobody looks
+  hold_against_limits(record, {moving(0, 4), 4}, std::nullopt, {}, true);
+  EXPECT_THAT(record.flags, Not(Contains("no_kernels")));
 }
 
 TEST(DeviceLimits, OfAnUnknownDeviceTheWorkAloneIsTold) {
@@ -105,7 +173,7 @@ TEST(DeviceLimits, OfAnUnknownDeviceTheWorkAloneIsTold) {
 
 TEST(DeviceLimits, WhatIsNotRightHasNoShare) {
   Record record = samples::mismatch();
-  hold_against_limits(record, moving(1, 1), peaks(), {}, true);
+  hold_against_limits(record, {moving(1, 1), 1}, peaks(), {}, true);
   EXPECT_FALSE(record.sol);
 }
 
