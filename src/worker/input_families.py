@@ -30,6 +30,24 @@ _DEPTH = 280.0
 _REST = 3e-4
 _SHORT_ROW = 1500
 _REST_OF_EACH = 4e-6
+# Equal addends round alike, so a sum of n of them, one by one, is off by up to n * eps / 2 in float32.
+# Of so many that is 6e-5, and of any other number of random ones less than that. A tensor holds no
+# more elements of one value than these: all others get noise, a standard deviation of 1/8 of them.
+_MOST_EQUAL = 1024
+_NOISE = 1 / 8
+# Rows with an element that stands far off: in a sum of squares, one by one, more of them would leave
+# no digits to the others.
+_MOST_OUTLIERS = 32
+# Of one such element, the square. Beside a larger one a sum of squares, one by one, of as many as
+# _LONGEST_SUM loses the others; where they are less than this share of all that is no matter.
+_MOST_SQUARE = 1 << 18
+_LONGEST_SUM = 1 << 18
+_LOST_SHARE = 2.0 ** -15
+# By how much inputs are scaled up. In longer rows the terms of a softmax would be so unlike that a sum
+# of them, one by one, loses the tolerance with the smallest.
+_TIMES = 3
+_LONG_ROW = 1 << 16
+_TIMES_LONG = 2
 _DENORMAL = {torch.float16: 1e-6}
 _USUAL_DENORMAL = 1e-39
 _LARGEST_STEP = 2.0 ** -12
@@ -96,6 +114,11 @@ def _scaled(factor):
     return scale
 
 
+def _scaled_up(x, random):
+    x.mul_(_TIMES if _rows(x).shape[1] <= _LONG_ROW else _TIMES_LONG)
+    return True
+
+
 def _heavy_tails(x, random):
     for part in _chunks(x):
         part.mul_(torch.empty(part.shape, device=x.device).log_normal_(0, 1.5, generator=random))
@@ -108,13 +131,33 @@ def _spread(x):
     return few.std().item() if few.numel() > 1 else 0.0
 
 
+def _usual_spread(x):
+    """The same; 1 where that is no measure."""
+    spread = _spread(x)
+    return spread if math.isfinite(spread) and spread > 0 else 1.0
+
+
+def _row_parts(rows, kind, begin):
+    """Views of every fourth row, `kind` and so on, from the begin-th of them on, some at a time."""
+    count, length = rows.shape
+    step = max(_chunk(rows) // max(length, 1), 1) * 4
+    return (rows[i:i + step:4] for i in range(kind + 4 * begin, count, step))
+
+
+def _small_noise(part, random, signed):
+    """What stands for a zero; smooth where it has no negative values, too."""
+    noise = _normal(part, random).mul_(_NOISE)
+    return noise if signed else noise.add_(2 * _NOISE).abs_()
+
+
 def _outliers(x, random):
-    """In a quarter of the rows an element of the last eighth stands far off, in another quarter one
-    of the first. In a third quarter one stands so high that exp leaves little, but not nothing, to
-    all others together."""
+    """In a quarter of the rows (of many, in fewer) an element of the last eighth stands far off, in
+    another quarter one of the first. In a third quarter one stands so high that exp leaves little,
+    but not nothing, to all others together."""
     rows = _rows(x)
     count, length = rows.shape
-    chosen = torch.arange(0, count, 2 if count >= 4 else 1, device=x.device)
+    step = max(-(-count // _MOST_OUTLIERS), 2) if count >= 4 else 1
+    chosen = torch.arange(0, count, step + step % 2 if count >= 4 else 1, device=x.device)
     edge = max(length // 8, 1)
     place = torch.rand(len(chosen), generator=random, device=x.device).mul_(edge).long()
     place[0::4] = 0  # the ends themselves, where loops go wrong
@@ -130,19 +173,23 @@ def _outliers(x, random):
         flat.mul_(0.1 / max(spread, 1.0))
         places = torch.rand(len(flat), generator=random, device=x.device).mul_(length).long()
         rest = _REST if length <= _SHORT_ROW else length * _REST_OF_EACH
-        flat[torch.arange(len(flat), device=x.device), places] = math.log(length / rest)
+        height = torch.rand(len(flat), generator=random, device=x.device).sub_(0.5).mul_(2 * _NOISE)
+        height.add_(math.log(length / rest))
+        flat[torch.arange(len(flat), device=x.device), places] = height.to(x.dtype)
     return True
 
 
 def _one_outlier(half):
     """One element of all, anywhere in the first or second half, so far off that its square is that
-    of all others together: for who takes a part for the whole where the part looks as usual. Whose
-    part has that place by chance is asked about the other half as well."""
+    of all others together, or as large as leaves them their digits: for who takes a part for the
+    whole where the part looks as usual. Whose part has that place by chance is asked about the
+    other half as well."""
 
     def change(x, random):
-        spread = _spread(x)
-        usual = spread if math.isfinite(spread) and spread > 0 else 1.0
-        height = usual * max(_SPIKE, math.sqrt(x.numel()))
+        longest = max(x.shape, default=1)
+        loses = x.numel() * _LOST_SHARE < longest <= _LONGEST_SUM
+        square = min(x.numel(), _MOST_SQUARE) if loses else x.numel()
+        height = _usual_spread(x) * max(_SPIKE, math.sqrt(square))
         place = (_places(1, x, random) + half * x.numel()) // 2
         negative = _has_negatives(x) and torch.rand((), generator=random, device=x.device) < 0.5
         x.view(-1)[place] = -height if negative else height
@@ -160,23 +207,30 @@ def _shifted(x, random):
 
 
 def _structured(x, random):
-    """Rows in turn: a ramp, one value, sorted values, a single one among zeros."""
+    """Rows in turn: a ramp, one value, sorted values, a single one among zeros; all with noise but
+    for sorted values and the first rows, if they are short."""
     rows = _rows(x)
     count, length = rows.shape
+    signed = _has_negatives(x)
     ramp = torch.linspace(-2, 2, length, device=x.device)
-    if not _has_negatives(x):
+    if not signed:
         ramp = ramp.abs()
     rows[0::4] = ramp.to(x.dtype)
     rows[1::4] = 1.5
-    step = max(_chunk(x) // max(length, 1), 1) * 4
-    for begin in range(2, count, step):
-        part = rows[begin:begin + step:4]
+    rows[3::4] = 0
+    bare = _MOST_EQUAL // max(length, 1)
+    for part in (*_row_parts(rows, 0, bare), *_row_parts(rows, 1, bare)):
+        part.mul_(_normal(part, random).mul_(_NOISE).add_(1))
+    for part in _row_parts(rows, 2, 0):
         steps = torch.rand(part.shape, generator=random, device=x.device)
         part.copy_(steps.cumsum(1).mul_(4 / length))
-    rows[3::4] = 0
+    for part in _row_parts(rows, 3, bare):
+        part.copy_(_small_noise(part, random, signed))
     ones = torch.arange(count, device=x.device)[3::4]
     places = torch.rand(len(ones), generator=random, device=x.device).mul_(length).long()
-    rows[ones, places] = 1
+    values = torch.ones(len(ones), device=x.device)
+    values[bare:].add_(_normal(values[bare:], random).mul_(_NOISE))
+    rows[ones, places] = values.to(x.dtype)
     return True
 
 
@@ -213,7 +267,7 @@ def _sprinkled(value):
 _FAMILIES = {
     "few_changed": _few_changed,
     "signed": _signed,
-    "scaled_up": _scaled(3),
+    "scaled_up": _scaled_up,
     "scaled_down": _scaled(0.01),
     "heavy_tails": _heavy_tails,
     "outliers": _outliers,
@@ -259,12 +313,20 @@ def _is_symmetric(x):
     return torch.equal(corner, corner.mT) and torch.equal(x, x.mT)
 
 
-def _change_one(name, x, random):
+def _add_noise(x, random, signed, spread):
+    for part in _chunks(x):
+        part.add_(_small_noise(part, random, signed).mul_(spread))
+
+
+def _change_one(name, x, random, noisy):
     """A kernel may rely on what the problem's matrices are: zeros and symmetry stay."""
     zeros = _zeros_of(x)
     symmetric = _is_symmetric(x)
+    drawn = (_has_negatives(x), _usual_spread(x)) if noisy else None
     if not _FAMILIES[name](x, random):
         return False
+    if drawn:
+        _add_noise(x, random, *drawn)
     if zeros is not None:
         x.masked_fill_(zeros, 0)
     if symmetric:
@@ -282,8 +344,12 @@ def _exchange_integers(x, random):
     return True
 
 
-def change(name, inputs, seed):
-    """Makes freshly drawn inputs members of a family, in place: whether that changed anything."""
+def change(name, inputs, seed, noisy=False):
+    """Makes freshly drawn inputs members of a family, in place: whether that changed anything.
+
+    `noisy`: no two elements of them are equal. Few values make equal addends, in a long sum of which
+    all roundings go one way.
+    """
     changed = False
     for x in inputs:
         if not isinstance(x, torch.Tensor) or x.numel() == 0 or x.is_complex():
@@ -291,7 +357,7 @@ def change(name, inputs, seed):
         random = torch.Generator(x.device).manual_seed(seed)
         seed += 1
         if x.is_floating_point():
-            changed = (not _is_label(x) and _change_one(name, x, random)) or changed
+            changed = (not _is_label(x) and _change_one(name, x, random, noisy)) or changed
         elif name == "few_changed" and x.dtype is not torch.bool:
             changed = _exchange_integers(x, random) or changed
     return changed

@@ -4,6 +4,7 @@
 import math
 import unittest
 
+import numpy
 import torch
 
 import worker_package  # noqa: F401  makes the package
@@ -155,6 +156,92 @@ class Families(unittest.TestCase):
         self.assertEqual(constant.unique().numel(), 1)
         self.assertTrue(bool((rising.diff() >= 0).all()))
         self.assertEqual((single.sum().item(), single.count_nonzero().item()), (1, 1))
+
+    def test_short_rows_are_bare_and_others_have_noise(self):
+        x = _drawn(4096, 64)
+        families.change("structured", [x], 5)
+        bare = 1024 // 64
+        for kind in (0, 1):
+            rows = x[kind::4]
+            self.assertTrue(bool((rows[:bare] == rows[0]).all()))
+            self.assertGreater(rows[bare:].unique().numel(), 0.95 * rows[bare:].numel())
+        self.assertEqual(x[3::4][:bare].count_nonzero().item(), bare)
+        for signed in (True, False):
+            x = _drawn(8, 5000, signed=signed)
+            families.change("structured", [x], 5)
+            for row in x:
+                self.assertGreater(row.unique().numel(), 0.98 * row.numel())
+            self.assertTrue(bool((x[2::4].diff() >= 0).all()))
+            usual = x[1::4] / 1.5
+            self.assertAlmostEqual(usual.std().item(), 1 / 8, 2)
+            self.assertTrue(bool((x[3::4].abs() < 0.8).sum(-1).eq(4999).all()))
+            self.assertEqual(x.min().item() < 0, signed)
+
+    def test_no_value_is_that_of_very_many_elements(self):
+        few_valued = ("small_integers", "zeros", "denormals")
+        for name in families.names():
+            if name in ("infinity", "minus_infinity", "nan"):
+                continue
+            for shape in ((8192, 4), (8, 3000), (20000,), (150, 150)):
+                for signed in (True, False):
+                    x = _drawn(*shape, signed=signed)
+                    families.change(name, [x], 5, name in few_valued)
+                    most = x.unique(return_counts=True)[1].max().item()
+                    self.assertLessEqual(most, 1024, (name, shape))
+                    self.assertTrue(signed or name in ("signed", "shifted") or x.min() >= 0, name)
+
+    def test_an_honest_long_sum_is_right_and_one_in_half_precision_is_not(self):
+        softplus = torch.nn.functional.softplus
+        terms = {"sum": lambda x: x, "square": lambda x: x * x, "softplus": softplus,
+                 "exp": lambda x: (x - x.amax(-1, keepdim=True)).exp(), "bias": lambda x: x + 0.0371}
+        # What is asked of them with noise; nothing is said of heavy tails, whose tolerance is wider.
+        few_valued = ("small_integers", "zeros", "denormals")
+        left_out = ("heavy_tails", "shifted", "infinity", "minus_infinity", "nan")
+
+        def error(got, term):
+            exact = term.double().sum(-1)
+            got = torch.from_numpy(got.astype(numpy.float64))
+            return ((got - exact).abs() / (exact.abs() + exact.square().mean().sqrt())).max().item()
+
+        def one_by_one(term, dtype):
+            with numpy.errstate(over="ignore"):
+                return numpy.add.accumulate(term.numpy().astype(dtype), axis=-1, dtype=dtype)[:, -1]
+
+        worst_half = dict.fromkeys(terms, 0)
+        for name in families.names():
+            if name in left_out:
+                continue
+            for shape, signed in (((2, 131072), True), ((2, 65536), False)):
+                x = _drawn(*shape, signed=signed)
+                families.change(name, [x], 5, name in few_valued)
+                for what, make in terms.items():
+                    term = make(x)
+                    self.assertLess(error(one_by_one(term, numpy.float32), term), 6e-5,
+                                    (name, what, shape))
+                    if name in ("scaled_down", "structured") and signed:
+                        half = error(one_by_one(term, numpy.float16), term)
+                        worst_half[what] = max(worst_half[what], half)
+        self.assertGreater(min(worst_half.values()), 5e-4, worst_half)
+
+    def test_an_outlier_leaves_the_others_their_digits(self):
+        for shape, square in (((1000, 5000), 2 ** 18), ((100, 50), 300 ** 2),
+                              ((64, 64, 64, 16), 2 ** 22)):
+            x = _drawn(*shape)
+            families.change("one_outlier", [x], 5)
+            self.assertAlmostEqual(x.abs().max().item() / math.sqrt(square), 1, 1)
+        x = _drawn(4096, 64)
+        families.change("outliers", [x], 5)
+        self.assertEqual(int((x.abs() >= 300).sum()), 32)
+
+    def test_noise_is_small_and_keeps_signs(self):
+        for name in ("small_integers", "zeros", "denormals"):
+            for signed in (True, False):
+                bare, noisy = (_drawn(300, 40, signed=signed) for _ in range(2))
+                self.assertTrue(families.change(name, [bare], 5))
+                self.assertTrue(families.change(name, [noisy], 5, True))
+                self.assertLess((noisy - bare).abs().max().item(), 0.8)
+                self.assertGreater(noisy.unique().numel(), 0.9 * noisy.numel())
+                self.assertEqual(noisy.min().item() < 0, signed)
 
     def test_small_integers_and_denormals(self):
         x = _drawn(500)
