@@ -91,7 +91,7 @@ Given Audit::give(const Held& held, InputSet& set) const {
   return held.row->give(known);
 }
 
-TrialResult Audit::judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const {
+JudgedAnswer Audit::judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const {
   std::vector<AnsweredTensor> answer;
   const std::size_t slot = set.trial() % problem_.resident();
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -128,11 +128,11 @@ void Audit::run_family(const std::string& family) {
   std::vector<Held> open;
   std::ranges::copy_if(held_, std::back_inserter(open), &Held::open);
   const auto results =
-      judge_in_family(problem_, kSlot, family, open.size(), [&](std::size_t i) -> TrialResult {
+      judge_in_family(problem_, kSlot, family, open.size(), [&](std::size_t i) -> JudgedAnswer {
         const Given given = give(open[i], set);
         const auto* outputs = std::get_if<std::vector<at::Tensor>>(&given);
         // What it cannot answer does not catch it.
-        return outputs == nullptr ? TrialResult{} : judge(*outputs, set);
+        return outputs == nullptr ? JudgedAnswer{} : judge(*outputs, set);
       });
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].wrong_elements == 0) continue;

@@ -8,6 +8,7 @@
 
 #include "kbench/audit.hpp"
 #include "worker/judged_problem.hpp"
+#include "worker/judging.hpp"
 #include "worker/trivial_answers.hpp"
 
 namespace kbench::worker {
@@ -36,7 +37,7 @@ class Audit {
   void run_family(const std::string& family);
   bool any_open() const;
   Given give(const Held& held, InputSet& set) const;
-  TrialResult judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
+  JudgedAnswer judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
 
   JudgedProblem& problem_;
   std::map<std::string, AuditAnswer> answers_;

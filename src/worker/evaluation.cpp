@@ -103,6 +103,7 @@ Verdict Evaluation::run() {
   } catch (const c10::OutOfMemoryError& error) {
     find_no_room(error.what_without_backtrace());
   }
+  record.correctness.insert(record.correctness.end(), asked_again_.begin(), asked_again_.end());
   record.findings = verdict_.findings;
   record.findings_count = verdict_.findings.size();
   if (record.outcome == Outcome::kCorrect) return verdict_;

@@ -18,6 +18,7 @@
 #include "kbench/record.hpp"
 #include "kbench/stopwatch.hpp"
 #include "worker/judged_problem.hpp"
+#include "worker/judging.hpp"
 #include "worker/timing.hpp"
 #include "worker/wall_bound.hpp"
 
@@ -138,10 +139,23 @@ class Evaluation {
   void run_families();
   /// Asks with inputs of one family; true where nothing is left to be found out.
   bool run_family(std::size_t slot, const std::string& family, bool& mismatched);
+  /// Asks with further sets of a distribution until an answer is wrong: whether none is, of those
+  /// that say something. Keeps the results in asked_again_.
+  bool is_right_again(std::size_t slot, const std::string& name,
+                      std::span<const JudgedProblem::FurtherSet> further);
+  /// Asks with three fresh sets, once for each candidate.
+  bool is_right_afresh(std::size_t slot, const std::string& name);
+  /// Whether a wrong answer to a family is settled as right.
+  bool settles_family(std::size_t slot, const std::string& family, const JudgedAnswer& judged);
+  /// Whether the trials' near misses are settled as right, by sets in that slot; else they become
+  /// results like others.
+  bool settles_trials(std::size_t slot);
+  /// Whether a near miss in the output of a timed call is settled as right.
+  bool settles_timed(std::size_t slot, const JudgedAnswer& judged);
   /// Throws where it wrote to what is not its own: to anything, or to those sets.
   void refuse_written();
   void refuse_written(std::span<const std::size_t> slots);
-  TrialResult judge_outputs(std::size_t slot, InputSet& set);
+  JudgedAnswer judge_outputs(std::size_t slot, InputSet& set);
   /// Flags who leaves what the reference changes of its state as it was, or makes another thing of
   /// it.
   void check_state(std::size_t slot, InputSet& set);
@@ -316,6 +330,10 @@ class Evaluation {
   bool is_ghost_ = false;               ///< its kernels change nothing
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
+  /// Near misses, and answers to further sets.
+  std::vector<TrialResult> asked_again_;
+  /// See is_right_afresh().
+  bool asked_afresh_ = false;
   protocol::Clock::time_point start_ = protocol::Clock::now();
   Verdict verdict_;
 };

@@ -49,6 +49,7 @@ void Evaluation::check_timed_output(std::size_t slot) {
   }
   if (result.wrong_elements == 0) return;
   refuse_old_outputs(slot, result, repeated_outputs_);
+  if (settles_timed(slot, result)) return;
   refuse_timed_shortcut(slot, result);
   throw CandidateFailure{
       Outcome::kMismatch, "timed_output",

@@ -28,6 +28,10 @@ constexpr std::string_view kCancellingFamily = "heavy_tails";
 constexpr double kCancelling = 2;
 /// Those whose answers may be no finite numbers, where the reference defines which ones.
 constexpr std::array<std::string_view, 3> kNonFiniteFamilies{"infinity", "minus_infinity", "nan"};
+/// Half the last digit of a float32: what adding one of equal addends to their sum may lose.
+constexpr double kHalfDigit = 0x1p-24;
+/// An error that is larger than this comes from no sum that is worth asking about.
+constexpr double kMostSumError = 1e-2;
 /// Answers of a family that are kept for the next candidate in any case; larger ones where all of
 /// those together leave candidates their room, else they are made again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
@@ -122,6 +126,40 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
   if (!family.why_not.empty()) return false;
   give(set, family);
   return true;
+}
+
+bool JudgedProblem::enter_further(std::size_t slot, const std::string& name, FurtherSet further) {
+  InputSet& set = slot_set(slot);
+  const auto seed =
+      family_seed(fmt::format("{} {}{}", name, further.number, further.noisy ? " noisy" : ""));
+  const bool is_drawn = name == kDrawnFamily;
+  try {
+    const auto inputs =
+        host_.draw_inputs(options_.device, options_.precision,
+                          name == kNearFamily ? draw_options(set.trial()).input_seed : seed);
+    if (!is_drawn && !host_.change_inputs(name, inputs, seed, further.noisy)) return false;
+    if (slot < resident_) enter(set);
+    set.replace_inputs(inputs);
+    Family asked = ask(set, inputs, name, false);
+    if (!asked.answers) return false;
+    set.exchange_answers(*asked.answers);
+    const bool exact = look_closer(set, asked.why_not);
+    // Inputs as drawn are asked as they are in trials, too.
+    if (asked.why_not.empty() && !is_drawn) asked.why_not = why_not_steady(set, exact);
+    set.restore();
+    release_idle(set);
+    return asked.why_not.empty();
+  } catch (const ProblemFailure& failure) {
+    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
+    return false;
+  }
+}
+
+double JudgedProblem::equal_sum_error(std::size_t slot) {
+  std::int64_t most = 0;
+  for (const Slot& input : slot_set(slot).inputs())
+    if (input.source_view.is_floating_point()) most = std::max(most, input.source_view.numel());
+  return std::min(kMostSumError, static_cast<double>(most) * kHalfDigit);
 }
 
 /// The reference's answers to inputs of a family, of which the set has a copy by now.

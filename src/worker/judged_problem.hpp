@@ -127,6 +127,17 @@ class JudgedProblem {
   /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
   /// where there are none.
   bool enter_family(std::size_t slot, const std::string& name);
+  /// A further set of inputs of a distribution, the same for all candidates.
+  struct FurtherSet {
+    std::uint32_t number = 0;
+    bool noisy = false;  ///< no two elements of a tensor are equal
+  };
+  /// Puts that and the answers to it, in double precision where there are any, into the set of a
+  /// slot; false if they say nothing. `name`: a family, or kDrawnFamily.
+  bool enter_further(std::size_t slot, const std::string& name, FurtherSet further);
+  /// By how much, relative to the sum, a float32 sum of as many equal addends as the largest input
+  /// of a slot's set has elements may be off, if they are added one by one.
+  double equal_sum_error(std::size_t slot);
   /// What a candidate gave as an output of the set in a slot; of indices those that name equal
   /// elements are exchanged for the reference's.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);

@@ -13,11 +13,15 @@ namespace {
 /// Of the reference's own: what is nearer than that to the truth is no measure for others.
 constexpr double kSmallestError = 1e-8;
 
+/// What counts as a near miss: the share of a distribution's elements, and how far off they are.
+constexpr double kNearShare = 1e-5;
+constexpr double kNearRatio = 2;
+
 }  // namespace
 
-TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
-                         std::span<const AnsweredTensor> answer) {
-  TrialResult result;
+JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
+                          std::span<const AnsweredTensor> answer) {
+  JudgedAnswer result;
   result.trial = static_cast<int>(trial);
   double max_abs = 0;
   double max_rel = 0;
@@ -38,6 +42,11 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
     if (truth.non_finite)
       comparison.allclose_at = std::min(
           comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
+    result.elements += got.numel();
+    if (comparison.wrong_elements > 0) {
+      result.worst_ratio = std::max(result.worst_ratio, comparison.max_rel_error / allowed);
+      result.whole = result.whole || truth.whole > 0;
+    }
     if (is_output)
       result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
     result.wrong_elements += comparison.wrong_elements;
@@ -52,18 +61,28 @@ TrialResult judge_answer(std::string_view precision, std::uint32_t trial,
   return result;
 }
 
-std::vector<TrialResult> judge_in_family(JudgedProblem& problem, std::size_t slot,
-                                         const std::string& family, std::size_t answers,
-                                         const std::function<TrialResult(std::size_t)>& judge) {
-  const auto is_wrong = [](const TrialResult& result) { return result.wrong_elements > 0; };
-  std::vector<TrialResult> results;
+bool NearMisses::takes(const JudgedAnswer& judged) {
+  if (judged.wrong_elements == 0 || judged.whole || !(judged.worst_ratio < kNearRatio))
+    return false;
+  const double elements = static_cast<double>(judged.elements) * answers_;
+  const std::int64_t wrong = wrong_elements_ + judged.wrong_elements;
+  if (static_cast<double>(wrong) > std::max(1.0, kNearShare * elements)) return false;
+  wrong_elements_ = wrong;
+  return true;
+}
+
+std::vector<JudgedAnswer> judge_in_family(JudgedProblem& problem, std::size_t slot,
+                                          const std::string& family, std::size_t answers,
+                                          const std::function<JudgedAnswer(std::size_t)>& judge) {
+  const auto is_wrong = [](const JudgedAnswer& result) { return result.wrong_elements > 0; };
+  std::vector<JudgedAnswer> results;
   for (std::size_t i = 0; i < answers; ++i) results.push_back(judge(i));
   if (std::ranges::any_of(results, is_wrong)) {
     if (!problem.confirm_family(slot, family)) return {};
     for (std::size_t i = 0; i < answers; ++i)
       if (is_wrong(results[i])) results[i] = judge(i);
   }
-  for (TrialResult& result : results) result.family = family;
+  for (JudgedAnswer& result : results) result.family = family;
   return results;
 }
 

@@ -266,8 +266,8 @@ std::pair<std::vector<at::Tensor>, std::string> ProblemHost::half_outputs(
 }
 
 bool ProblemHost::change_inputs(const std::string& family, const std::vector<Argument>& inputs,
-                                std::uint64_t seed) {
-  return call_families("change", family, python_inputs(inputs), seed >> 1).cast<bool>();
+                                std::uint64_t seed, bool noisy) {
+  return call_families("change", family, python_inputs(inputs), seed >> 1, noisy).cast<bool>();
 }
 
 std::vector<py::object> ProblemHost::nudged(const std::vector<Argument>& inputs, bool exact) {

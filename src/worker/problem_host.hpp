@@ -86,9 +86,10 @@ class ProblemHost {
   /// be had.
   std::pair<std::vector<at::Tensor>, std::string> half_outputs(
       const pybind11::object& model, const std::vector<pybind11::object>& arguments);
-  /// Makes drawn inputs members of a family, in place; false where that changes nothing.
+  /// Makes drawn inputs members of a family, in place; false where that changes nothing. `noisy`:
+  /// no two elements of a tensor are equal.
   bool change_inputs(const std::string& family, const std::vector<Argument>& inputs,
-                     std::uint64_t seed);
+                     std::uint64_t seed, bool noisy = false);
   /// Copies of inputs in which each element is a rounding error away, in double precision or each
   /// in its own type.
   std::vector<pybind11::object> nudged(const std::vector<Argument>& inputs, bool exact);

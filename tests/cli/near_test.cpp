@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Rounding alone makes no answer wrong: long sums in fp32, and what is just beyond the tolerance.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+/// A problem whose forward(x, w) adds up `term` over rows of x.
+std::string sum_problem(const std::string& term, int rows, int length) {
+  return fmt::format(
+      "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
+      "    def forward(self, x, w):\n        return ({}).sum(1)\n\n\n"
+      "def get_inputs():\n    return [torch.randn({}, {}), torch.randn({})]\n",
+      term, rows, length, length);
+}
+
+/// What adds up a row: one thread, one by one, in a type of its own.
+std::string one_by_one(const std::string& type, const std::string& term) {
+  return fmt::format(
+      R"(#include <cuda_fp16.h>
+//@ dims x[r, n]
+//@ out y: float32[r]
+//@ add<<<r, 1>>>(x, w, y, n)
+__device__ float tf32(float v) {{
+  float rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=f"(rounded) : "f"(v));
+  return rounded;
+}}
+extern "C" __global__ void add(const float* x, const float* w, float* y, int n) {{
+  const float* row = x + (long long)blockIdx.x * n;
+  {} sum = 0.0f;
+  for (int i = 0; i < n; ++i) {{
+    float a = row[i], b = w[i];
+    sum = sum + ({})({});
+  }}
+  y[blockIdx.x] = sum;
+}}
+)",
+      type, type, term);
+}
+
+/// Sums of 256 in threads, and those by float atomics.
+std::string by_atomics(const std::string& term) {
+  return fmt::format(
+      R"(//@ dims x[r, n]
+//@ out y: float32[r] = 0
+//@ add<<<(cdiv(n, 8192), r), 32>>>(x, w, y, n)
+extern "C" __global__ void add(const float* x, const float* w, float* y, int n) {{
+  const float* row = x + (long long)blockIdx.y * n;
+  int begin = (blockIdx.x * 32 + threadIdx.x) * 256;
+  float sum = 0.0f;
+  for (int i = begin; i < min(begin + 256, n); ++i) {{
+    float a = row[i], b = w[i];
+    sum += {};
+  }}
+  if (begin < n) atomicAdd(y + blockIdx.y, sum);
+}}
+)",
+      term);
+}
+
+TEST(LongSums, InFloat32AreRightAndInFewerDigitsWrong) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Products.py", sum_problem("x * w", 4, 1 << 17));
+  const std::string me = "candidates/me/1_Products/";
+  folder.write(me + "right_one_by_one.cu", one_by_one("float", "a * b"));
+  folder.write(me + "right_by_atomics.cu", by_atomics("a * b"));
+  folder.write(me + "wrong_tf32.cu", one_by_one("float", "tf32(a) * tf32(b)"));
+  folder.write(me + "wrong_half.cu", one_by_one("__half", "a * b"));
+  // What has no sign, and terms that are alike where the inputs are.
+  folder.write("set/level1/2_Softplus.py",
+               sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 4, 1 << 16));
+  const std::string softplus = "(a > 20.0f ? a : log1pf(expf(a)))";
+  const std::string too = "candidates/me/2_Softplus/";
+  folder.write(too + "right_one_by_one.cu", one_by_one("float", softplus));
+  folder.write(too + "right_by_atomics.cu", by_atomics(softplus));
+  folder.write(too + "wrong_half.cu", one_by_one("__half", softplus));
+  std::size_t judged = 0;
+  // What the run draws decides nothing.
+  for (const std::string seed : {"1", "2", "3"}) {
+    for (const auto& [id, record] :
+         judge_folder(folder, {"--no-shrink", "--timing", "none", "--seed", seed})) {
+      ++judged;
+      const bool right = id.find("right") != std::string::npos;
+      EXPECT_EQ(to_string(record.outcome), right ? "correct" : "mismatch")
+          << id << " " << seed << ": " << record.message;
+      EXPECT_THAT(record.flags, Not(Contains("near_tolerance"))) << id;
+    }
+  }
+  EXPECT_EQ(judged, 21U);
+}
+
+TEST(LongSums, OfEqualTermsAreAskedAgainWithNoise) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Softplus.py",
+               sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 4, 1 << 16));
+  const std::string softplus = "(a > 20.0f ? a : log1pf(expf(a)))";
+  folder.write("candidates/me/1_Softplus/0.cu", one_by_one("float", softplus));
+  const auto record =
+      judge_folder(folder, {"--no-shrink", "--timing", "none", "--seed", "1"}).begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  std::vector<std::string> noisy, missed;
+  for (const TrialResult& result : record.correctness) {
+    if (result.wrong_elements > 0) missed.push_back(result.family.str());
+    if (result.family.str().ends_with("+noise")) {
+      EXPECT_EQ(result.wrong_elements, 0);
+      noisy.push_back(result.family.str());
+    }
+  }
+  EXPECT_THAT(missed, Contains("zeros"));
+  EXPECT_THAT(noisy, Contains("zeros+noise"));
+  for (const std::string& family : missed) EXPECT_THAT(noisy, Contains(family + "+noise"));
+}
+
+/// A module that is right but in those of its calls for which `when` holds: there `elements` of the
+/// output are off by so many tolerances.
+std::string off_in(const std::string& when, double tolerances, int elements) {
+  return fmt::format(R"(import torch
+
+calls = 0
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        global calls
+        calls += 1
+        y = torch.tanh(x) + 2
+        if {}:
+            off = {} * 1e-4 * (y.abs() + y.square().mean().sqrt())
+            y.view(-1)[:{}] += off.view(-1)[:{}]
+        return y
+)",
+                     when, tolerances, elements, elements);
+}
+
+struct Near {
+  std::string outcome;
+  bool flagged;
+  std::string module;
+};
+
+/// The first trial takes two calls, the next one the third.
+TEST(NearTolerance, IsSettledByFreshInputsOnce) {
+  const std::map<std::string, Near> cases{
+      {"in_a_trial", {"correct", true, off_in("calls == 3", 1.5, 1)}},
+      {"in_the_first_call", {"correct", true, off_in("calls == 1", 1.5, 1)}},
+      {"in_a_distribution", {"correct", true, off_in("calls == 8", 1.5, 1)}},
+      {"never", {"correct", false, off_in("False", 1.5, 1)}},
+      {"within", {"correct", false, off_in("True", 0.9, 1)}},
+      {"always", {"mismatch", false, off_in("True", 1.5, 1)}},
+      {"in_a_trial_and_a_fresh_set", {"mismatch", false, off_in("calls in (3, 9)", 1.5, 1)}},
+      {"too_far", {"mismatch", false, off_in("calls == 3", 2.2, 1)}},
+      {"too_many", {"mismatch", false, off_in("calls == 3", 1.5, 2)}},
+      {"twice", {"mismatch", false, off_in("calls in (3, 5)", 1.5, 1)}},
+      {"in_a_trial_and_a_distribution", {"mismatch", true, off_in("calls in (3, 12)", 1.5, 1)}},
+  };
+  const TempFolder folder;
+  folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
+  for (const auto& [name, one] : cases)
+    folder.write("candidates/me/1_Near/" + name + ".py", one.module);
+  const auto records = judge_folder(folder, {"--timing", "none"});
+  ASSERT_EQ(records.size(), cases.size());
+  for (const auto& [id, record] : records) {
+    const auto name = std::filesystem::path(id).stem().string();
+    const Near& expected = cases.at(name);
+    EXPECT_EQ(to_string(record.outcome), expected.outcome) << name << ": " << record.message;
+    EXPECT_EQ(std::ranges::count(record.flags, "near_tolerance"), expected.flagged ? 1 : 0) << name;
+    const auto missed = std::ranges::count_if(
+        record.correctness, [](const TrialResult& one) { return one.wrong_elements > 0; });
+    EXPECT_EQ(missed > 0, expected.flagged || expected.outcome != "correct") << name;
+    if (name == "in_a_trial") {
+      EXPECT_EQ(
+          std::ranges::count_if(record.correctness,
+                                [](const TrialResult& one) { return one.family == kDrawnFamily; }),
+          5 + 3)
+          << "trials, and three fresh sets";
+    }
+  }
+}
+
+TEST(NearTolerance, OfATimedCallIsSettledAsWell) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
+  folder.write("candidates/me/1_Near/always.py", off_in("calls > 40", 1.5, 1));
+  const auto record = judge_folder(folder).begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "mismatch");
+  EXPECT_EQ(record.cause, "timed_output");
+  EXPECT_THAT(record.flags, Not(Contains("near_tolerance")));
+}
+
+}  // namespace
+}  // namespace kbench::test
