@@ -23,6 +23,30 @@ std::string sum_problem(const std::string& term, int rows, int length) {
       term, rows, length, length);
 }
 
+constexpr const char* kMatmulProblem = R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, w):
+        return x @ w
+
+
+def get_inputs():
+    return [torch.rand(4, 1 << 17), torch.rand(1 << 17, 4)]
+)";
+constexpr const char* kMatmul = R"(//@ dims x[r, n]
+//@ dims w[n, c]
+//@ out y: float32[r, c]
+//@ multiply<<<r, c>>>(x, w, y, n, c)
+extern "C" __global__ void multiply(const float* x, const float* w, float* y, int n, int c) {
+  const float* row = x + (long long)blockIdx.x * n;
+  float sum = 0.0f;
+  for (int i = 0; i < n; ++i) sum += row[i] * w[(long long)i * c + threadIdx.x];
+  y[blockIdx.x * c + threadIdx.x] = sum;
+}
+)";
+
 /// What adds up a row: one thread, one by one, in a type of its own.
 std::string one_by_one(const std::string& type, const std::string& term) {
   return fmt::format(
@@ -84,6 +108,9 @@ TEST(LongSums, InFloat32AreRightAndInFewerDigitsWrong) {
   folder.write(too + "right_one_by_one.cu", one_by_one("float", softplus));
   folder.write(too + "right_by_atomics.cu", by_atomics(softplus));
   folder.write(too + "wrong_half.cu", one_by_one("__half", softplus));
+  // Outliers of one height, in columns.
+  folder.write("set/level1/3_Matmul.py", kMatmulProblem);
+  folder.write("candidates/me/3_Matmul/right_one_by_one.cu", kMatmul);
   std::size_t judged = 0;
   // What the run draws decides nothing.
   for (const std::string seed : {"1", "2", "3"}) {
@@ -96,7 +123,7 @@ TEST(LongSums, InFloat32AreRightAndInFewerDigitsWrong) {
       EXPECT_THAT(record.flags, Not(Contains("near_tolerance"))) << id;
     }
   }
-  EXPECT_EQ(judged, 21U);
+  EXPECT_EQ(judged, 24U);
 }
 
 TEST(LongSums, OfEqualTermsAreAskedAgainWithNoise) {
