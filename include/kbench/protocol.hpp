@@ -105,6 +105,9 @@ struct CallBody {
   std::uint32_t set;
   CallMode mode = CallMode::kPlain;
   double limit_s = 0;  ///< after which the judge gives up, soon; 0: not said
+  std::uint32_t poison =
+      0xff;  ///< what memory that it is to write holds before it (worker/poison.hpp)
+  std::uint32_t reserved = 0;
 };
 
 /// The model of one set: built under its init seed, then given the set's weights, unless they are
@@ -214,6 +217,8 @@ struct TimeBody {
   TimeClock clock = TimeClock::kEvents;
   std::uint32_t veiled = 0;  ///< 1: as many VeilKeys follow the set indices
   double lead_ms = 0;        ///< so long the device is busy before each call, while that is queued
+  std::uint32_t poison = 0xff;  ///< as in CallBody, before each call
+  std::uint32_t reserved = 0;
 };
 
 /// Under what a set's inputs were made unreadable, to be made readable just before its call:

@@ -98,6 +98,17 @@ SharedBuffer ReceivedMemory::map(Device& device, BufferLayout layout, bool writa
   return whole_.part(layout);
 }
 
+void fill_with_poison(Device& device, std::byte* memory, std::size_t size_bytes, Poison poison,
+                      std::span<const std::byte> data) {
+  if (poison < kDataPoison || data.empty())
+    device.fill(memory, poison_byte(poison), size_bytes);
+  else
+    spread_data(memory, size_bytes, poison, data,
+                [&](std::byte* to, const std::byte* from, std::size_t bytes) {
+                  device.copy(to, from, bytes);
+                });
+}
+
 void fill_red_zones(Device& device, const SharedBuffer& buffer) {
   const auto& layout = buffer.layout();
   device.fill(buffer.data() - layout.red_before, kCanary, layout.red_before);

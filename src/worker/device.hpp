@@ -18,6 +18,7 @@
 #include "kbench/ptx.hpp"
 #include "worker/device_activity.hpp"
 #include "worker/device_state.hpp"
+#include "worker/poison.hpp"
 
 namespace kbench::worker {
 
@@ -44,11 +45,6 @@ inline constexpr std::size_t kRedZoneBytes = 4096;
 inline constexpr std::size_t kDataAlignment = 256;
 /// Byte that fills red zones.
 inline constexpr std::uint8_t kCanary = 0xc5;
-/// Byte that fills outputs before each call: a NaN in every floating type.
-inline constexpr std::uint8_t kPoison = 0xff;
-/// Byte that fills scratch before every other one: huge numbers, which show where fmax and
-/// comparisons hide a NaN.
-inline constexpr std::uint8_t kLoudPoison = 0x7e;
 
 /// Data ends as near to the unmapped page as alignment and red zone allow.
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone);
@@ -108,7 +104,8 @@ struct KernelTensor {
   std::size_t size_bytes = 0;
   std::size_t red_before = 0, red_after = 0;
   bool writable = true;
-  bool undefined = false;  ///< filled with kPoison just now: a kernel that reads it reads nothing
+  /// Filled just now, and written by nothing yet; the executor notices reads of kPoison.
+  bool undefined = false;
 };
 
 /// How an executor looks at the launches to come; a GPU does not.
@@ -244,6 +241,10 @@ class Device {
   virtual std::string_view timing_method() const = 0;
   virtual DeviceState state() { return {}; }
 };
+
+/// Fills what a call is to write, before it; `data` is an input's, for what needs one.
+void fill_with_poison(Device& device, std::byte* memory, std::size_t size_bytes, Poison poison,
+                      std::span<const std::byte> data);
 
 /// Fills a buffer's red zones, and tells which side of its data a kernel has written to since:
 /// nothing, or "before the start of" or "past the end of".

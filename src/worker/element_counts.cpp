@@ -13,6 +13,27 @@ namespace {
 /// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
 constexpr std::int64_t kWordChunk = 4 << 20;
 
+/// An element is one word, or several of eight bytes.
+std::int64_t words_of(const at::Tensor& tensor) {
+  return std::max<std::int64_t>(static_cast<std::int64_t>(tensor.element_size()) / 8, 1);
+}
+
+/// Of elements in one dimension, which of them hold that byte alone.
+at::Tensor is_filled(const at::Tensor& part, std::uint8_t value) {
+  const auto width = static_cast<std::int64_t>(part.element_size());
+  const at::ScalarType word = width == 1   ? at::kChar
+                              : width == 2 ? at::kShort
+                              : width == 4 ? at::kInt
+                                           : at::kLong;
+  std::int64_t filled = 0;
+  std::memset(&filled, value, sizeof filled);
+  // The filling in that many bytes, with their sign.
+  const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
+  const auto same = part.view(word).eq(filled >> shift);
+  const std::int64_t words = words_of(part);
+  return words > 1 ? same.view({-1, words}).all(1) : same;
+}
+
 /// Of a floating tensor.
 bool is_whole(const at::Tensor& tensor) {
   const at::ScalarType type = tensor.scalar_type();
@@ -39,25 +60,25 @@ bool is_whole(const at::Tensor& tensor) {
 }  // namespace
 
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value) {
-  const auto width = static_cast<std::int64_t>(tensor.element_size());
-  // An element is one word, or several of eight bytes.
-  const at::ScalarType word = width == 1   ? at::kChar
-                              : width == 2 ? at::kShort
-                              : width == 4 ? at::kInt
-                                           : at::kLong;
-  const std::int64_t words = std::max<std::int64_t>(width / 8, 1);
-  std::int64_t filled = 0;
-  std::memset(&filled, value, sizeof filled);
   const Flat flat(tensor);
   std::int64_t count = 0;
-  for_each_chunk(flat.numel(), kWordChunk / words, [&](std::int64_t begin, std::int64_t end) {
-    const auto part = flat.part(begin, end).view(word);
-    // The filling in that many bytes, with their sign.
-    const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
-    auto same = part.eq(filled >> shift);
-    if (words > 1) same = same.view({-1, words}).all(1);
-    count += same.sum().item<std::int64_t>();
-  });
+  for_each_chunk(flat.numel(), kWordChunk / words_of(tensor),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   count += is_filled(flat.part(begin, end), value).sum().item<std::int64_t>();
+                 });
+  return count;
+}
+
+std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value, const at::Tensor& other,
+                          std::uint8_t other_value) {
+  const Flat flat(tensor), beside(other);
+  std::int64_t count = 0;
+  for_each_chunk(
+      flat.numel(), kWordChunk / words_of(tensor), [&](std::int64_t begin, std::int64_t end) {
+        const auto in_other = is_filled(beside.part(begin, end), other_value);
+        const auto in_both = is_filled(flat.part(begin, end), value).logical_and_(in_other);
+        count += in_both.sum().item<std::int64_t>();
+      });
   return count;
 }
 

@@ -12,6 +12,10 @@ namespace kbench::worker {
 
 /// Elements of which each byte is `value`.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
+/// Elements of which each byte is `value` in the one tensor, and `other_value` in the other one, of
+/// its size.
+std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value, const at::Tensor& other,
+                          std::uint8_t other_value);
 
 /// Whether all elements are equal; of no elements they are.
 bool is_constant(const at::Tensor& tensor);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "kbench/hash.hpp"
 #include "kbench/kernelbench.hpp"
 #include "worker/buffer_messages.hpp"
 #include "worker/tensor_types.hpp"
@@ -43,6 +44,7 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       channel_(std::move(channel)),
       wait_for_quiet_(std::move(wait_for_quiet)),
       sets_(problem.slots()),
+      poisons_(trial_seed(problem.options().secret, problem.options().key + " poison", 0)),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
   // Whose kernels a module runs is told by its calls.
   const bool kernel = request_.kind == CandidateKind::kKernel;
@@ -314,13 +316,19 @@ void Evaluation::call(std::size_t slot) {
   take_findings(std::string_view(message.body).substr(sizeof *called));
 }
 
+void Evaluation::call_on_next_poison(std::size_t slot) {
+  sets_[slot].poison = poisons_.next();
+  call(slot);
+}
+
 void Evaluation::take_noted(const protocol::CalledBody& called) {
   for (std::size_t i = 0; i < std::size(protocol::kNotedFlags); ++i)
     if ((called.noted >> i & 1u) != 0) flag(protocol::kNotedFlags[i]);
 }
 
 protocol::Message Evaluation::send_call(std::size_t slot, protocol::CallMode mode) {
-  const protocol::CallBody body{static_cast<std::uint32_t>(slot), mode, call_limit_s()};
+  const protocol::CallBody body{static_cast<std::uint32_t>(slot), mode, call_limit_s(),
+                                sets_[slot].poison};
   channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
                                         problem_.slot_set(slot).random_state());
   protocol::Message message;

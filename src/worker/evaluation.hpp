@@ -19,6 +19,7 @@
 #include "kbench/stopwatch.hpp"
 #include "worker/judged_problem.hpp"
 #include "worker/judging.hpp"
+#include "worker/poison.hpp"
 #include "worker/timing.hpp"
 #include "worker/wall_bound.hpp"
 
@@ -88,6 +89,7 @@ class Evaluation {
   struct CandidateSet {
     std::uint64_t generation = 0, memory_generation = 0;
     std::vector<WorkBuffer> work;
+    Poison poison = kPoison;  ///< what memory holds before the next call, or held before the last
   };
 
   using Digests = std::set<std::int64_t>;
@@ -108,6 +110,8 @@ class Evaluation {
   /// on they are given weights, and that of the slot is built anew.
   bool keeps_as_built(std::size_t slot, bool is_right);
   void call(std::size_t slot);
+  /// The same with other memory contents before it than the last time.
+  void call_on_next_poison(std::size_t slot);
   /// One call on a slot's inputs, as the candidate's process answers it.
   protocol::Message send_call(std::size_t slot, protocol::CallMode mode);
   /// What its answer says besides findings; none where it is no such.
@@ -175,16 +179,23 @@ class Evaluation {
   bool remember_outputs(std::size_t slot);
   bool is_old_output(std::size_t slot, const Digests& old) const;
   /// Throws where a call wrote nothing, and one before gave a right answer.
-  void refuse_unwritten(std::size_t slot) const;
+  void refuse_unwritten(std::size_t slot);
   /// Throws where a wrong answer was not made by the call that it is given for, and calls before
   /// gave right ones.
-  void refuse_old_outputs(std::size_t slot, const TrialResult& result, const Digests& old) const;
+  void refuse_old_outputs(std::size_t slot, const TrialResult& result, const Digests& old);
   /// Throws where a call whose output was wrong gives the right one when it is not timed, and the
   /// wrong one when it is.
   void refuse_timed_shortcut(std::size_t slot, const TrialResult& result);
   void decide_mismatch();
   /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
-  bool is_unwritten(std::size_t slot, const TrialResult& result) const;
+  bool is_unwritten(std::size_t slot, const TrialResult& result);
+  /// Elements of the outputs that the last call left as they were before it; 0 if they are fewer
+  /// than `least`. Where an answer may hold such elements by right, calls once more.
+  std::int64_t count_unwritten(std::size_t slot, std::int64_t least);
+  /// Whether a wrong answer becomes another one where memory holds something else before the call.
+  bool reads_unwritten(std::size_t slot, const std::vector<at::Tensor>& first);
+  /// Calls with those memory contents that no compared call has found yet.
+  void run_poisons_left();
   /// What decide_mismatch() wants to know of a wrong result while its outputs are there.
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
@@ -322,12 +333,14 @@ class Evaluation {
   std::optional<double> stopped_at_s_;  ///< its processor's time when it was frozen
   double ran_stopped_s_ = 0;            ///< by how much that has grown while it was, in all
   bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
-  double norm_error_ = 0;               ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;                 ///< one call has come back
-  bool as_built_ = false;               ///< a module's weights are what its constructor made
-  bool has_chosen_ = false;             ///< that is no longer to be decided
-  protocol::BuiltBody built_{};         ///< of the model that was built last
-  bool is_ghost_ = false;               ///< its kernels change nothing
+  bool reads_unwritten_ = false;        ///< see reads_unwritten(): of the first wrong trial
+  PoisonOrder poisons_;
+  double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
+  bool called_ = false;      ///< one call has come back
+  bool as_built_ = false;    ///< a module's weights are what its constructor made
+  bool has_chosen_ = false;  ///< that is no longer to be decided
+  protocol::BuiltBody built_{};  ///< of the model that was built last
+  bool is_ghost_ = false;        ///< its kernels change nothing
   double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.

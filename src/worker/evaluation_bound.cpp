@@ -53,11 +53,13 @@ bool Evaluation::flushes() const {
 }
 
 void Evaluation::poison_outputs(std::span<const std::size_t> slots) {
+  const Poison poison = poisons_.next_timed();
+  for (const std::size_t slot : slots) sets_[slot].poison = poison;
   if (!tells_its_times()) return;
   // Where memory holds few sets, calls of a block share them.
   for (const std::size_t slot : std::set(slots.begin(), slots.end()))
     for (const auto& work : sets_[slot].work)
-      problem_.device().fill(work.buffer.data(), kPoison, work.buffer.size_bytes());
+      problem_.device().fill(work.buffer.data(), poison_byte(poison), work.buffer.size_bytes());
 }
 
 /// Copies outputs as a module's process does after each call.

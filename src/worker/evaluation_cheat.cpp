@@ -45,22 +45,18 @@ bool Evaluation::is_old_output(std::size_t slot, const Digests& old) const {
   return std::ranges::any_of(outputs_in(slot), tells) && old.contains(outputs_digest(slot));
 }
 
-void Evaluation::refuse_unwritten(std::size_t slot) const {
+void Evaluation::refuse_unwritten(std::size_t slot) {
   if (seen_outputs_.empty()) return;
-  const auto outputs = outputs_in(slot);
-  const auto is_floating = [](const at::Tensor& output) { return output.is_floating_point(); };
-  const auto is_untouched = [](const at::Tensor& output) {
-    return count_filled(output, kPoison) == output.numel();
-  };
-  // Of integers the filling is -1, which somebody may mean.
-  if (std::ranges::any_of(outputs, is_floating) && std::ranges::all_of(outputs, is_untouched))
+  std::int64_t elements = 0;
+  for (const at::Tensor& output : outputs_in(slot)) elements += output.numel();
+  if (elements > 0 && count_unwritten(slot, elements) == elements)
     throw CandidateFailure{Outcome::kCheat, "not_written",
                            "output not written by this call: it holds what kbench put there, and "
                            "calls before wrote it"};
 }
 
 void Evaluation::refuse_old_outputs(std::size_t slot, const TrialResult& result,
-                                    const Digests& old) const {
+                                    const Digests& old) {
   refuse_unwritten(slot);
   if (is_old_output(slot, old))
     throw CandidateFailure{

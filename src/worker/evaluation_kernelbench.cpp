@@ -62,7 +62,7 @@ void Evaluation::run_kernelbench_trials() {
     InputSet& set = problem_.trial_set(trial);
     const std::size_t slot = trial % problem_.resident();
     share(slot);
-    call(slot);
+    call_on_next_poison(slot);
     if (request_.find_written_source) return;
     auto result = judge_outputs(slot, set);
     const double tolerance = tolerance_for("native", set.expected().front().scalar_type());

@@ -144,7 +144,8 @@ void Evaluation::ask_for_times(std::span<const std::size_t> slots, bool looks) {
                                 held_ ? 1u : 0u,
                                 clock_,
                                 veils.empty() ? 0u : 1u,
-                                looks ? 0.0 : lead_ms()};
+                                looks ? 0.0 : lead_ms(),
+                                sets_[slots.front()].poison};
   std::memcpy(body.data(), &head, sizeof head);
   for (const auto set : slots) {
     const auto index = static_cast<std::uint32_t>(set);

@@ -50,7 +50,7 @@ void Evaluation::run_trials() {
     const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
     last = slot;
     share(slot);
-    call(slot);
+    call_on_next_poison(slot);
     watch_->lap(trial == 0 ? "first_call" : "call");
     if (request_.find_written_source) return;
     check_red_zones(slot);
@@ -67,6 +67,7 @@ void Evaluation::run_trials() {
       --trial;  // once more, with weights that it is given
       continue;
     }
+    poisons_.note_compared(sets_[slot].poison);
     check_state(slot, set);
     // Asked about when all trials are over.
     const bool missed =
@@ -93,6 +94,7 @@ void Evaluation::run_trials() {
   if (!mismatched && near.any()) mismatched = !settles_trials(last);
   if (mismatched) decide_mismatch();
   run_families();
+  run_poisons_left();
 }
 
 /// Where the reference keeps state: calls in a row, each with other inputs, after the trial's own.
@@ -185,13 +187,14 @@ bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& m
     return false;
   }
   watch_->lap("families");
-  call(slot);
+  call_on_next_poison(slot);
   watch_->lap("family_call");
   check_red_zones(slot);
   InputSet& set = problem_.slot_set(slot);
   auto results = judge_in_family(problem_, slot, family, 1,
                                  [&](std::size_t) { return judge_outputs(slot, set); });
   if (results.empty()) return false;
+  poisons_.note_compared(sets_[slot].poison);
   const bool wrong = results.front().wrong_elements > 0;
   const double norm_error = norm_error_;
   if (wrong) note_wrong(slot, set, results.front(), !mismatched);
@@ -258,12 +261,7 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
         flags.emplace_back("nondeterministic_bits");
     }
   }
-}
-
-bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) const {
-  std::int64_t unwritten = 0;
-  for (const at::Tensor& output : outputs_in(slot)) unwritten += count_filled(output, kPoison);
-  return unwritten == result.wrong_elements;
+  if (mismatched && !unwritten_) reads_unwritten_ = reads_unwritten(slot, first);
 }
 
 void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& result,
@@ -289,6 +287,7 @@ void Evaluation::decide_mismatch() {
   const double asked = tolerance_for(problem_.options().precision,
                                      problem_.slot_set(0).expected().front().scalar_type());
   if (row != nullptr && row->tolerance <= asked) row = nullptr;
+  if (unwritten_ || reads_unwritten_) row = nullptr;
   if (row != nullptr) verdict_.record.correct_at = std::string(row->name);
   const std::string where = first->family == kDrawnFamily
                                 ? fmt::format("trial {}", first->trial)
@@ -298,9 +297,13 @@ void Evaluation::decide_mismatch() {
         Outcome::kMismatch, "lower_precision",
         fmt::format("right at {}, not at {}: {} elements are beyond its tolerance in {}", row->name,
                     problem_.options().precision, first->wrong_elements, where)};
-  throw CandidateFailure{Outcome::kMismatch, unwritten_ ? "not_written" : "wrong_values",
-                         fmt::format("{} elements are {} in {}", first->wrong_elements,
-                                     unwritten_ ? "not written by the call" : "wrong", where)};
+  throw CandidateFailure{
+      Outcome::kMismatch, unwritten_ ? "not_written" : "wrong_values",
+      fmt::format("{} elements are {} in {}{}", first->wrong_elements,
+                  unwritten_ ? "not written by the call" : "wrong", where,
+                  reads_unwritten_ ? ", and become others where memory that the call has not "
+                                     "written holds something else before it"
+                                   : "")};
 }
 
 }  // namespace kbench::worker

@@ -24,7 +24,7 @@ class HostMemory {
     if (begin == nullptr) return nullptr;
     std::memset(begin, kCanary, whole);
     std::byte* data = begin + kRedZoneBytes;
-    std::memset(data, kPoison, bytes);
+    fill_new_memory(data, bytes);
     blocks_[data] = bytes;
     return data;
   }

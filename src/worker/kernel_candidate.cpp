@@ -46,7 +46,7 @@ class KernelCandidate final : public JudgedCandidate {
     const bool count = body.mode == protocol::CallMode::kCounted;
     device_->watch({count ? ptx::Sanitize::kNone : sanitize_, count, job_.max_instructions,
                     deadline_after(body.limit_s)});
-    prepare(body.set);
+    prepare(body.set, body.poison);
     device_->use_other_build(has_undefined_ && body.mode == protocol::CallMode::kUndefined);
     if (count && device_->name() != "cpu")
       reports_ = reports_of(device_->record([this] { run(); }).value_or(Activity{}));
@@ -74,7 +74,7 @@ class KernelCandidate final : public JudgedCandidate {
     for (std::size_t i = 0; i < sets.size(); ++i) {
       const std::uint32_t set = sets[i];
       if (i < veils.size() && !veils[i].is_none()) lift(set, veils[i]);
-      prepare(set);
+      prepare(set, body.poison);
       if (body.cold_cache != 0) device_->flush_cache();
       const auto call = [this] { run(); };
       device_->time_by(body.clock, call, body.held != 0, times);
@@ -108,12 +108,22 @@ class KernelCandidate final : public JudgedCandidate {
     return found == buffers_.end() ? nullptr : &found->second;
   }
 
+  std::span<const std::byte> largest_input(std::uint32_t set) const {
+    std::span<const std::byte> largest;
+    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
+      const SharedBuffer* source = find(set, i, BufferRole::kSource);
+      if (source == nullptr || job_.plan.tensors[i].role != BoundTensor::Role::kInput) continue;
+      if (source->size_bytes() > largest.size()) largest = {source->data(), source->size_bytes()};
+    }
+    return largest;
+  }
+
   /// State restored, outputs and scratch poisoned: every call starts alike, and finds nothing of
   /// the last one. Not part of the time.
-  void prepare(std::uint32_t set) {
-    const std::uint8_t poison = ++calls_ % 2 == 0 ? kLoudPoison : kPoison;
+  void prepare(std::uint32_t set, Poison poison) {
+    const auto data = largest_input(set);
     for (const auto& [tensor, buffer] : scratch_)
-      device_->fill(buffer.data(), poison, buffer.size_bytes());
+      fill_with_poison(*device_, buffer.data(), buffer.size_bytes(), poison, data);
     std::vector<KernelTensor> tensors;
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
@@ -128,7 +138,7 @@ class KernelCandidate final : public JudgedCandidate {
       if (work != nullptr && source != nullptr)
         device_->copy(work->data(), source->data(), source->size_bytes());
       else if (work != nullptr)
-        device_->fill(work->data(), kPoison, work->size_bytes());
+        fill_with_poison(*device_, work->data(), work->size_bytes(), poison, data);
       const auto& layout = used->layout();
       const bool writable = used != source || job_.sources_writable;
       const bool undefined = source == nullptr && !tensor.filled;
@@ -144,7 +154,7 @@ class KernelCandidate final : public JudgedCandidate {
     if (std::ranges::any_of(job_.plan.tensors, is_restored)) return {};
     std::vector<std::vector<KernelTensor>> tensors;
     for (const std::uint32_t set : sets) {
-      prepare(set);
+      prepare(set, body.poison);
       tensors.push_back(tensors_);
     }
     if (body.cold_cache != 0) device_->flush_cache();
@@ -203,7 +213,6 @@ class KernelCandidate final : public JudgedCandidate {
   std::unique_ptr<Device> device_;
   std::map<std::size_t, SharedBuffer> scratch_;
   bool has_undefined_ = false;  ///< and its other build is loaded
-  std::uint64_t calls_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
   /// The same memory as an input's, where it can be written to; made when it is first needed.
   std::map<std::pair<std::uint32_t, std::size_t>, SharedBuffer> writable_;

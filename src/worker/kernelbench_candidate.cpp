@@ -32,7 +32,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
   void call(const protocol::CallBody& body) override {
     watch(body.limit_s, true);
     ModuleSet& set = this->set(body.set);
-    restore(set);
+    restore(set, body.poison);
     const auto inputs = own_inputs(set);
     ModulePython::KernelbenchCall called;
     watched([&] { called = python_.call_by_kernelbench(model_, arguments(inputs), random_state_); },
@@ -48,6 +48,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override {
     watch(body.limit_s, false);
+    set_memory_poison(body.poison);
     if (ledger_) ledger_->pause();
     const auto inputs = own_inputs(set(sets.front()));
     auto times =

@@ -122,7 +122,7 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   const bool counted = body.mode == protocol::CallMode::kCounted;
   watch(body.limit_s, !counted, counted);
   ModuleSet& set = sets_.at(body.set);
-  restore(set, body.mode == protocol::CallMode::kNext);
+  restore(set, body.poison, body.mode == protocol::CallMode::kNext);
   const auto inputs = inputs_to_keep(set);
   const HostTasks before = tasks_before();
   std::vector<at::Tensor> outputs;
@@ -134,7 +134,9 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     check_outputs(outputs);
   } else {
     const bool ghost = body.mode == protocol::CallMode::kGhost;
-    if (ghost) poison_free_memory();
+    // Of calls in a row that find the same, the later ones show what a call takes.
+    if (std::exchange(free_poison_, body.poison) != body.poison || ghost)
+      poison_free_memory(body.poison, largest_input(set));
     python_.skip_launches(ghost);
     watched([&] { outputs = forward(set, inputs); }, set.called ? 1 : 0);
     python_.skip_launches(false);
@@ -146,12 +148,12 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   keep(set, outputs);
 }
 
-/// A tensor that nobody fills would lie where an earlier answer did, which is right as well where
-/// all answers are alike. (On the CPU such memory is poisoned always.)
-void ModuleCandidate::poison_free_memory() {
+/// A tensor that nothing fills would lie where an earlier answer did, which may be right as well.
+/// (On the CPU the allocator itself fills such memory.)
+void ModuleCandidate::poison_free_memory(Poison poison, std::span<const std::byte> data) {
   if (device_->name() == "cpu") return;
   for (const std::span<std::byte> block : python_.free_memory())
-    device_->fill(block.data(), kPoison, block.size());
+    fill_with_poison(*device_, block.data(), block.size(), poison, data);
   device_->synchronize();
 }
 
@@ -214,6 +216,7 @@ CallNotes ModuleCandidate::take_notes() {
 std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
                                           const protocol::TimeBody& body) {
   watch(body.limit_s, false);
+  set_memory_poison(body.poison);
   std::vector<double> times;
   const auto time_all = [&] {
     for (const std::uint32_t index : sets) time_call(sets_.at(index), body, times);
@@ -322,9 +325,21 @@ void ModuleCandidate::restore_state(ModuleSet& set, bool goes_on) {
       device_->copy(copy.data(), set.sources.at(tensor).data(), copy.size_bytes());
 }
 
-void ModuleCandidate::restore(ModuleSet& set, bool goes_on) {
+std::span<const std::byte> ModuleCandidate::largest_input(const ModuleSet& set) const {
+  std::span<const std::byte> largest;
+  for (const auto& [tensor, buffer] : set.sources)
+    if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput &&
+        buffer.size_bytes() > largest.size())
+      largest = {buffer.data(), buffer.size_bytes()};
+  return largest;
+}
+
+void ModuleCandidate::restore(ModuleSet& set, Poison poison, bool goes_on) {
+  const auto data = largest_input(set);
+  // A GPU's memory is torch's own.
+  if (device_->name() == "cpu") set_memory_poison(poison, data);
   for (const auto& [tensor, buffer] : set.works)
-    device_->fill(buffer.data(), kPoison, buffer.size_bytes());
+    fill_with_poison(*device_, buffer.data(), buffer.size_bytes(), poison, data);
   restore_state(set, goes_on);
 }
 

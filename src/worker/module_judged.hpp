@@ -55,9 +55,11 @@ class ModuleCandidate : public JudgedCandidate {
   std::vector<at::Tensor> inputs_to_keep(const ModuleSet& set) const;
   /// The arguments of forward with these inputs.
   pybind11::list arguments(const std::vector<at::Tensor>& inputs) const;
-  /// Outputs poisoned, buffers of the model that are not its own as they were, unless it `goes_on`.
+  /// Buffers of the model that are not its own, and inputs that it may write to, as they were; the
+  /// buffers stay if it `goes_on`.
   void restore_state(ModuleSet& set, bool goes_on = false);
-  void restore(ModuleSet& set, bool goes_on = false);
+  /// The same, and outputs filled; on the CPU all memory to come will be.
+  void restore(ModuleSet& set, Poison poison, bool goes_on = false);
   /// Throws where outputs are not of the reference's shapes and types.
   void check_outputs(const std::vector<at::Tensor>& outputs) const;
   /// Copies what a call returned to where the judge looks.
@@ -67,7 +69,8 @@ class ModuleCandidate : public JudgedCandidate {
   void set_early_apart();
   void settle();
   void check_torch_memory() const;
-  void poison_free_memory();
+  void poison_free_memory(Poison poison, std::span<const std::byte> data);
+  std::span<const std::byte> largest_input(const ModuleSet& set) const;
   /// Makes calls of the model, and notes whose kernels compute in them. Of so many it is looked at
   /// what they copy to the host; of none where a model may only read its weights once.
   void watched(const std::function<void()>& call, std::size_t looked_at);
@@ -105,6 +108,7 @@ class ModuleCandidate : public JudgedCandidate {
   pybind11::object rejected_;
   bool reads_back_ = false;  ///< calls copy inputs to the host
   bool called_ = false;
+  std::optional<Poison> free_poison_;  ///< with which free memory was filled last
 };
 
 /// A module by KernelBench's rules (`--kb-compat`).

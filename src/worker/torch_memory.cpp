@@ -49,7 +49,7 @@ class Registry {
     if (begin == nullptr) throw std::bad_alloc();
     const Block block{begin + kRedBytes, bytes};
     std::memset(begin, kCanary, kRedBytes);
-    std::memset(block.data, kPoison, bytes);
+    fill_new_memory(block.data, bytes);
     std::memset(block.data + bytes, kCanary, kRedBytes);
     const std::lock_guard lock(mutex_);
     live_.emplace(block.data, block);

@@ -7,7 +7,8 @@
 #include "kbench/ptx.hpp"
 
 /// Host memory of torch that the executor's checks know, for a candidate's process: each tensor on
-/// the CPU lies between red zones, is undefined (0xFF) when it is made and again when it is freed.
+/// the CPU lies between red zones, and is undefined when it is made (fill_new_memory()) and again
+/// when it is freed (0xFF).
 namespace kbench::worker {
 
 /// Makes all further allocations of torch on the CPU known, for the rest of this process. What was

@@ -90,7 +90,7 @@ TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {
 
 TEST_F(Cheats, OldAnswersInTimedCallsAlone) {
   const std::string late = module_that(R"(        KEPT[CALLS[0]] = y
-        return y if CALLS[0] <= 3 else KEPT[3]
+        return y if CALLS[0] <= 7 else KEPT[7]
 )");
   expect(judge("0.py", late, {"--trials", "1", "--no-families"}), "cheat", "old_output",
          "of its elements are wrong");
@@ -100,7 +100,7 @@ TEST_F(Cheats, LessWorkInTimedCallsAlone) {
   // Of each two timed calls the second, which is asked again: once without being timed, and once
   // more.
   const std::string half =
-      module_that("        return -y if CALLS[0] >= 4 and CALLS[0] % 2 == 0 else y\n");
+      module_that("        return -y if CALLS[0] >= 8 and CALLS[0] % 2 == 0 else y\n");
   expect(judge("0.py", half, {"--trials", "1", "--no-families"}), "cheat", "timed_shortcut",
          "timed calls do less");
 }
@@ -115,6 +115,124 @@ __global__ void shifted(const float* x, float* y) {
 }
 )"),
          "cheat", "not_written", "output not written by this call");
+}
+
+/// A kernel that computes only where `condition` says of its output `y[i]`.
+std::string kernel_where(const std::string& condition) {
+  return R"(//@ out y like x
+//@ shifted<<<4, 256>>>(x, y)
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if ()" +
+         condition + ") y[i] = tanhf(x[i]) + 0.5f;\n}\n";
+}
+
+/// The same as an extension, whose output is fresh memory of torch.
+std::string extension_where(const std::string& condition) {
+  return R"(#include <torch/extension.h>
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if ()" +
+         condition +
+         R"() y[i] = tanhf(x[i]) + 0.5f;
+}
+torch::Tensor forward(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  shifted<<<4, 256>>>(x.data_ptr<float>(), y.data_ptr<float>());
+  return y;
+}
+)";
+}
+
+TEST_F(Cheats, WhoComputesWhereItFindsACertainContent) {
+  const std::vector<std::string> conditions{
+      "isnan(y[i])",
+      "!isnan(y[i])",
+      "y[i] == 0.0f",
+      "y[i] != 0.0f",
+      "!(y[i] < 1e30f)",
+      "__float_as_uint(y[i]) == 0x7b7b7b7bu",
+      "__float_as_uint(y[i]) % 256 == __float_as_uint(y[i]) >> 24"};
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    folder_.write(fmt::format("candidates/me/1_Shifted/{}.cu", i), kernel_where(conditions[i]));
+    folder_.write(fmt::format("candidates/me/1_Shifted/{}_extension.cu", i),
+                  extension_where(conditions[i]));
+  }
+  folder_.write("candidates/me/1_Shifted/half.cu", kernel_where("i % 2 == 0 || isnan(y[i])"));
+  folder_.write("candidates/me/1_Shifted/sum.cu", R"(//@ out y like x
+//@ shifted<<<4, 256>>>(x, y)
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] += tanhf(x[i]) + 0.5f;
+}
+)");
+  // As above, on memory that it has set to zero, and read again.
+  folder_.write("candidates/me/1_Shifted/right.cu", R"(//@ out y like x
+//@ shifted<<<4, 256>>>(x, y)
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 0.0f;
+  y[i] += tanhf(x[i]);
+  if (!isnan(y[i])) y[i] += 0.5f;
+}
+)");
+  folder_.write("set/level1/1_Shifted.py", kProblem);
+  for (const auto& options : {std::vector<std::string>{},
+                              {"--trials", "1", "--no-families"},
+                              {"--trials", "2", "--seed", "11", "--no-families"}}) {
+    const auto records = judge_folder(folder_, options);
+    EXPECT_EQ(records.size(), 2 * conditions.size() + 3);
+    for (const auto& [id, record] : records) {
+      const std::string name = fs::path(id).stem().string();
+      SCOPED_TRACE(
+          fmt::format("{} {} {}: {}", name, options.size(), record.cause.str(), record.message));
+      if (name == "right") {
+        EXPECT_EQ(to_string(record.outcome), "correct");
+        continue;
+      }
+      EXPECT_THAT(record.outcome, testing::AnyOf(Outcome::kMismatch, Outcome::kCheat));
+      EXPECT_THAT(record.cause.str(), testing::AnyOf("not_written", "wrong_values"));
+      if (name == "half") expect(record, "mismatch", "not_written", "512 elements are not written");
+      if (name == "sum")
+        expect(record, "mismatch", "wrong_values", "holds something else before it");
+    }
+  }
+}
+
+TEST_F(Cheats, WhatMemoryHeldBeforeMayBeTheAnswer) {
+  folder_.write("set/level1/2_Zero.py", problem_of("torch.clamp(x, max=0) * 0", "torch.rand(40)"));
+  folder_.write("candidates/me/2_Zero/0.cu", R"(//@ out y like x
+//@ zero<<<1, 40>>>(x, y)
+__global__ void zero(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] * 0.0f; }
+)");
+  folder_.write("set/level1/3_None.py",
+                problem_of("torch.full_like(x, -1, dtype=torch.int32)", "torch.rand(40)"));
+  folder_.write("candidates/me/3_None/0.cu", R"(//@ out y: int32[40]
+//@ none<<<1, 40>>>(y)
+__global__ void none(int* y) { y[threadIdx.x] = -1; }
+)");
+  // One writes -1 where the answer is 0, the other nothing.
+  folder_.write("set/level1/4_Sign.py",
+                problem_of("torch.where(x < 0, -2, 0).to(torch.int32)", "torch.randn(40)"));
+  folder_.write("candidates/me/4_Sign/0.cu", R"(//@ out y: int32[40]
+//@ sign<<<1, 40>>>(x, y)
+__global__ void sign(const float* x, int* y) { y[threadIdx.x] = x[threadIdx.x] < 0 ? -2 : -1; }
+)");
+  folder_.write("candidates/me/4_Sign/1.cu", R"(//@ out y: int32[40]
+//@ sign<<<1, 40>>>(x, y)
+__global__ void sign(const float* x, int* y) { if (x[threadIdx.x] < 0) y[threadIdx.x] = -2; }
+)");
+  const auto records = judge_folder(folder_, {"--trials", "1", "--no-families"});
+  ASSERT_EQ(records.size(), 4u);
+  for (const auto& [id, record] : records) {
+    SCOPED_TRACE(id + ": " + record.message);
+    if (id.find("4_Sign") == std::string::npos)
+      EXPECT_EQ(to_string(record.outcome), "correct");
+    else if (id.ends_with("0.cu"))
+      EXPECT_EQ(record.cause.str(), "wrong_values");
+    else
+      EXPECT_EQ(record.cause.str(), "not_written");
+  }
 }
 
 TEST_F(Cheats, AMistakeIsNone) {

@@ -112,6 +112,37 @@ TEST_F(CandidateProcess, PoisonsOutputsBeforeEachCall) {
   }
 }
 
+TEST_F(CandidateProcess, OutputsAndScratchHoldWhatTheJudgeSays) {
+  CandidateJob job = job_of("y[i] = i == 4 ? x[i] : y[i];");
+  auto& process = start(job);
+  const float loud = [] {
+    float value = 0;
+    std::memset(&value, kLoudPoison, sizeof value);
+    return value;
+  }();
+  ASSERT_TRUE(process.call(0, false, kZeroPoison));
+  process.expect(MessageType::kCalled);
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{0, 0, 0, 0, 5, 0}));
+  ASSERT_TRUE(process.time({0, 0}, kLoudPoison));
+  process.expect(MessageType::kTimes);
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{loud, loud, loud, loud, 5, loud}));
+  // From the middle of the only input on, and its beginning after that.
+  ASSERT_TRUE(process.call(0, false, kDataPoison + kDataPlaces / 2));
+  process.expect(MessageType::kCalled);
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{3, -4, 5, -6, 5, -2}));
+  // Scratch holds the same.
+  job = job_of("y[i] = x[i];");
+  job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "tmp"));
+  job.plan.launches[0].arguments[0].tensor = 2;
+  auto& other = start(job);
+  ASSERT_TRUE(other.call(0, false, kZeroPoison));
+  other.expect(MessageType::kCalled);
+  EXPECT_THAT(other.values(0, 1, kWork), Each(0));
+  ASSERT_TRUE(other.call(0, false, kLoudPoison));
+  other.expect(MessageType::kCalled);
+  EXPECT_THAT(other.values(0, 1, kWork), Each(loud));
+}
+
 TEST_F(CandidateProcess, RestoresWhatInoutNamesBeforeEachCall) {
   CandidateJob job = job_of("x[i] += 1; y[i] = x[i];");
   job.plan.tensors[0].role = BoundTensor::Role::kState;

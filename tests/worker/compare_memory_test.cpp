@@ -159,5 +159,18 @@ TEST_F(CompareMemory, EveryFilledElementCounts) {
   }
 }
 
+TEST_F(CompareMemory, OnlyElementsThatAreFilledInBothCount) {
+  for (const auto type :
+       {at::kByte, at::kBool, at::kHalf, at::kFloat, at::kDouble, at::kComplexDouble}) {
+    auto one = at::zeros({kCount}, type), other = at::zeros({kCount}, type);
+    const auto width = static_cast<std::int64_t>(one.element_size());
+    one.view(at::kByte).slice(0, 0, 4 * width).fill_(0x7b);
+    other.view(at::kByte).slice(0, 2 * width, 7 * width).fill_(0xff);
+    EXPECT_EQ(count_filled(one, 0x7b, other, 0xff), 2) << at::toString(type);
+    EXPECT_EQ(count_filled(one, 0, other, 0xff), 3) << at::toString(type);
+    EXPECT_EQ(count_filled(one, 0xff, other, 0xff), 0) << at::toString(type);
+  }
+}
+
 }  // namespace
 }  // namespace kbench::worker

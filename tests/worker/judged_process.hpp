@@ -127,13 +127,15 @@ class JudgedProcess {
     entries_.clear();
     fds_.clear();
   }
-  bool call(std::uint32_t set, bool count = false) {
-    return send(MessageType::kCall,
-                bytes_of(protocol::CallBody{
-                    set, count ? protocol::CallMode::kCounted : protocol::CallMode::kPlain}));
+  bool call(std::uint32_t set, bool count = false, Poison poison = kPoison) {
+    protocol::CallBody body{set, count ? protocol::CallMode::kCounted : protocol::CallMode::kPlain};
+    body.poison = poison;
+    return send(MessageType::kCall, bytes_of(body));
   }
-  bool time(const std::vector<std::uint32_t>& sets) {
-    std::string body = bytes_of(protocol::TimeBody{static_cast<std::uint32_t>(sets.size()), 1});
+  bool time(const std::vector<std::uint32_t>& sets, Poison poison = kPoison) {
+    protocol::TimeBody head{static_cast<std::uint32_t>(sets.size()), 1};
+    head.poison = poison;
+    std::string body = bytes_of(head);
     for (const auto set : sets) body += bytes_of(set);
     return send(MessageType::kTime, body);
   }

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "worker/poison.hpp"
+
 namespace kbench::worker {
 namespace {
 
@@ -57,6 +59,19 @@ TEST_F(TorchMemory, MemoryIsUndefinedWhenItIsMadeAndAgainWhenItIsFreed) {
   tensor.reset();
   // It rests a while before it is used again.
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(std::isnan(values[i])) << i;
+}
+
+TEST_F(TorchMemory, MemoryThatIsMadeHoldsWhatIsAskedFor) {
+  set_memory_poison(kZeroPoison);
+  EXPECT_TRUE(at::empty({1000}).eq(0).all().item<bool>());
+  const auto input = at::randn({300});
+  set_memory_poison(kDataPoison + kDataPlaces / 2,
+                    {static_cast<const std::byte*>(input.data_ptr()), input.nbytes()});
+  const auto made = at::empty({1000});
+  set_memory_poison(kPoison);
+  const auto turned = at::cat({input.slice(0, 150), input.slice(0, 0, 150)});
+  EXPECT_TRUE(at::equal(made, at::cat({turned, turned, turned, turned}).slice(0, 0, 1000)));
+  EXPECT_TRUE(at::empty({1000}).isnan().all().item<bool>());
 }
 
 TEST_F(TorchMemory, TorchWorksOnIt) {

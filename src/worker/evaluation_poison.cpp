@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+
+#include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
+#include "worker/evaluation.hpp"
+
+// What memory holds before a call, and what the answer says of it: unwritten elements, and answers
+// that depend on what the call has not written.
+namespace kbench::worker {
+namespace {
+
+/// True if an answer may hold that byte by right, so that one call does not tell whether it was
+/// written: zeros, −1 in integers, anything in elements of one byte.
+bool may_be_meant(const at::Tensor& output, Poison poison) {
+  return poison == kZeroPoison || output.element_size() == 1 ||
+         (poison == kPoison && !output.is_floating_point());
+}
+
+Poison another(Poison poison) { return poison == kLoudPoison ? kPoison : kLoudPoison; }
+
+}  // namespace
+
+std::int64_t Evaluation::count_unwritten(std::size_t slot, std::int64_t least) {
+  const Poison poison = sets_[slot].poison;
+  const auto outputs = outputs_in(slot);
+  const bool is_byte = poison < kDataPoison;
+  std::int64_t count = 0;
+  bool is_sure = is_byte;
+  for (const at::Tensor& output : outputs) {
+    const auto filled = is_byte ? count_filled(output, poison_byte(poison)) : output.numel();
+    count += filled;
+    is_sure = is_sure && (filled == 0 || !may_be_meant(output, poison));
+  }
+  if (count == 0 || count < least) return 0;
+  if (is_sure) return count;
+  // What a call writes is the same after another filling; what it leaves is that filling.
+  const auto first = copy_outputs(slot);
+  sets_[slot].poison = another(poison);
+  freeze(false);
+  call(slot);
+  const auto other = poison_byte(sets_[slot].poison);
+  count = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    count += is_byte ? count_filled(first[i], poison_byte(poison), outputs[i], other)
+                     : count_filled(outputs[i], other);
+    outputs[i].copy_(first[i]);
+  }
+  sets_[slot].poison = poison;
+  return count < least ? 0 : count;
+}
+
+bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) {
+  return count_unwritten(slot, result.wrong_elements) > 0;
+}
+
+bool Evaluation::reads_unwritten(std::size_t slot, const std::vector<at::Tensor>& first) {
+  const Poison poison = sets_[slot].poison;
+  sets_[slot].poison = another(poison);
+  call(slot);
+  sets_[slot].poison = poison;
+  const auto outputs = outputs_in(slot);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const double tolerance = tolerance_for(problem_.options().precision, outputs[i].scalar_type());
+    const auto difference =
+        compare(without_ties(slot, i, first[i]), without_ties(slot, i, outputs[i]), tolerance);
+    if (difference.wrong_elements > 0) return true;
+  }
+  return false;
+}
+
+void Evaluation::run_poisons_left() {
+  const auto left = poisons_.not_compared();
+  if (left.empty()) return;
+  const std::size_t slot =
+      static_cast<std::size_t>(problem_.options().trials - 1) % problem_.resident();
+  InputSet& set = problem_.slot_set(slot);
+  share(slot);
+  for (const Poison poison : left) {
+    sets_[slot].poison = poison;
+    call(slot);
+    check_red_zones(slot);
+    auto result = judge_outputs(slot, set);
+    if (result.wrong_elements > 0 && problem_.has_oracle()) {
+      problem_.look_closer(slot);
+      result = judge_outputs(slot, set);
+    }
+    poisons_.note_compared(poison);
+    if (result.wrong_elements == 0) continue;
+    note_wrong(slot, set, result, true);
+    reads_unwritten_ = !unwritten_;  // it was right after other contents
+    verdict_.record.correctness.push_back(result);
+    refuse_old_outputs(slot, result, seen_outputs_);
+    decide_mismatch();
+  }
+  watch_->lap("repeat");
+}
+
+}  // namespace kbench::worker
