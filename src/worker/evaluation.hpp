@@ -129,9 +129,23 @@ class Evaluation {
   void look_at_block(Block block);
   void check_own() const;
   bool may_be_ghost() const;
-  /// One more call, in which launches of its own kernels do nothing, with inputs that it has not
-  /// seen: where the answer is right all the same, they are not what computes it.
+  /// Calls in which launches of its own kernels do nothing: if the answers are right all the same,
+  /// these kernels are not what computes them. First with inputs that it has not seen, then with
+  /// the families.
   void run_ghost();
+  /// What the answers to such calls say.
+  enum class Ablation : std::uint8_t {
+    kUnknown,   ///< it raises without its kernels, or launches some that kbench cannot hold back
+    kNeeded,    ///< a right answer became a wrong one
+    kNothing,   ///< wrong either way, or right by what memory may hold without any kernel
+    kUnneeded,  ///< right without them
+  };
+  /// `earlier`: the answers to other inputs, which memory may still hold.
+  Ablation ablate(std::size_t slot, const std::vector<at::Tensor>& earlier);
+  Ablation ablate_in_distributions();
+  /// True if no memory holds the set's answer by chance: it is neither one value, nor an input, nor
+  /// an earlier answer.
+  bool is_decisive(InputSet& set, const std::vector<at::Tensor>& earlier) const;
   void run_profile();
   void check_red_zones(std::size_t slot);
   double usual_limit_s() const;

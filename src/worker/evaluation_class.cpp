@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "worker/compare.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
 
 // Whose kernels a candidate runs, and whether they matter.
@@ -20,6 +23,25 @@ namespace {
 /// others one.
 constexpr std::uint64_t kFirstBlocks = 4, kFirstRoughBlocks = 2;
 constexpr std::uint64_t kUnlookedBlocks = 6;
+
+/// The one value that is nearest to all elements, as a tensor of that shape.
+at::Tensor middle_of(const at::Tensor& tensor) {
+  const auto [least, most] = at::aminmax(tensor);
+  return (least / 2 + most / 2).expand(tensor.sizes());
+}
+
+/// Puts back what the set of a slot held before it was asked with families.
+class DistributionSpan {
+ public:
+  DistributionSpan(JudgedProblem& problem, std::size_t slot) : problem_(problem), slot_(slot) {}
+  ~DistributionSpan() { problem_.leave_families(slot_); }
+  DistributionSpan(const DistributionSpan&) = delete;
+  DistributionSpan& operator=(const DistributionSpan&) = delete;
+
+ private:
+  JudgedProblem& problem_;
+  std::size_t slot_;
+};
 
 }  // namespace
 
@@ -96,28 +118,99 @@ bool Evaluation::may_be_ghost() const {
   return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
 }
 
-void Evaluation::run_ghost() {
-  if (!may_be_ghost()) return;
-  const JudgedProblem::TimedSpan span(problem_);
-  const std::size_t slot = problem_.timed_slots().front();
-  problem_.refresh_timed(1);
-  share(slot);
-  const JudgedProblem::TimedAnswers answers(problem_, slot);
+bool Evaluation::is_decisive(InputSet& set, const std::vector<at::Tensor>& earlier) const {
+  const std::string& precision = problem_.options().precision;
+  for (std::size_t i = 0; i < set.expected().size(); ++i) {
+    const at::Tensor& expected = set.expected()[i];
+    const Truth& truth = set.truths()[i];
+    if (expected.numel() == 0 || !all_finite({expected})) continue;
+    const double allowed = truth.allowed(tolerance_for(precision, expected.scalar_type()));
+    const auto is_right = [&](const at::Tensor& answer) {
+      return truth.compared(answer, allowed, comparison_rule(precision)).wrong_elements == 0;
+    };
+    const auto is_held = [&](const Slot& input) {
+      const at::Tensor& value = input.source_view;
+      return value.scalar_type() == expected.scalar_type() && value.numel() == expected.numel() &&
+             is_right(value.view(expected.sizes()));
+    };
+    const bool is_one_value =
+        expected.is_floating_point() ? is_right(middle_of(expected)) : is_constant(expected);
+    if (is_one_value || (i < earlier.size() && is_right(earlier[i])) ||
+        std::ranges::any_of(set.inputs(), is_held))
+      continue;
+    return true;
+  }
+  return false;
+}
+
+Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::Tensor>& earlier) {
   freeze(false);
   problem_.device().synchronize();
+  sets_[slot].poison = kPoison;  // of which no right answer is made
   protocol::Message message;
   try {
     message = send_call(slot, protocol::CallMode::kGhost);
   } catch (const CandidateFailure&) {
-    // It cannot do without them, or has noticed.
-    return flag("ghost_unchecked");
+    return Ablation::kUnknown;
   }
   const auto called = called_of(message);
   // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
   const bool all_held = called && (problem_.options().device == "cpu" || called->launches == 0) &&
                         called->unseen == 0;
-  if (!all_held) return flag("ghost_unchecked");
-  if (judge_outputs(slot, problem_.slot_set(slot)).wrong_elements > 0) return;
+  if (!all_held) return Ablation::kUnknown;
+  InputSet& set = problem_.slot_set(slot);
+  if (judge_outputs(slot, set).wrong_elements > 0) return Ablation::kNeeded;
+  return is_decisive(set, earlier) ? Ablation::kUnneeded : Ablation::kNothing;
+}
+
+Evaluation::Ablation Evaluation::ablate_in_distributions() {
+  constexpr std::size_t kSlot = 0;
+  share(kSlot);
+  problem_.forget_room();
+  const auto earlier = problem_.slot_set(kSlot).expected();
+  const DistributionSpan span(problem_, kSlot);
+  Ablation known = Ablation::kNothing;
+  for (const std::string& distribution : problem_.families()) {
+    // Almost all of that answer is an earlier one.
+    if (distribution == kNearFamily || !problem_.enter_family(kSlot, distribution)) continue;
+    const Ablation result = ablate(kSlot, earlier);
+    if (result == Ablation::kUnknown) return result;
+    if (result == Ablation::kUnneeded) known = result;
+    if (result != Ablation::kNeeded) continue;
+    // The whole call comes second: the other one would find its answer in memory.
+    call(kSlot);
+    if (judge_outputs(kSlot, problem_.slot_set(kSlot)).wrong_elements == 0) return result;
+  }
+  return known;
+}
+
+void Evaluation::run_ghost() {
+  if (!may_be_ghost()) return;
+  const std::size_t slot = problem_.timed_slots().front();
+  const auto earlier = problem_.slot_set(problem_.lender(slot)).expected();
+  Ablation result = Ablation::kUnknown;
+  {
+    const JudgedProblem::TimedSpan span(problem_);
+    problem_.refresh_timed(1);
+    share(slot);
+    const JudgedProblem::TimedAnswers answers(problem_, slot);
+    result = ablate(slot, earlier);
+  }
+  if (result == Ablation::kUnneeded || result == Ablation::kNothing) {
+    // With such inputs a kernel may have nothing to do, as one that replaces what is below zero.
+    try {
+      const Ablation further = ablate_in_distributions();
+      if (further != Ablation::kNothing) result = further;
+    } catch (const CandidateFailure&) {
+      result = Ablation::kUnknown;
+    } catch (const ProblemFailure&) {
+      // Memory has no room for more inputs; the first result holds.
+    } catch (const c10::OutOfMemoryError&) {
+      // As above.
+    }
+  }
+  if (result == Ablation::kNeeded) return;
+  if (result != Ablation::kUnneeded) return flag("ghost_unchecked");
   is_ghost_ = true;
   verdict_.record.kernel_class = "library";
   flag("ghost_kernels");

@@ -100,5 +100,88 @@ TEST_F(Class, WhoHasToComputeHimselfIsHeldToIt) {
   }
 }
 
+/// An extension with one kernel, which sets each element of y to `value`, of x and of y.
+std::string extension_of(const std::string& value, const std::string& y,
+                         const std::string& result = "y") {
+  return R"(#include <torch/extension.h>
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = )" +
+         value + R"(;
+}
+torch::Tensor forward(torch::Tensor x) {
+  const int n = x.numel();
+  auto y = )" +
+         y + R"(;
+  k<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+  return )" +
+         result + ";\n}\n";
+}
+
+/// Problems with an own kernel without which memory holds the answer by chance, and a dead one
+/// beside torch's.
+class ByChance : public testing::Test {
+ protected:
+  void add(const std::string& name, const std::string& answer, const std::string& input,
+           const std::string& own, const std::string& dead) const {
+    folder_.write("set/level1/" + name + ".py", problem_of(answer, input));
+    folder_.write("candidates/me/" + name + "/own.cu", own);
+    folder_.write("candidates/me/" + name + "/dead.cu", dead);
+  }
+
+  TempFolder folder_;
+};
+
+constexpr auto kZeros = "torch::zeros_like(x)";
+
+TEST_F(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
+  // All of these are zero, the inputs themselves, and zero but for some.
+  add("1_Late", "torch.relu((x - 6) * 1.5)", "torch.randn(16, 16)",
+      extension_of("fmaxf((x[i] - 6) * 1.5f, 0.0f)", kZeros),
+      extension_of("y[i] + 0.0f", "torch::relu((x - 6) * 1.5)"));
+  add("2_Positive", "torch.relu(x)", "torch.rand(16, 16)",
+      extension_of("fmaxf(y[i], 0.0f)", "x.clone()"),
+      extension_of("1.0f", kZeros, "torch::relu(x) + 0 * y"));
+  add("3_Few", "torch.relu(x - 2.5)", "torch.randn(16, 16)",
+      extension_of("fmaxf(x[i] - 2.5f, 0.0f)", kZeros),
+      extension_of("y[i] + 0.0f", "torch::relu(x - 2.5)"));
+  for (const auto& [id, record] : judge_folder(folder_, {})) {
+    SCOPED_TRACE(id + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    const bool is_own = id.ends_with("own.cu");
+    if (is_own) {
+      EXPECT_NE(record.kernel_class, "library");
+    } else {
+      EXPECT_EQ(record.kernel_class, "library");
+    }
+    EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_own ? 0 : 1);
+    EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 0);
+  }
+  for (const auto& [id, record] : judge_folder(folder_, {"--require", "own-kernels"})) {
+    SCOPED_TRACE(id + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), id.ends_with("own.cu") ? "correct" : "rejected");
+  }
+}
+
+TEST_F(ByChance, WhereMemoryAlwaysHoldsItNothingIsSaid) {
+  // One value for all inputs, and the same values for all inputs in memory that is kept.
+  add("1_Zero", "torch.relu(x - x)", "torch.randn(16, 16)",
+      extension_of("fmaxf(x[i] - x[i], 0.0f)", kZeros),
+      extension_of("y[i] + 0.0f", "torch::relu(x - x)"));
+  const std::string kept = "*new torch::Tensor(torch::empty_like(x))";
+  add("2_Table", "torch.arange(256.).reshape(16, 16) + 0 * x.abs()", "torch.randn(16, 16)",
+      extension_of("i + 0 * fabsf(x[i])",
+                   "[&] { static auto& kept = " + kept + "; return kept; }()"),
+      extension_of("y[i] + 0.0f", "torch::arange(256., x.options()).reshape({16, 16}) + 0 * x"));
+  for (const auto& [id, record] : judge_folder(folder_, {"--require", "own-kernels"})) {
+    SCOPED_TRACE(id + ": " + record.message);
+    EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), 0);
+    if (id.ends_with("own.cu")) {
+      EXPECT_EQ(to_string(record.outcome), "correct");
+      EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kbench::test
