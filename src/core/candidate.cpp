@@ -34,6 +34,43 @@ std::string oversized(std::size_t bytes) {
                      kMaxCandidateBytes);
 }
 
+/// Whether a line does nothing: a comment, a fence, or a word that programs write where they have
+/// no answer.
+bool says_nothing(std::string_view line) {
+  constexpr std::string_view kWords[] = {"None", "null", "pass", "...", "\"\"", "''"};
+  line = trimmed(line);
+  if (line.empty() || (line.starts_with("//") && !line.starts_with("//@"))) return true;
+  // "#include" is no comment.
+  if (line.starts_with('#'))
+    return line.size() == 1 || line[1] == ' ' || line[1] == '#' || line[1] == '!';
+  // A fence, and the name of its language.
+  for (const std::string_view fence : {"```", "~~~"})
+    if (line.starts_with(fence))
+      return line.find_first_not_of("`~ abcdefghijklmnopqrstuvwxyz+") == std::string_view::npos;
+  return std::ranges::find(kWords, line) != std::end(kWords);
+}
+
+/// Whether a text that is not empty holds no code, as a file that a failed generation leaves.
+bool holds_no_code(std::string_view source) {
+  bool in_comment = false;
+  Lines lines(source);
+  for (std::string_view line; lines.next(line);) {
+    line = trimmed(line);
+    if (!in_comment && line.starts_with("/*")) {
+      in_comment = true;
+      line.remove_prefix(2);
+    }
+    if (in_comment) {
+      const std::size_t end = line.find("*/");
+      if (end == std::string_view::npos) continue;
+      in_comment = false;
+      line.remove_prefix(end + 2);
+    }
+    if (!says_nothing(line)) return false;
+  }
+  return !in_comment;
+}
+
 /// What is wrong with the bytes, whatever they stand for.
 void reject_bytes(Candidate& candidate) {
   std::string& source = candidate.source;
@@ -57,7 +94,14 @@ void reject_bytes(Candidate& candidate) {
     return reject(candidate, "not_text",
                   "The file holds NUL bytes: it is no text, or not in UTF-8.");
   }
-  if (trimmed(source).empty()) reject(candidate, "empty", "The file is empty.");
+  const std::string_view text = trimmed(source);
+  if (text.empty()) return reject(candidate, "empty", "The file is empty.");
+  if (!holds_no_code(text)) return;
+  constexpr std::size_t kShown = 20;
+  const bool is_word = text.size() <= kShown && text.find('\n') == std::string_view::npos;
+  reject(candidate, "no_code",
+         is_word ? fmt::format("There is no code: the file holds `{}` alone.", text)
+                 : "There is no code: the file holds comments and empty lines alone.");
 }
 
 /// The code of an answer takes the answer's place.

@@ -263,6 +263,42 @@ TEST_F(Discovery, LinksAreFollowedWithinTheSourceOnly) {
   EXPECT_THAT(usage_error("root", "one"), HasSubstr("also given as"));
 }
 
+TEST_F(Discovery, AFileThatHoldsNoCodeSaysSo) {
+  const std::vector<std::pair<std::string, std::string>> nothing = {
+      {"0.py", "None"},
+      {"1.py", "\nNone\n"},
+      {"2.py", "# ModelNew will stand here\n\n#\n"},
+      {"3.py", "```python\n```\n"},
+      {"4.py", "```python\nNone\n```\n"},
+      {"5.cu", "// nothing\n/* and\n   nothing */ // at all\n"},
+      {"6.cu", "None\n"},
+  };
+  for (const auto& [name, text] : nothing) scratch_.write("m/19_ReLU/" + name, text);
+  found("m");
+  ASSERT_EQ(result_.candidates.size(), nothing.size());
+  for (const Candidate& each : result_.candidates) {
+    EXPECT_EQ(each.reject_cause, "no_code") << each.id;
+    EXPECT_THAT(each.reject_message, HasSubstr("There is no code")) << each.id;
+  }
+  EXPECT_THAT(result_.candidates[0].reject_message, HasSubstr("`None`"));
+}
+
+TEST_F(Discovery, AFileThatHoldsCodeBesideCommentsIsCode) {
+  const std::vector<std::pair<std::string, std::string>> something = {
+      {"0.py", "# as in kernels/*\n" + std::string(kModule)},
+      {"1.py", "None\nimport torch\n"},
+      {"2.cu", "/* a */ " + std::string(kKernel)},
+      {"3.cu", "//@ out y like x\n"},
+      {"4.cu", "/* a comment without an end\n"},
+      {"5.cu", "#include <cuda_runtime.h>\n"},
+      {"6.py", "Nonesuch\n"},
+  };
+  for (const auto& [name, text] : something) scratch_.write("m/19_ReLU/" + name, text);
+  found("m");
+  ASSERT_EQ(result_.candidates.size(), something.size());
+  for (const Candidate& each : result_.candidates) EXPECT_EQ(each.reject_cause, "") << each.id;
+}
+
 TEST_F(Discovery, WhatIsNoCodeStaysAsRejected) {
   scratch_.write("m/19_ReLU/1.cu", "");
   scratch_.write("m/19_ReLU/2.py", " \n\n");
