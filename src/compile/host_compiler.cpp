@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "host-4";
+constexpr std::string_view kFormat = "host-5";
 constexpr std::string_view kStandard = "c++17";
 
 std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "compile/gone_names.hpp"
 #include "compile/host_source.hpp"
 
 namespace kbench {
@@ -114,6 +115,12 @@ Diagnosis unknown_function(const LogLine& error, const HostRequest& request) {
           fmt::format("`functions` names {}, but: {}", name.empty() ? "it" : name, error.text)};
 }
 
+/// An error, and what to write instead where it is about a name that torch has no more.
+std::string with_advice(std::string_view error) {
+  const std::string_view instead = instead_of_gone(error);
+  return instead.empty() ? std::string(error) : fmt::format("{} ({})", error, instead);
+}
+
 std::string_view cause_of(std::string_view text) {
   const auto says = [&](std::string_view words) {
     return text.find(words) != std::string_view::npos;
@@ -132,9 +139,10 @@ Diagnosis diagnose_host(std::string_view log, const HostRequest& request) {
     if (!error || !is_error(*error)) continue;
     if (error->file == kBindingsName) return unknown_function(*error, request);
     const std::string cause(cause_of(error->text));
-    if (error->line.empty()) return {cause, fmt::format("{}", error->text)};
+    const std::string text = with_advice(error->text);
+    if (error->line.empty()) return {cause, text};
     const auto said = [&](const LogLine& place) {
-      return fmt::format("{}, line {}: {}", place.file, place.line, error->text);
+      return fmt::format("{}, line {}: {}", place.file, place.line, text);
     };
     if (is_own(request, error->file)) return {cause, said(*error)};
     const std::size_t slash = error->file.rfind('/');
@@ -142,7 +150,7 @@ Diagnosis diagnose_host(std::string_view log, const HostRequest& request) {
     const std::string where =
         fmt::format("{}, line {}", error->file.substr(slash + 1), error->line);
     return {cause, place ? fmt::format("{} (in {})", said(*place), where)
-                         : fmt::format("{}: {}", where, error->text)};
+                         : fmt::format("{}: {}", where, text)};
   }
   const std::string_view line = next_line(log);
   return {"syntax_error",
@@ -155,6 +163,7 @@ bool may_need_heavy(std::string_view log) {
   while (!log.empty()) {
     const auto line = read_line(next_line(log));
     if (!line || !is_error(*line) || line->file == kBindingsName) continue;
+    if (!instead_of_gone(line->text).empty()) continue;  // none of torch's headers has it
     const auto says = [&](std::string_view word) {
       return line->text.find(word) != std::string_view::npos;
     };
@@ -192,7 +201,8 @@ bool may_need_usual(std::string_view log) {
     const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
     // The bindings name the candidate's own functions alone.
     const bool is_mistake = line->file == kBindingsName ? says("' was not declared in this scope")
-                                                        : std::ranges::any_of(kMistakes, says);
+                                                        : std::ranges::any_of(kMistakes, says) ||
+                                                              !instead_of_gone(text).empty();
     if (!is_mistake) return true;
   }
   return !has_error;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "nvcc-1";
+constexpr std::string_view kFormat = "nvcc-2";
 
 /// Name, time and size, by which another version of a file or folder differs.
 std::string stamp(const fs::path& path) {
