@@ -66,6 +66,25 @@ bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
          });
 }
 
+/// Adds what an honest author may have overlooked to the refusal of an answer to other inputs.
+void name_graph(Record& record, const Candidate& candidate) {
+  constexpr std::string_view kWords[] = {"CUDAGraph", "cuda.graph", "make_graphed_callables",
+                                         "cudaGraph", "cuGraph",    "BeginCapture"};
+  if (record.outcome != Outcome::kCheat || record.cause != "old_output") return;
+  const auto names = [&](std::string_view text) {
+    return std::ranges::any_of(
+        kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  };
+  const bool has_graph =
+      names(candidate.source) ||
+      std::ranges::any_of(candidate.files, [&](const auto& file) { return names(file.second); });
+  if (!has_graph) return;
+  record.message +=
+      "; if that is a mistake: its source speaks of a CUDA graph, which replays the addresses that "
+      "it was captured with, so copy each call's inputs into the tensors of the capture before the "
+      "replay";
+}
+
 /// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
@@ -167,6 +186,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   free_bytes_ = answer.free_bytes;
   Record& record = prepared.record;
   take_answer(std::move(answer), setup_.options->estimate_for, record, details);
+  name_graph(record, *prepared.candidate);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   if (died) {
     const ExitStatus status = candidate.finish(kExitGrace);

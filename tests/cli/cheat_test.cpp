@@ -56,6 +56,21 @@ TEST_F(Cheats, AnswersToOtherInputs) {
          "old_output", "output not computed by this call");
 }
 
+TEST_F(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
+  // The CPU has no graphs: this one gives what a graph of the first call's addresses gives.
+  const std::string replays = "        return KEPT.setdefault(0, y)  # graph.replay()\n";
+  const Record graph =
+      judge("0.py", "import torch\nGRAPH = getattr(torch.cuda, 'CUDAGraph', None)\n" +
+                        module_that(replays));
+  expect(graph, "cheat", "old_output", "output not computed by this call");
+  EXPECT_THAT(graph.message,
+              testing::HasSubstr("copy each call's inputs into the tensors of the capture before "
+                                 "the replay"));
+  const Record other = judge("0.py", module_that(replays));
+  expect(other, "cheat", "old_output", "output not computed by this call");
+  EXPECT_THAT(other.message, testing::Not(testing::HasSubstr("capture")));
+}
+
 TEST_F(Cheats, ProcessesThatOutliveTheirCall) {
   if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
   expect(judge("0.py",

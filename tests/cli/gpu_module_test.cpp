@@ -102,6 +102,37 @@ TEST_F(GpuModule, AnErrorThatIsNoWriteToAnInputStaysACrash) {
   EXPECT_EQ(record.outcome, Outcome::kCrash) << record.cause.str() << ": " << record.message;
 }
 
+TEST_F(GpuModule, AGraphOfTheFirstCallsInputIsSaidHowToMendIt) {
+  const auto module_of = [](const std::string& before_replay) {
+    return R"(import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, *args):
+        super().__init__()
+        self.graph = None
+
+    def forward(self, x):
+        if self.graph is None:
+            self.x = x.clone()
+            torch.cuda.synchronize()
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.y = torch.tanh(self.x) + 0.5
+)" + before_replay +
+           "        self.graph.replay()\n        return self.y\n";
+  };
+  const std::string problem = problem_of("torch.tanh(x) + 0.5", "torch.randn(64, 16)");
+  const Record old = judged(module_of(""), {}, problem);
+  EXPECT_EQ(to_string(old.outcome), "cheat") << old.message;
+  EXPECT_EQ(old.cause, "old_output");
+  EXPECT_THAT(old.message, testing::HasSubstr("copy each call's inputs into the tensors of the "
+                                              "capture before the replay"));
+  const Record mended = judged(module_of("        self.x.copy_(x)\n"), {}, problem);
+  EXPECT_EQ(to_string(mended.outcome), "correct") << mended.message;
+}
+
 TEST_F(GpuModule, OwnKernelsCanBeRequired) {
   const std::vector<std::string> required{"--require", "own-kernels"};
   const Record own = judged(module_with(kKernel + kLoad, kCall), required);
