@@ -31,6 +31,7 @@ struct ModuleJob {
   std::vector<std::variant<std::size_t, Value>> arguments;
   bool returns_sequence = false;  ///< as in the signature: what the candidate is to return
   bool scout = false;             ///< imports, asks for what is to be compiled, and ends
+  bool eval_mode = false;         ///< its model is put in eval mode, as the reference's is
 };
 
 /// What a candidate's process is given: read once from a sealed descriptor, before anything runs.

@@ -98,6 +98,7 @@ enum class CallMode : std::uint32_t {
   kUndefined,  ///< by Artifact::undefined_ptx, where a plan's kernels have it
   kGhost,      ///< launches of the candidate's own kernels do nothing, where kbench makes them
   kNext,       ///< the model goes on from where its last call left it, with other inputs
+  kEvalMode,   ///< of a module in eval mode, for good: a last call, after a wrong answer
 };
 
 /// After it, by KernelBench's rules, the state of torch's generators for the call.

@@ -169,10 +169,15 @@ std::span<const std::string_view> unclean_flags();
 
 /// Record::judge of kbench's own verdicts.
 inline constexpr const char* kOwnJudge = "kbench";
+/// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`): another question
+/// than the usual one, so no verdict on one answers the other.
+inline constexpr const char* kEvalModeJudge = "kbench_eval_mode";
 /// Record::judge of verdicts that KernelBench gave and `kbench import` read.
 inline constexpr const char* kKernelBenchJudge = "kernelbench";
 /// Record::judge of verdicts that kbench gave by KernelBench's rules (`--kb-compat`).
 inline constexpr const char* kCompatJudge = "kb_compat";
+/// True for verdicts by kbench's own rules, on models in either mode.
+bool is_own_judge(const Interned& judge);
 
 /// Record::kernel_class where nobody looked whose kernels ran.
 inline constexpr const char* kUnknownClass = "unknown";
@@ -202,7 +207,7 @@ struct Record {
   Stage stage = Stage::kRoster;
   Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
   std::string message;                 ///< one sentence for people
-  std::optional<Interned> correct_at;  ///< lower precision row at which a mismatch would pass
+  std::optional<Interned> correct_at;  ///< row whose errors a mismatch's are as small as; no proof
   std::optional<CompileInfo> compile;
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;

@@ -56,6 +56,7 @@ struct EvalOptions {
   bool families = true;     ///< `--no-families`: inputs as problems draw them alone
   bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
   bool cold_cache = true;
+  bool eval_mode = false;                ///< `--eval-mode`: models are in eval mode, on both sides
   std::optional<std::uint64_t> seed;     ///< none: a secret drawn for this run
   Sizes overrides;                       ///< --set
   std::vector<std::string> other_sizes;  ///< `--sizes`: names in sizes.json, asked afterwards
@@ -129,7 +130,8 @@ class SignatureSource {
   /// run.
   std::shared_future<std::variant<Signature, std::string>> ask(const Problem& problem,
                                                                const Sizes& sizes,
-                                                               std::string_view precision);
+                                                               std::string_view precision,
+                                                               bool eval_mode = false);
   /// The same for several problems, waiting for all.
   std::vector<std::variant<Signature, std::string>> get(
       const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision);

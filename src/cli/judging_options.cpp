@@ -23,6 +23,9 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
       ->capture_default_str();
   app.add_flag("--kb-compat", arguments.kb_compat,
                "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
+  app.add_flag("--eval-mode", options.eval_mode,
+               "put both models in eval mode, the reference's and the candidate's: running "
+               "statistics instead of the batch's, no dropout");
   app.add_option("--trials", options.trials, "correctness trials, each on inputs of its own")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

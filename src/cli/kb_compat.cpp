@@ -13,7 +13,7 @@ namespace {
 
 /// Options that KernelBench's rules decide, or that look closer than they do.
 constexpr const char* kDecided[] = {"--seed",    "--l2",    "--timing-budget", "--require",
-                                    "--profile", "--sizes", "--score"};
+                                    "--profile", "--sizes", "--score",         "--eval-mode"};
 
 }  // namespace
 

@@ -32,6 +32,7 @@ json module_json(const ModuleJob& job) {
           {"problem_source", job.problem_source},
           {"sizes", job.sizes},
           {"precision", job.precision},
+          {"eval_mode", job.eval_mode},
           {"arguments", arguments},
           {"returns_sequence", job.returns_sequence},
           {"scout", job.scout}};
@@ -47,6 +48,7 @@ ModuleJob module_from_json(const json& object) {
   job.problem_source = object.at("problem_source");
   job.sizes = object.at("sizes").get<Sizes>();
   job.precision = object.at("precision");
+  job.eval_mode = object.at("eval_mode");
   job.returns_sequence = object.at("returns_sequence");
   job.scout = object.at("scout");
   for (const auto& argument : object.at("arguments")) {

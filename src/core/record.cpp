@@ -132,8 +132,10 @@ json to_json(const Finding& finding) {
 
 bool Timing::is_bounded() const { return trust == "self_reported" && !bounds.empty(); }
 
+bool is_own_judge(const Interned& judge) { return judge == kOwnJudge || judge == kEvalModeJudge; }
+
 bool computes_nothing(const Record& record) {
-  return record.kernel_class == "none" && record.judge == kOwnJudge;
+  return record.kernel_class == "none" && is_own_judge(record.judge);
 }
 
 std::string record_key(const Record& record) {

@@ -50,8 +50,10 @@ Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then
 
 std::string StoredBaselines::key_of(const Record& record) {
   // The hash is of the problem's text and its sizes.
-  return fmt::format("{}\n{}\n{}\n{}\n{}", record.problem.str(), record.problem_hash.str(),
-                     record.precision.str(), record.device.str(), record.torch.str());
+  // In eval mode a reference does other work.
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", record.problem.str(), record.problem_hash.str(),
+                     record.precision.str(), record.device.str(), record.torch.str(),
+                     record.judge == kEvalModeJudge ? kEvalModeJudge : "");
 }
 
 const std::vector<StoredBaselines::Side>* StoredBaselines::sides_of(
@@ -97,7 +99,7 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
   });
   if (is_other) return false;
   for (const Record& record : run.records) {
-    if (!record.timing || record.judge != kOwnJudge) continue;
+    if (!record.timing || !is_own_judge(record.judge)) continue;
     for (const auto& [name, summary] : record.timing->sides) {
       if (find_baseline(name.str()) == nullptr) continue;
       SideTiming side = summary;

@@ -89,6 +89,7 @@ std::string judges(const Report& report) {
              fmt::format("{} {}{}", printable(judge.str()), count,
                          judge == kKernelBenchJudge ? " (imported: its verdicts and its times)"
                          : judge == kCompatJudge    ? " (kbench, by KernelBench's rules)"
+                         : judge == kEvalModeJudge  ? " (kbench, both sides in eval mode)"
                                                     : ""));
   }
   return text;

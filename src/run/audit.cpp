@@ -87,7 +87,9 @@ struct AuditRun::Impl {
   void audit(const Problem& problem, const LaneDevice& device, std::size_t beside,
              std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
     const auto signature =
-        source->ask(problem, sizes_of.at(&problem), options.check.precision).get();
+        source
+            ->ask(problem, sizes_of.at(&problem), options.check.precision, options.check.eval_mode)
+            .get();
     if (const auto* failure = std::get_if<std::string>(&signature))
       return fail(audit, AuditOutcome::kProblemFailure, "reference_failed", *failure);
     if (const auto unfit =

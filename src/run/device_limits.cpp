@@ -58,7 +58,7 @@ void hold_against_peaks(Record& record, const ReferenceWork& reference, const Pe
   // Of a reference that could not be followed nobody knows whether its outputs are views.
   const LeastWork written{.written_bytes = work ? work->written_bytes : reference.output_bytes};
   const double write_ms = least_write_ms(written, peaks);
-  if (work && time_ms < write_ms && record.judge == kOwnJudge)
+  if (work && time_ms < write_ms && is_own_judge(record.judge))
     return refuse(record, time_ms, write_ms, work->written_bytes, peaks);
   bool baseline = false;
   for (const auto& [name, side] : record.timing->sides) {

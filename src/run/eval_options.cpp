@@ -19,7 +19,8 @@ std::string precision_of(const EvalOptions& options) {
 }
 
 const char* judge_of(const EvalOptions& options) {
-  return by_kernelbench(options) ? kCompatJudge : kOwnJudge;
+  if (by_kernelbench(options)) return kCompatJudge;
+  return options.eval_mode ? kEvalModeJudge : kOwnJudge;
 }
 
 const TimingMethod& method_of(const EvalOptions& options) {
@@ -69,6 +70,7 @@ json options_json(const EvalOptions& options) {
   if (!options.ncu.empty()) object["ncu"] = true;
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");
+  if (options.eval_mode) object["eval_mode"] = true;
   if (!options.families) object["families"] = false;
   if (!options.baseline_files.empty()) object["baseline_files"] = options.baseline_files;
   if (options.all_trials) object["all_trials"] = true;

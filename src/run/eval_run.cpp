@@ -103,8 +103,8 @@ const std::variant<Signature, std::string>& EvalRun::Impl::signature_of(const Pr
 
 void EvalRun::Impl::ask_signature(const Problem& problem) {
   if (!signatures.contains(problem.key))
-    signatures.emplace(problem.key,
-                       source->ask(problem, sizes->of(problem).sizes, options.precision));
+    signatures.emplace(problem.key, source->ask(problem, sizes->of(problem).sizes,
+                                                options.precision, options.eval_mode));
 }
 
 void EvalRun::Impl::prepare(Prepared& prepared) {
@@ -126,6 +126,7 @@ void EvalRun::Impl::prepare(Prepared& prepared) {
     return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
                         options.call_limit_s, *pool);
   run::prepare_module(prepared, found, options.entry, options.call_limit_s);
+  if (prepared.module) prepared.module->module.eval_mode = options.eval_mode;
   if (prepared.module && !prepared.scouted.valid())
     prepared.scouted = scouts->send(*prepared.module);
 }
@@ -135,6 +136,7 @@ void EvalRun::Impl::send_ahead(Prepared& prepared) {
   if (candidate.kind == CandidateKind::kKernel || !candidate.reject_cause.empty()) return;
   prepared.sizes = sizes->of(*prepared.problem).sizes;
   run::begin_module(prepared, options.entry, options.precision);
+  prepared.module->module.eval_mode = options.eval_mode;
   prepared.scouted = scouts->send(*prepared.module);
 }
 

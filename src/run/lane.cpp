@@ -37,12 +37,10 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
 
 }  // namespace
 
-json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision) {
-  return {{"key", problem.key},
-          {"path", problem.path.string()},
-          {"source", problem.source},
-          {"sizes", sizes},
-          {"precision", precision}};
+json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision,
+                      bool eval_mode) {
+  return {{"key", problem.key}, {"path", problem.path.string()}, {"source", problem.source},
+          {"sizes", sizes},     {"precision", precision},        {"eval_mode", eval_mode}};
 }
 
 const StoredBaselines& stored_times(const EvalOptions& options) {
@@ -52,7 +50,8 @@ const StoredBaselines& stored_times(const EvalOptions& options) {
 
 json open_request(const LaneSetup& setup, const Prepared& prepared) {
   const EvalOptions& options = *setup.options;
-  json request = describe_request(*prepared.problem, prepared.sizes, options.precision);
+  json request =
+      describe_request(*prepared.problem, prepared.sizes, options.precision, options.eval_mode);
   request["device"] = setup.device.name_inside();
   request["secret"] = setup.secret;
   request["trials"] = options.trials;

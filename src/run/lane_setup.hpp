@@ -38,7 +38,7 @@ struct LaneSetup {
 
 /// The problem as the judge is told of it, for describing alone and for judging.
 nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,
-                                const std::string& precision);
+                                const std::string& precision, bool eval_mode);
 /// All that a judge has to know to open the problem of that candidate.
 nlohmann::json open_request(const LaneSetup& setup, const Prepared& prepared);
 

@@ -53,6 +53,7 @@ std::vector<std::string> judged_once(const fs::path& kbench, const LaneDevice& d
     command.push_back(word);
   for (const auto& [name, value] : prepared.sizes)
     command.insert(command.end(), {"--set", fmt::format("{}={}", name, value)});
+  if (prepared.record.judge == kEvalModeJudge) command.emplace_back("--eval-mode");
   for (const char* word : {"--trials", "1", "--no-families", "--timing", "none", "--no-cage",
                            "--quiet", "--timeout", "60"})
     command.emplace_back(word);

@@ -60,16 +60,18 @@ struct SignatureSource::Impl {
   }
 
   std::shared_future<SignatureResult> ask(const Problem& problem, const Sizes& sizes,
-                                          std::string_view precision) {
+                                          std::string_view precision, bool eval_mode) {
     Task task;
-    task.key = cache.key(problem, sizes, precision);
+    // Outputs may be others: some networks give more of them while they are trained.
+    const std::string row = fmt::format("{}{}", precision, eval_mode ? " eval_mode" : "");
+    task.key = cache.key(problem, sizes, row);
     auto future = task.promise.get_future().share();
     const std::lock_guard lock(mutex);
     if (auto known = cache.find(task.key)) {
       task.promise.set_value(std::move(*known));
       return future;
     }
-    task.request = run::describe_request(problem, sizes, std::string(precision));
+    task.request = run::describe_request(problem, sizes, std::string(precision), eval_mode);
     tasks.push_back(std::move(task));
     running_host();
     if (threads.size() < std::min(tasks.size() + busy, kDescribers))
@@ -129,7 +131,8 @@ struct SignatureSource::Impl {
                                     const ShrinkOptions& options) {
     running_host().torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
-    nlohmann::json request = run::describe_request(problem, sizes, "native");
+    // Sizes are the same in both modes, so that they can be compared.
+    nlohmann::json request = run::describe_request(problem, sizes, "native", false);
     request["max_bytes"] = options.max_bytes;
     request["max_flops"] = options.max_flops;
     try {
@@ -196,8 +199,9 @@ ChosenSizes SignatureSource::choose_sizes(const Problem& problem, std::string_vi
 }
 
 std::shared_future<SignatureResult> SignatureSource::ask(const Problem& problem, const Sizes& sizes,
-                                                         std::string_view precision) {
-  return impl_->ask(problem, sizes, precision);
+                                                         std::string_view precision,
+                                                         bool eval_mode) {
+  return impl_->ask(problem, sizes, precision, eval_mode);
 }
 
 std::vector<SignatureResult> SignatureSource::get(

@@ -96,6 +96,7 @@ class Judge {
 
   void describe(const json& request) {
     const auto key = request.at("key").get<std::string>();
+    set_eval_mode(request.at("eval_mode"));
     ProblemHost host(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>());
     send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
   }

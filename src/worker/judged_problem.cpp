@@ -56,6 +56,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("source").get_to(options.source);
     json.at("sizes").get_to(options.sizes);
     json.at("precision").get_to(options.precision);
+    json.at("eval_mode").get_to(options.eval_mode);
     json.at("device").get_to(options.device);
     json.at("secret").get_to(options.secret);
     json.at("trials").get_to(options.trials);
@@ -83,6 +84,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
       host_(options_.path, options_.source, options_.sizes),
       by_kernelbench_(kernelbench_row(options_.precision) != nullptr) {
   set_precision(options_.precision);
+  set_eval_mode(options_.eval_mode);
   check_families_off();
   load_kernels();
   if (by_kernelbench_) {

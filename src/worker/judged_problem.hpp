@@ -39,6 +39,7 @@ struct JudgeOptions {
   double memory_share = 1;  ///< of the device's free memory, for input sets
   bool draw_all = false;    ///< all sets at once, where nobody waits for the first
   bool families = true;     ///< ask with families of inputs as well
+  bool eval_mode = false;   ///< models are in eval mode, the reference's as the candidate's
   std::map<std::string, std::string> families_off;  ///< which do not suit the problem, and why not
   std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
 };

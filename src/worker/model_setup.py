@@ -34,6 +34,15 @@ def set_precision(precision):
     torch.backends.cudnn.benchmark = False
 
 
+_mode = {"is_eval": False}
+
+
+def set_eval_mode(is_eval):
+    """Global state: whether models are built in eval mode (`--eval-mode`) or as their constructors
+    leave them."""
+    _mode["is_eval"] = is_eval
+
+
 def seed_all(seed, device=None):
     """The state of all of Python's, numpy's and torch's random generators that draw on the device;
     on any one, where none is given."""
@@ -139,4 +148,6 @@ def build(construct, device, precision, seed, redraw=True, before=None):
     if dtype is not None:
         model = model.to(dtype)
     model.requires_grad_(False)
+    if _mode["is_eval"]:
+        model.eval()
     return model

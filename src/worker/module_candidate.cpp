@@ -42,6 +42,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
       device_(open_device(job.device)),
       python_(job, std::move(compile), [this] { return regions(); }) {
   set_precision(job.module.precision);
+  set_eval_mode(job.module.eval_mode);
   device_->use_timing_kernels(job.timing_image);
   // Loaded ahead of its turn, it opens them ahead of it, too.
   if (job.device != "cpu") {
@@ -122,6 +123,7 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   const bool counted = body.mode == protocol::CallMode::kCounted;
   watch(body.limit_s, !counted, counted);
   ModuleSet& set = sets_.at(body.set);
+  if (body.mode == protocol::CallMode::kEvalMode) python_.enter_eval_mode(set.model);
   restore(set, body.poison, body.mode == protocol::CallMode::kNext);
   const auto inputs = inputs_to_keep(set);
   const HostTasks before = tasks_before();

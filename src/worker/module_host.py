@@ -231,6 +231,14 @@ def structure_of(result):
     return "list" if isinstance(result, list) else "tensor"
 
 
+def enter_eval_mode(model):
+    """Puts the model in eval mode, whatever its own eval() does."""
+    try:
+        model.eval()
+    except BaseException as error:
+        raise failure_from(error, "forward_raised") from error
+
+
 def forward(model, arguments):
     """What one call returns, whatever it is."""
     try:

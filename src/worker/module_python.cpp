@@ -259,6 +259,8 @@ std::vector<at::Tensor> ModulePython::buffers_of(const py::object& model) {
   return buffers;
 }
 
+void ModulePython::enter_eval_mode(const py::object& model) { host("enter_eval_mode", model); }
+
 std::vector<at::Tensor> ModulePython::call(const py::object& model, const py::list& arguments) {
   return outputs_of(host("call", model, arguments, job_.device));
 }

@@ -51,6 +51,8 @@ class ModulePython {
   Placement place_weights(const pybind11::object& model, const pybind11::list& names,
                           const pybind11::list& tensors, bool as_built);
   std::vector<at::Tensor> buffers_of(const pybind11::object& model);
+  /// Puts the model in eval mode, for good.
+  void enter_eval_mode(const pybind11::object& model);
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
   /// The same, with what torch's operators cost in it.

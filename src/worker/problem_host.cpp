@@ -136,6 +136,10 @@ std::string torch_version() {
 
 void set_precision(const std::string& precision) { call("set_precision", precision); }
 
+void set_eval_mode(bool is_eval) {
+  call_in(embedded_module("model_setup"), "set_eval_mode", is_eval);
+}
+
 void touch_device(const std::string& device) { call_quietly(host_module(), "touch", device); }
 void warm_up(const std::string& device) {
   call_quietly(embedded_module("warm_up"), "warm_up", device);
@@ -232,6 +236,13 @@ std::vector<at::Tensor> ProblemHost::forward(const py::object& model,
   for (const auto& item : pair[1].cast<py::list>()) outputs.push_back(item.cast<at::Tensor>());
   return outputs;
 }
+
+SwitchedToEval ProblemHost::enter_eval_mode(const py::object& model) {
+  const auto pair = call("enter_eval_mode", model).cast<py::tuple>();
+  return {pair[0].cast<py::list>(), pair[1].cast<bool>()};
+}
+
+void ProblemHost::leave_eval_mode(const py::list& parts) { call("leave_eval_mode", parts); }
 
 std::vector<at::Tensor> ProblemHost::exact_outputs(
     const py::object& model, const std::vector<py::object>& arguments,

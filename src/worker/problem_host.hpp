@@ -40,6 +40,12 @@ struct StateEntry {
   bool is_buffer = false;
 };
 
+/// What putting a model in eval mode has changed.
+struct SwitchedToEval {
+  pybind11::list parts;                 ///< its modules that were in training mode
+  bool has_running_statistics = false;  ///< some of them take the batch's there, and those in eval
+};
+
 /// Starts the interpreter of `python` inside this process and imports torch; nothing else of torch
 /// is touched, so that children may be forked afterwards. `bytecode` is a folder for Python's
 /// bytecode, used where torch's own folder has none. Throws kbench::Error.
@@ -72,6 +78,9 @@ class ProblemHost {
   /// One call of the reference; `arguments` as forward takes them.
   std::vector<at::Tensor> forward(const pybind11::object& model,
                                   const std::vector<pybind11::object>& arguments);
+  /// Puts a model in eval mode; leave_eval_mode() puts those parts of it back.
+  SwitchedToEval enter_eval_mode(const pybind11::object& model);
+  void leave_eval_mode(const pybind11::list& parts);
   /// The same in double precision, after calls on `earlier`; empty where it cannot be had. Changes
   /// nothing.
   std::vector<at::Tensor> exact_outputs(
@@ -147,6 +156,9 @@ std::string shrink_problem(const std::string& path, const std::string& source, c
 
 /// Global state that decides what fp32 means, for this process.
 void set_precision(const std::string& precision);
+
+/// Whether models of this process are built in eval mode, or as their constructors leave them.
+void set_eval_mode(bool is_eval);
 
 /// Starts what torch starts on a device's first use (context, libraries), so that the first problem
 /// does not pay for it. Fails silently: the problem will tell.

@@ -178,6 +178,19 @@ def forward(model, inputs):
     return structured(model, inputs)[1]
 
 
+def enter_eval_mode(model):
+    """Puts the model in eval mode: (its parts that were not, whether one has running statistics)."""
+    parts = [part for part in model.modules() if part.training]
+    model.eval()
+    norms = torch.nn.modules.batchnorm._NormBase
+    return parts, any(isinstance(part, norms) and part.running_mean is not None for part in parts)
+
+
+def leave_eval_mode(parts):
+    for part in parts:
+        part.training = True
+
+
 def operators(model, inputs):
     """What each operator of one call moves and computes, as JSON."""
     with torch.no_grad():

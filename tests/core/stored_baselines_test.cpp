@@ -73,6 +73,16 @@ TEST(StoredBaselines, GiveSpeedupsWithAnIntervalForTwoRuns) {
   EXPECT_TRUE(record_from_json(to_json(record)).speedup.at(0).stored);
 }
 
+TEST(StoredBaselines, OfModelsInEvalModeAreForThoseAlone) {
+  Record timed_in_it = reference(), judged_in_it = candidate();
+  timed_in_it.judge = judged_in_it.judge = kEvalModeJudge;
+  const std::vector<std::string> eager{"eager"};
+  EXPECT_THAT(stored({timed_in_it}).missing(judged_in_it, eager), IsEmpty());
+  EXPECT_EQ(stored({timed_in_it}).missing(candidate(), eager), eager);
+  EXPECT_EQ(stored({reference()}).missing(judged_in_it, eager), eager);
+  EXPECT_THAT(stored({reference()}).missing(candidate(), eager), IsEmpty());
+}
+
 TEST(StoredBaselines, AreThoseByTheMethodOfTheCandidate) {
   Record both = reference();
   OtherTimes held{.method = "events_held_net", .sides = {{"eager", both.timing->sides["eager"]}}};

@@ -28,6 +28,21 @@ def constants(model):
             if tensor.numel() > 1 and bool((tensor == tensor.reshape(-1)[0]).all())]
 
 
+class Mode(unittest.TestCase):
+
+    def test_models_are_in_eval_mode_where_that_is_asked_for(self):
+        def construct(self):
+            self.norm = nn.BatchNorm1d(3)
+
+        self.assertTrue(built(construct).norm.training)
+        model_setup.set_eval_mode(True)
+        try:
+            self.assertFalse(built(construct).norm.training)
+        finally:
+            model_setup.set_eval_mode(False)
+        self.assertTrue(built(construct).norm.training)
+
+
 class Registration(unittest.TestCase):
 
     def seen(self, construct, seed=8):
