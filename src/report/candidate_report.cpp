@@ -110,7 +110,7 @@ class Page : private ConsoleLines {
                                        ? ""
                                        : "; the split did not do: " + record_.compile->fallback));
     fact("weights", weights_text());
-    if (record_.correct_at) fact("correct at", record_.correct_at->str());
+    if (record_.correct_at) fact("errors like those of", record_.correct_at->str());
     fact("reused from", record_.reused_from);
     fact("judged",
          fmt::format("{}{}",

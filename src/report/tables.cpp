@@ -118,7 +118,7 @@ std::string remarks(const Record& record) {
   if (record.shrunk && record.shrunk->reduced()) add("shrunk");
   if (record.timing && record.timing->trust == "self_reported")
     add(record.timing->is_bounded() ? "bound" : "self_reported");
-  if (record.correct_at) add("correct_at=" + record.correct_at->str());
+  if (record.correct_at) add("errors_like=" + record.correct_at->str());
   for (const std::string& flag : record.flags) add(flag);
   if (!record.reused_from.empty()) add("reused");
   return printable(text);

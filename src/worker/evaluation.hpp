@@ -200,7 +200,17 @@ class Evaluation {
   /// Throws where a call whose output was wrong gives the right one when it is not timed, and the
   /// wrong one when it is.
   void refuse_timed_shortcut(std::size_t slot, const TrialResult& result);
-  void decide_mismatch();
+  /// Throws what becomes of wrong answers; `slot` is that of the last call.
+  void decide_mismatch(std::size_t slot = 0);
+  /// Which error would have been right in the first wrong result, and whether one is wrong that no
+  /// tolerance takes.
+  void note_tolerance(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
+  /// ": off by up to 4.7e-4, tolerance 1e-4; a tolerance of 1e-3 would take it": the size of the
+  /// largest error is no proof of its cause. Empty where it has no size.
+  std::string error_words(double worst) const;
+  /// What a wrong answer is where it would be right in eval mode, else empty: the reference is
+  /// asked once more, and a module called once more.
+  std::string eval_mode_words(std::size_t slot);
   /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
   bool is_unwritten(std::size_t slot, const TrialResult& result);
   /// Elements of the outputs that the last call left as they were before it; 0 if they are fewer
@@ -363,6 +373,9 @@ class Evaluation {
   bool asked_afresh_ = false;
   protocol::Clock::time_point start_ = protocol::Clock::now();
   Verdict verdict_;
+  /// See note_tolerance().
+  std::optional<double> allowed_error_;
+  bool is_off_exact_ = false;
 };
 
 }  // namespace kbench::worker

@@ -91,7 +91,7 @@ void Evaluation::run_poisons_left() {
     reads_unwritten_ = !unwritten_;  // it was right after other contents
     verdict_.record.correctness.push_back(result);
     refuse_old_outputs(slot, result, seen_outputs_);
-    decide_mismatch();
+    decide_mismatch(slot);
   }
   watch_->lap("repeat");
 }

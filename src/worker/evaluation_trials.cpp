@@ -42,13 +42,13 @@ void Evaluation::run_trials() {
   if (!problem_.has_oracle()) flag("no_oracle");
   bool mismatched = false;
   NearMisses near(problem_.options().trials);
-  std::size_t last = 0;
+  std::size_t last_slot = 0;
   for (int trial = 0; trial < problem_.options().trials; ++trial) {
     InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));
     problem_.device().synchronize();
     watch_->lap("draw");
     const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
-    last = slot;
+    last_slot = slot;
     share(slot);
     call_on_next_poison(slot);
     watch_->lap(trial == 0 ? "first_call" : "call");
@@ -91,8 +91,8 @@ void Evaluation::run_trials() {
     if (clearly && !request_.all_trials) break;
   }
   refuse_written();
-  if (!mismatched && near.any()) mismatched = !settles_trials(last);
-  if (mismatched) decide_mismatch();
+  if (!mismatched && near.any()) mismatched = !settles_trials(last_slot);
+  if (mismatched) decide_mismatch(last_slot);
   run_families();
   run_poisons_left();
 }
@@ -178,7 +178,7 @@ void Evaluation::run_families() {
     const bool settled = run_family(slot, family, mismatched);
     if (settled && !request_.all_trials) break;
   }
-  if (mismatched) decide_mismatch();
+  if (mismatched) decide_mismatch(leave->slot);
 }
 
 bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& mismatched) {
@@ -267,6 +267,7 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
 void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& result,
                             bool is_first) {
   if (is_first) unwritten_ = is_unwritten(slot, result);
+  note_tolerance(slot, set, result, is_first);
   const auto outputs = outputs_in(slot);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const at::Tensor& expected = set.truths().at(i).value;
@@ -275,7 +276,7 @@ void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& 
   }
 }
 
-void Evaluation::decide_mismatch() {
+void Evaluation::decide_mismatch(std::size_t slot) {
   double worst = 0;
   const TrialResult* first = nullptr;
   for (const auto& result : verdict_.record.correctness) {
@@ -292,18 +293,20 @@ void Evaluation::decide_mismatch() {
   const std::string where = first->family == kDrawnFamily
                                 ? fmt::format("trial {}", first->trial)
                                 : fmt::format("inputs of the family {}", first->family.str());
-  if (row != nullptr)
-    throw CandidateFailure{
-        Outcome::kMismatch, "lower_precision",
-        fmt::format("right at {}, not at {}: {} elements are beyond its tolerance in {}", row->name,
-                    problem_.options().precision, first->wrong_elements, where)};
-  throw CandidateFailure{
-      Outcome::kMismatch, unwritten_ ? "not_written" : "wrong_values",
-      fmt::format("{} elements are {} in {}{}", first->wrong_elements,
-                  unwritten_ ? "not written by the call" : "wrong", where,
-                  reads_unwritten_ ? ", and become others where memory that the call has not "
-                                     "written holds something else before it"
-                                   : "")};
+  const bool unwritten = row == nullptr && unwritten_;
+  std::string why = unwritten ? "" : error_words(worst) + eval_mode_words(slot);
+  if (reads_unwritten_)
+    why += ", and become others where memory that the call has not written holds something else "
+           "before it";
+  const std::string_view cause = row != nullptr ? "beyond_tolerance"
+                                 : unwritten    ? "not_written"
+                                                : "wrong_values";
+  throw CandidateFailure{Outcome::kMismatch, std::string(cause),
+                         fmt::format("{} elements are {} in {}{}", first->wrong_elements,
+                                     row != nullptr ? "beyond the tolerance"
+                                     : unwritten    ? "not written by the call"
+                                                    : "wrong",
+                                     where, why)};
 }
 
 }  // namespace kbench::worker

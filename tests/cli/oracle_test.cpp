@@ -55,13 +55,25 @@ Record judge_sum_of_squares(const std::string& forward) {
   return judge_folder(folder, {"--no-shrink", "--trials", "1"}).begin()->second;
 }
 
-TEST(Oracle, WhoIsRightAtALowerRowIsToldSo) {
+TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
   const Record half =
       judge_sum_of_squares("        return (x.half().float() ** 2).sum(1) * 1.002\n");
   EXPECT_EQ(to_string(half.outcome), "mismatch");
-  EXPECT_EQ(half.cause, "lower_precision");
+  EXPECT_EQ(half.cause, "beyond_tolerance");
   EXPECT_EQ(half.correct_at, Interned("tf32"));
-  EXPECT_THAT(half.message, testing::StartsWith("right at tf32, not at native: "));
+  EXPECT_THAT(half.message,
+              testing::MatchesRegex("4 elements are beyond the tolerance in trial 0: off by up to "
+                                    "[0-9.]+e-[34], tolerance 1e-4; a tolerance of 1e-[23] would "
+                                    "take it.*"));
+  EXPECT_THAT(half.message, testing::Not(testing::HasSubstr("tf32")));
+}
+
+TEST(Oracle, AnErrorThatNoToleranceTakesIsSaidByItsSizeToo) {
+  const Record off = judge_sum_of_squares("        return (x * x).sum(1) * 1.1\n");
+  EXPECT_EQ(off.cause, "wrong_values");
+  EXPECT_THAT(off.message, testing::MatchesRegex("4 elements are wrong in trial 0: off by up to "
+                                                 "[0-9.]+e-2, tolerance 1e-4.*"));
+  EXPECT_THAT(off.message, testing::Not(testing::HasSubstr("would take it")));
 }
 
 TEST(Oracle, WhoIsOffByOneWhereNothingIsRoundedIsWrong) {

@@ -31,7 +31,7 @@ const factsOf = (record, row) => {
     add("weights", record.weights.replaceAll("_", " ") +
       (record.unplaced.length ? "; " + lacks + record.unplaced.join(", ") : ""));
   }
-  add("correct at", record.correct_at);
+  add("errors like those of", record.correct_at);
   add("reused from", record.reused_from);
   add("launches", record.launches);
   if (record.ended) add("judged", new Date(record.ended * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC");

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Models in training mode, as problems have them, and in eval mode: what is said of an answer that
+// would be right in the other one, and `--eval-mode`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/kbench_process.hpp"
+
+namespace kbench::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kImports =
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n";
+constexpr const char* kFlag = "right_in_eval_mode";
+
+std::string problem_with(const std::string& layer) {
+  return std::string(kImports) +
+         "\n\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+         "        self.norm = " +
+         layer +
+         "\n\n    def forward(self, x):\n        return self.norm(x)\n\n\n"
+         "def get_inputs():\n    return [torch.randn(64, 16)]\n\n\n"
+         "def get_init_inputs():\n    return []\n";
+}
+
+std::string module_that(const std::string& answer) {
+  return std::string(kImports) +
+         "\n\nclass ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+         "        self.norm = nn.BatchNorm1d(16)\n\n    def forward(self, x):\n"
+         "        norm = self.norm\n        return " +
+         answer + "\n";
+}
+
+std::string normed(const std::string& mean, const std::string& var, const std::string& training) {
+  return "F.batch_norm(x, " + mean + ", " + var + ", norm.weight, norm.bias, training=" + training +
+         ")";
+}
+
+constexpr const char* kKernel = R"(//@ dims x[N, C]
+//@ out y like x
+//@ norm<<<cdiv(N * C, 128), 128>>>(x, norm.running_mean, norm.running_var, norm.weight, norm.bias, norm.eps, y, N * C, C)
+__global__ void norm(const float* x, const float* mean, const float* var, const float* weight,
+                     const float* bias, float eps, float* y, int n, int c) {
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  const int j = i % c;
+  if (i < n) y[i] = (x[i] - mean[j]) / sqrtf(var[j] + eps) * weight[j] + bias[j];
+}
+)";
+
+/// Candidates by name for a problem of one BatchNorm.
+std::map<std::string, std::string> candidates() {
+  return {{"right.py", module_that("norm(x)")},
+          {"running.py", module_that(normed("norm.running_mean", "norm.running_var", "False"))},
+          {"running.cu", kKernel},
+          {"training_branch.py", module_that("norm(x) * (2 if self.training else 1)")},
+          {"batch.py", module_that(normed("None", "None", "True"))},
+          {"wrong.py", module_that("norm(x) * 3")},
+          {"raises.py", module_that("norm(x) * 2 if self.training else x.nothing")}};
+}
+
+std::map<std::string, Record> by_name(const std::map<std::string, Record>& records) {
+  std::map<std::string, Record> named;
+  for (const auto& [id, record] : records)
+    named.emplace(std::filesystem::path(id).filename().string(), record);
+  return named;
+}
+
+void write_candidates(const TempFolder& folder) {
+  folder.write("set/level1/1_Norm.py", problem_with("nn.BatchNorm1d(16)"));
+  for (const auto& [name, source] : candidates())
+    folder.write("candidates/me/1_Norm/" + name, source);
+}
+
+TEST(EvalMode, AWrongAnswerThatIsRightInItIsSaidToBe) {
+  const TempFolder folder;
+  write_candidates(folder);
+  const auto records = by_name(judge_folder(folder));
+  EXPECT_EQ(to_string(records.at("right.py").outcome), "correct") << records.at("right.py").message;
+  EXPECT_EQ(to_string(records.at("batch.py").outcome), "correct") << records.at("batch.py").message;
+  for (const char* name : {"running.py", "running.cu"}) {
+    const Record& record = records.at(name);
+    EXPECT_EQ(to_string(record.outcome), "mismatch") << name;
+    EXPECT_EQ(record.cause, "wrong_values") << name;
+    EXPECT_THAT(record.message, AllOf(HasSubstr("it uses running statistics; the reference, in "
+                                                "training mode, the batch's"),
+                                      HasSubstr("--eval-mode")))
+        << name;
+    EXPECT_THAT(record.flags, Contains(kFlag)) << name;
+  }
+  const Record& branch = records.at("training_branch.py");
+  EXPECT_EQ(to_string(branch.outcome), "mismatch");
+  EXPECT_THAT(branch.message, HasSubstr("it is right where both models are in eval mode"));
+  EXPECT_THAT(branch.flags, Contains(kFlag));
+  for (const char* name : {"wrong.py", "raises.py"}) {
+    const Record& record = records.at(name);
+    EXPECT_EQ(to_string(record.outcome), "mismatch") << name;
+    EXPECT_THAT(record.message, Not(HasSubstr("eval"))) << name;
+    EXPECT_THAT(record.flags, Not(Contains(kFlag))) << name;
+  }
+}
+
+TEST(EvalMode, JudgesBothSidesInIt) {
+  const TempFolder folder;
+  write_candidates(folder);
+  const auto own_file = folder.path() / "own.jsonl";
+  judge_folder(folder, {"--no-families"});
+  std::filesystem::rename(folder.path() / "run.jsonl", own_file);
+  const auto records = by_name(judge_folder(folder, {"--eval-mode", "--no-families"}));
+  const std::map<std::string, std::string> expected{
+      {"right.py", "correct"},      {"running.py", "correct"}, {"running.cu", "correct"},
+      {"batch.py", "mismatch"},     {"wrong.py", "mismatch"},  {"training_branch.py", "correct"},
+      {"raises.py", "load_failure"}};
+  for (const auto& [name, record] : records) {
+    if (name == "raises.py") {
+      EXPECT_NE(to_string(record.outcome), "correct");
+    } else {
+      EXPECT_EQ(to_string(record.outcome), expected.at(name)) << name << ": " << record.message;
+    }
+    EXPECT_EQ(record.judge, kEvalModeJudge) << name;
+    EXPECT_THAT(record.flags, Not(Contains(kFlag))) << name;
+  }
+  ASSERT_TRUE(records.at("running.py").timing);
+  EXPECT_TRUE(records.at("running.py").timing->sides.contains("eager"));
+  const auto file = folder.path() / "run.jsonl";
+  const RunFile run = read_run(file);
+  EXPECT_EQ(run.headers.at(0).options.value("eval_mode", false), true);
+
+  const auto report = run_kbench({"report", own_file.string(), file.string()});
+  EXPECT_EQ(report.status.code, 0) << report.error;
+  EXPECT_THAT(report.output,
+              AllOf(HasSubstr("me, by kbench_eval_mode"), HasSubstr("both sides in eval mode"),
+                    HasSubstr("Verdicts that differ")));
+  const auto compared = run_kbench({"compare", own_file.string(), file.string()});
+  EXPECT_EQ(compared.status.code, 0) << compared.error;
+  EXPECT_THAT(compared.output, HasSubstr("judged by kbench"));
+
+  // A run that goes on in the other mode has all of it before it.
+  const auto both = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
+                                (folder.path() / "candidates").string(), "--device", "cpu", "--out",
+                                own_file.string(), "--resume", "--eval-mode", "--no-families"});
+  EXPECT_EQ(both.status.code, 0) << both.error;
+  EXPECT_EQ(read_run(own_file).records.size(), 2 * candidates().size());
+}
+
+TEST(EvalMode, AReferenceWithDropoutIsNoRandomOneInIt) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Drop.py", problem_with("nn.Dropout(0.5)"));
+  folder.write("candidates/me/1_Drop/0.py",
+               std::string(kImports) +
+                   "\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n"
+                   "        return x.clone()\n");
+  EXPECT_EQ(judge_folder(folder).begin()->second.cause, "random_reference");
+  const Record record = judge_folder(folder, {"--eval-mode"}).begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+}
+
+TEST(EvalMode, IsForAuditsAndBaselinesToo) {
+  const TempFolder folder;
+  const auto set = folder.write("set/level1/1_Drop.py", problem_with("nn.Dropout(0.5)")).string();
+  const auto audit = run_kbench({"audit", set, "--device", "cpu", "--eval-mode", "--out",
+                                 (folder.path() / "audit.jsonl").string()});
+  EXPECT_EQ(audit.status.code, 0) << audit.error;
+  EXPECT_THAT(audit.output, HasSubstr("kbench_eval_mode"));
+  const auto times = (folder.path() / "times.jsonl").string();
+  const auto baseline =
+      run_kbench({"baseline", set, "--device", "cpu", "--eval-mode", "--out", times});
+  EXPECT_EQ(baseline.status.code, 0) << baseline.error << baseline.output;
+  EXPECT_EQ(read_run(times).records.at(0).judge, kEvalModeJudge);
+  EXPECT_EQ(to_string(read_run(times).records.at(0).outcome), "correct");
+}
+
+TEST(EvalMode, IsNoneOfKernelBenchsRules) {
+  const auto result =
+      run_kbench({"eval", "level1", "--device", "cpu", "--kb-compat", "--eval-mode"});
+  EXPECT_EQ(result.status.code, 2);
+  EXPECT_THAT(result.error, HasSubstr("--eval-mode and --kb-compat do not go together"));
+}
+
+}  // namespace
+}  // namespace kbench::test
