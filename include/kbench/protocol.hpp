@@ -117,7 +117,7 @@ struct ModelBody {
   std::uint32_t set;
   std::uint32_t lender;  ///< that set, or `set` itself
   std::uint64_t init_seed;
-  std::uint32_t as_built = 0;  ///< 1: nothing is written over what its constructor made
+  std::uint32_t as_built = 0;     ///< 1: nothing is written over what its constructor made
   std::uint32_t keeps_state = 0;  ///< 1: attributes are as they were built before each call
 };
 

@@ -359,13 +359,13 @@ class Evaluation {
   bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
   bool reads_unwritten_ = false;        ///< see reads_unwritten(): of the first wrong trial
   PoisonOrder poisons_;
-  double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;      ///< one call has come back
-  bool as_built_ = false;    ///< a module's weights are what its constructor made
-  bool has_chosen_ = false;  ///< that is no longer to be decided
+  double norm_error_ = 0;        ///< the largest norm_error() of an output of a wrong result
+  bool called_ = false;          ///< one call has come back
+  bool as_built_ = false;        ///< a module's weights are what its constructor made
+  bool has_chosen_ = false;      ///< that is no longer to be decided
   protocol::BuiltBody built_{};  ///< of the model that was built last
   bool is_ghost_ = false;        ///< its kernels change nothing
-  double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
+  double quickest_ms_ = 0;       ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.
   std::vector<TrialResult> asked_again_;

@@ -296,8 +296,9 @@ void Evaluation::decide_mismatch(std::size_t slot) {
   const bool unwritten = row == nullptr && unwritten_;
   std::string why = unwritten ? "" : error_words(worst) + eval_mode_words(slot);
   if (reads_unwritten_)
-    why += ", and become others where memory that the call has not written holds something else "
-           "before it";
+    why +=
+        ", and become others where memory that the call has not written holds something else "
+        "before it";
   const std::string_view cause = row != nullptr ? "beyond_tolerance"
                                  : unwritten    ? "not_written"
                                                 : "wrong_values";

@@ -12,10 +12,10 @@ namespace kbench::worker {
 using protocol::MessageType;
 
 void Evaluation::build_model(std::size_t slot) {
-  const protocol::ModelBody model{
-      static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(problem_.lender(slot)),
-      problem_.init_seed(problem_.slot_set(slot).trial()), as_built_ ? 1u : 0u,
-      problem_.is_stateful() ? 1u : 0u};
+  const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
+                                  static_cast<std::uint32_t>(problem_.lender(slot)),
+                                  problem_.init_seed(problem_.slot_set(slot).trial()),
+                                  as_built_ ? 1u : 0u, problem_.is_stateful() ? 1u : 0u};
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
