@@ -179,6 +179,14 @@ def _outliers(x, random):
     return True
 
 
+def _sum_lengths(shape):
+    """How many elements a sum over some of the dimensions has, for each choice of them."""
+    lengths = {1}
+    for size in shape:
+        lengths |= {length * size for length in lengths}
+    return lengths
+
+
 def _one_outlier(half):
     """One element of all, anywhere in the first or second half, so far off that its square is that
     of all others together, or as large as leaves them their digits: for who takes a part for the
@@ -186,8 +194,8 @@ def _one_outlier(half):
     other half as well."""
 
     def change(x, random):
-        longest = max(x.shape, default=1)
-        loses = x.numel() * _LOST_SHARE < longest <= _LONGEST_SUM
+        loses = any(x.numel() * _LOST_SHARE < length <= _LONGEST_SUM
+                    for length in _sum_lengths(x.shape))
         square = min(x.numel(), _MOST_SQUARE) if loses else x.numel()
         height = _usual_spread(x) * max(_SPIKE, math.sqrt(square))
         place = (_places(1, x, random) + half * x.numel()) // 2
