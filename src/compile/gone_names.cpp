@@ -12,12 +12,12 @@ constexpr std::string_view kContext = "torch has THC no more: include <ATen/cuda
 
 // Of those that fit the first counts.
 constexpr GoneName kRows[] = {
-    {{"at::DeprecatedTypeProperties", "ScalarType"},
+    {{"DeprecatedTypeProperties", "ScalarType"},
      "torch takes a scalar type there: write x.scalar_type() instead of x.type()"},
-    {{"at::DeprecatedTypeProperties", ""},
+    {{"DeprecatedTypeProperties", ""},
      "x.type() has lost its methods: write x.options() to make tensors like x, x.scalar_type() for "
      "the type, x.element_size() for its bytes"},
-    {{"caffe2::TypeMeta", "ScalarType"},
+    {{"TypeMeta", "ScalarType"},
      "torch takes a scalar type there: write x.scalar_type() instead of x.dtype()"},
     {{"AT_CHECK", ""}, "torch has AT_CHECK no more: write TORCH_CHECK(condition, message)"},
     {{"THCudaCheck", ""},
