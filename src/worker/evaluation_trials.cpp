@@ -294,11 +294,11 @@ void Evaluation::decide_mismatch(std::size_t slot) {
                                 ? fmt::format("trial {}", first->trial)
                                 : fmt::format("inputs of the family {}", first->family.str());
   const bool unwritten = row == nullptr && unwritten_;
-  std::string why = unwritten ? "" : error_words(worst) + eval_mode_words(slot);
-  if (reads_unwritten_)
-    why +=
-        ", and become others where memory that the call has not written holds something else "
-        "before it";
+  const std::string why =
+      (reads_unwritten_ ? ", and become others where memory that the call has not written holds "
+                          "something else before it"
+                        : "") +
+      (unwritten ? std::string() : error_words(worst) + eval_mode_words(slot));
   const std::string_view cause = row != nullptr ? "beyond_tolerance"
                                  : unwritten    ? "not_written"
                                                 : "wrong_values";
