@@ -10,14 +10,8 @@
 namespace kbench::worker {
 namespace {
 
-/// True if an answer may hold that byte by right, so that one call does not tell whether it was
-/// written: zeros, −1 in integers, anything in elements of one byte.
-bool may_be_meant(const at::Tensor& output, Poison poison) {
-  return poison == kZeroPoison || output.element_size() == 1 ||
-         (poison == kPoison && !output.is_floating_point());
-}
-
-Poison another(Poison poison) { return poison == kLoudPoison ? kPoison : kLoudPoison; }
+/// A number that changes if anything is added to it, which a huge one or a NaN need not.
+constexpr Poison kTelling = 0x3f, kTellingBesideIt = 0x40;
 
 }  // namespace
 
@@ -26,17 +20,13 @@ std::int64_t Evaluation::count_unwritten(std::size_t slot, std::int64_t least) {
   const auto outputs = outputs_in(slot);
   const bool is_byte = poison < kDataPoison;
   std::int64_t count = 0;
-  bool is_sure = is_byte;
-  for (const at::Tensor& output : outputs) {
-    const auto filled = is_byte ? count_filled(output, poison_byte(poison)) : output.numel();
-    count += filled;
-    is_sure = is_sure && (filled == 0 || !may_be_meant(output, poison));
-  }
+  for (const at::Tensor& output : outputs)
+    count += is_byte ? count_filled(output, poison_byte(poison)) : output.numel();
   if (count == 0 || count < least) return 0;
-  if (is_sure) return count;
-  // What a call writes is the same after another filling; what it leaves is that filling.
+  // An answer may hold such elements by right: zeros, -1, or NaN to which something was added. What
+  // a call writes is the same after another filling; what it leaves is that filling.
   const auto first = copy_outputs(slot);
-  sets_[slot].poison = another(poison);
+  sets_[slot].poison = poison == kTelling ? kTellingBesideIt : kTelling;
   freeze(false);
   call(slot);
   const auto other = poison_byte(sets_[slot].poison);
@@ -56,7 +46,7 @@ bool Evaluation::is_unwritten(std::size_t slot, const TrialResult& result) {
 
 bool Evaluation::reads_unwritten(std::size_t slot, const std::vector<at::Tensor>& first) {
   const Poison poison = sets_[slot].poison;
-  sets_[slot].poison = another(poison);
+  sets_[slot].poison = poison == kLoudPoison ? kPoison : kLoudPoison;
   call(slot);
   sets_[slot].poison = poison;
   const auto outputs = outputs_in(slot);

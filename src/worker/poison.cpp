@@ -14,7 +14,7 @@ constexpr std::array<PoisonKind, kPoisonKinds> kKinds = {PoisonKind::kNaN, Poiso
                                                          PoisonKind::kLoud, PoisonKind::kPlausible,
                                                          PoisonKind::kData};
 constexpr std::array kTimedKinds = {PoisonKind::kNaN, PoisonKind::kLoud, PoisonKind::kPlausible};
-/// As fp32: 0.75, 3, 12, and the same below zero. As fp16: 1.8, 2.1, 2.6. As fp64: 5e-4, 32, 2e6.
+/// As fp32 and bf16 0.75, 3, 12, -1.5, -6, -24; as fp16 1.8 to 2.9 with these signs.
 constexpr std::array<Poison, 6> kPlausible = {0x3f, 0x40, 0x41, 0xbf, 0xc0, 0xc1};
 
 /// So much of an input is repeated in memory that this process allocates.

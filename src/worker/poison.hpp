@@ -27,7 +27,7 @@ enum class PoisonKind : std::uint8_t {
   kNaN,
   kZero,
   kLoud,
-  kPlausible,  ///< a number as answers are: below 20 in fp32, fp16 and bf16, of either sign
+  kPlausible,  ///< a number as answers are: below 30 in fp32, fp16 and bf16, of either sign
   kData,       ///< no filling at all to a kernel that looks for one
 };
 inline constexpr std::size_t kPoisonKinds = 5;
