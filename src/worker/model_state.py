@@ -81,6 +81,13 @@ def _put_back(original, kept, memo):
     return _try_copy(kept, memo)[0]
 
 
+def _fill(table, items):
+    """Gives a dict these items, unless it has them."""
+    if list(table) != list(items) or any(table[name] is not item for name, item in items.items()):
+        table.clear()
+        table.update(items)
+
+
 class _Kept:
     """The state of a model as it was built."""
 
@@ -98,18 +105,19 @@ class _Kept:
     def restore(self):
         for module, _, _, tables in self.modules:
             for name, table in tables.items():
-                vars(module)[name].clear()
-                vars(module)[name].update(table)
+                _fill(vars(module)[name], table)
         with torch.no_grad():
             for buffer, before in self.buffers:
                 buffer.copy_(before)
         memo = _known(self.model)
         for module, originals, copies, _ in self.modules:
-            for name in _attributes(module):
-                if name not in copies:
-                    del vars(module)[name]
+            for name in _attributes(module).keys() - copies.keys():
+                del vars(module)[name]
             for name, kept in copies.items():
-                vars(module)[name] = _put_back(originals[name], kept, memo)
+                value = _put_back(originals[name], kept, memo)
+                # Compilers notice that something is set, whatever it is.
+                if name not in vars(module) or vars(module)[name] is not value:
+                    vars(module)[name] = value
 
 
 def keep(model):
