@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <span>
 
 #include "kbench/hash.hpp"
@@ -94,12 +95,17 @@ bool JudgedProblem::may_keep_state(bool answers_alike) {
         options_.device, options_.precision,
         trial_seed(options_.secret, fmt::format("{} state", options_.key), number)));
   };
-  const auto answer = [&](std::uint64_t random_state, bool is_first) {
+  // A new model's answer to a call on inputs of the last number, after calls on those before.
+  const auto answer = [&](std::uint64_t random_state, std::initializer_list<std::uint32_t> calls) {
     const auto model = host_.build_model(options_.device, options_.precision, init_seed(0));
-    host_.reseed(random_state);
-    if (!is_first) host_.forward(model, drawn(0));
-    host_.reseed(random_state);
-    return host_.forward(model, drawn(1));
+    std::vector<at::Tensor> outputs;
+    for (const std::uint32_t number : calls) {
+      const auto inputs = drawn(number);  // which sets random states, too
+      host_.reseed(random_state);
+      outputs = host_.forward(model, inputs);
+      for (at::Tensor& output : outputs) output = output.clone();  // it may be the state
+    }
+    return outputs;
   };
   const auto alike = [&](const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
     bool equal = a.size() == b.size();
@@ -110,12 +116,14 @@ bool JudgedProblem::may_keep_state(bool answers_alike) {
     return equal;
   };
   try {
-    const auto first = answer(kRandomState, true);
-    if (!alike(first, answer(kOtherRandomState, true))) {
-      if (alike(first, answer(kRandomState, true))) throw random_reference();
+    const auto first = answer(kRandomState, {0});
+    if (!alike(first, answer(kOtherRandomState, {0}))) {
+      if (alike(first, answer(kRandomState, {0}))) throw random_reference();
       throw outside_state(state_);
     }
-    return !answers_alike || !alike(first, answer(kRandomState, false));
+    // In both orders: a largest value so far shows only after a larger one.
+    return !answers_alike || !alike(first, answer(kRandomState, {1, 0})) ||
+           !alike(answer(kRandomState, {1}), answer(kRandomState, {0, 1}));
   } catch (const ProblemFailure& failure) {
     if (answers_alike && failure.cause == kDoesNotFit) return false;
     throw;

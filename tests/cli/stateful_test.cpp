@@ -134,7 +134,7 @@ TEST_F(Stateful, ACounter) {
           file_of(class_of("ModelNew", init, "        return x * 1\n"))}},
         // Its own counter is one of all calls, whichever model they are of.
         {"of_the_file.py",
-         {"mismatch wrong_values",
+         {"nondeterministic repeated_call",
           file_of(class_of("ModelNew", "",
                            "        global calls\n        calls += 1\n        return x * calls\n"),
                   "calls = 0\n")}}}});
