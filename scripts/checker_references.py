@@ -182,6 +182,7 @@ def check(checker, folders):
     options, kbench = checker.options, checker.kbench
     sizes = options.shrink or (CPU_SIZES if kbench.device == "cpu" else "")
     rows = collections.defaultdict(collections.Counter)
+    unknown = set(options.problems or ())
     for folder in folders:
         levels = levels_of(folder)
         if not levels:
@@ -189,9 +190,12 @@ def check(checker, folders):
         for level, files in levels.items():
             if options.problems:
                 files = [file for file in files if file.stem in options.problems]
+            unknown -= {file.stem for file in files}
             texts = answers_of(files, options.forms, checker.lists["forms_skipped"])
             for row in options.rows if texts else ():
                 _check_level(checker, level, files, texts, row, sizes, rows)
+    if unknown:
+        raise FileNotFoundError("there is no problem %s" % sorted(unknown)[0])
     print("\n%-34s %9s %8s %9s %6s" % ("references", "answers", "correct", "left out", "wrong"))
     for (level, row, form), counts in rows.items():
         print("%-34s %9d %8d %9d %6d" % ("%s, %s, %s" % (level, row, form), sum(counts.values()),
