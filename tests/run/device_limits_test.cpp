@@ -104,6 +104,7 @@ Record claimed(void (*claim)(Timing& timing), std::vector<std::string> flags = {
   record.timing->sides["candidate"].median_ms = time_ms;
   record.timing->sides["eager"].median_ms = 5;
   record.flags = std::move(flags);
+  record.sol.reset();
   claim(*record.timing);
   hold_against_limits(record, reference, peaks(), {}, true);
   EXPECT_EQ(record.outcome, Outcome::kCorrect);
