@@ -83,6 +83,7 @@ void Evaluation::run_trials() {
     const bool clearly =
         wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
     if (wrong) note_wrong(slot, set, result, !mismatched);
+    if (missed) note_tolerance(slot, set, result, true);
     (missed ? asked_again_ : verdict_.record.correctness).push_back(result);
     if (wrong)
       refuse_old_outputs(slot, result, seen_outputs_);
