@@ -145,7 +145,9 @@ class Values(unittest.TestCase):
         model, seen = built(construct)
         self.assertEqual(model.steps.tolist(), list(range(1, 17)))
         self.assertTrue(torch.equal(model.a, -torch.exp(model.w)))
-        self.assertFalse(is_formula(model.w))
+        # What is drawn around a curve may still look smooth.
+        self.assertFalse(bool((model.w == torch.log(model.steps)).any()))
+        self.assertFalse(bool((model.w[0] == model.w[1]).any()))
 
     def test_even_seeds_keep_them_within_what_they_were(self):
         for seed in range(2, 40, 2):
