@@ -2,7 +2,6 @@
 #include "worker/module_candidate.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@
 #include "worker/operator_watch.hpp"
 #include "worker/problem_host.hpp"
 #include "worker/tensor_types.hpp"
-#include "worker/torch_memory.hpp"
 
 namespace py = pybind11;
 
@@ -150,15 +148,6 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
   keep(set, outputs);
 }
 
-/// A tensor that nothing fills would lie where an earlier answer did, which may be right as well.
-/// (On the CPU the allocator itself fills such memory.)
-void ModuleCandidate::poison_free_memory(Poison poison, std::span<const std::byte> data) {
-  if (device_->name() == "cpu") return;
-  for (const std::span<std::byte> block : python_.free_memory())
-    fill_with_poison(*device_, block.data(), block.size(), poison, data);
-  device_->synchronize();
-}
-
 void ModuleCandidate::watched(const std::function<void()>& call, std::size_t looked_at) {
   // On a GPU kernels tell, whoever launches them.
   if (device_->name() != "cpu") {
@@ -284,10 +273,6 @@ double ModuleCandidate::wait_for_begun(const HostTasks& before) {
   return took.count();
 }
 
-at::Tensor ModuleCandidate::view(const SharedBuffer& buffer, const BoundTensor& tensor) const {
-  return tensor_view(buffer, *device_, scalar_type(tensor.info.dtype), tensor.info.shape);
-}
-
 py::list ModuleCandidate::input_names() const {
   py::list names;
   for (const auto& argument : job_.module.arguments) {
@@ -295,78 +280,6 @@ py::list ModuleCandidate::input_names() const {
     names.append(tensor != nullptr ? job_.plan.tensors[*tensor].info.name : std::string());
   }
   return names;
-}
-
-std::vector<ptx::Region> ModuleCandidate::regions() const {
-  auto regions = torch_regions();
-  for (const auto& [index, set] : sets_)
-    for (const auto& [tensor, buffer] : set.sources) {
-      const BoundTensor& bound = job_.plan.tensors[tensor];
-      const bool input = bound.role == BoundTensor::Role::kInput;
-      regions.push_back({fmt::format("{} {}", input ? "input" : "state", bound.info.name),
-                         buffer.data(), buffer.size_bytes(), buffer.layout().red_before,
-                         buffer.layout().red_after, job_.sources_writable, nullptr});
-      const auto copy = set.works.find(tensor);
-      if (!input || copy == set.works.end()) continue;
-      const SharedBuffer& work = copy->second;
-      regions.push_back({fmt::format("input {}", bound.info.name), work.data(), work.size_bytes(),
-                         work.layout().red_before, work.layout().red_after, true, nullptr});
-    }
-  return regions;
-}
-
-void ModuleCandidate::restore_state(ModuleSet& set, bool goes_on) {
-  const at::NoGradGuard no_grad;
-  if (!goes_on) {
-    if (set.kept) embedded_module("model_state").attr("restore")(set.kept);
-    for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
-  }
-  // It may write to those that the reference writes to.
-  for (const auto& [tensor, copy] : set.works)
-    if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput)
-      device_->copy(copy.data(), set.sources.at(tensor).data(), copy.size_bytes());
-}
-
-std::span<const std::byte> ModuleCandidate::largest_input(const ModuleSet& set) const {
-  std::span<const std::byte> largest;
-  for (const auto& [tensor, buffer] : set.sources)
-    if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput &&
-        buffer.size_bytes() > largest.size())
-      largest = {buffer.data(), buffer.size_bytes()};
-  return largest;
-}
-
-void ModuleCandidate::restore(ModuleSet& set, Poison poison, bool goes_on) {
-  const auto data = largest_input(set);
-  // A GPU's memory is torch's own.
-  if (device_->name() == "cpu") set_memory_poison(poison, data);
-  for (const auto& [tensor, buffer] : set.works)
-    fill_with_poison(*device_, buffer.data(), buffer.size_bytes(), poison, data);
-  restore_state(set, goes_on);
-}
-
-std::vector<at::Tensor> ModuleCandidate::inputs_to_keep(const ModuleSet& set) const {
-  auto inputs = inputs_of(set);
-  if (!set.kept) return inputs;
-  std::size_t next = 0;
-  for (const auto& argument : job_.module.arguments)
-    if (const auto* index = std::get_if<std::size_t>(&argument)) {
-      at::Tensor& input = inputs[next++];
-      // What the reference writes to is looked at where it is.
-      if (!set.works.contains(*index)) input = input.clone();
-    }
-  return inputs;
-}
-
-std::vector<at::Tensor> ModuleCandidate::inputs_of(const ModuleSet& set) const {
-  std::vector<at::Tensor> inputs;
-  for (const auto& argument : job_.module.arguments)
-    if (const auto* index = std::get_if<std::size_t>(&argument)) {
-      const auto copy = set.works.find(*index);
-      inputs.push_back(view(copy != set.works.end() ? copy->second : set.sources.at(*index),
-                            job_.plan.tensors[*index]));
-    }
-  return inputs;
 }
 
 py::list ModuleCandidate::arguments(const std::vector<at::Tensor>& inputs) const {
@@ -394,15 +307,6 @@ void ModuleCandidate::watch(double limit_s, bool sanitize, bool count) {
 void ModuleCandidate::settle() {
   device_->synchronize();
   python_.check();
-}
-
-void ModuleCandidate::check_torch_memory() const {
-  if (device_->name() != "cpu") return;
-  const auto broken = broken_torch_allocations();
-  if (broken.empty()) return;
-  throw CandidateFailure{
-      Outcome::kIllegalWrite, "out_of_bounds_write",
-      fmt::format("something wrote past the ends of a tensor of {} bytes", broken.front())};
 }
 
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
