@@ -95,11 +95,11 @@ TEST_F(GpuModule, AWriteToAnInputHasItsNameByWhicheverWayTheErrorComes) {
 }
 
 TEST_F(GpuModule, AnErrorThatIsNoWriteToAnInputStaysACrash) {
-  // No tensor lies in the first page of a process. Code of one's own reaches it as it stands; a wild
-  // index of torch's may meet memory that is mapped, and is right then.
+  // No GPU has memory at address 16. A wild index of torch's may meet memory that is mapped; the
+  // answer is right then.
   const std::string right = "y[i] = v * scale[i % columns] + bias[i % columns];";
   for (const std::string& wild : {
-           "y[i] = reinterpret_cast<const scalar_t*>(16)[i % 2];",
+           std::string("y[i] = reinterpret_cast<const scalar_t*>(16)[i % 2];"),
            right + " reinterpret_cast<scalar_t*>(16)[i % 2] = v;",
        }) {
     const Record record = judged(module_with(replaced(kKernel, right, wild) + kLoad, kCall));
