@@ -130,6 +130,21 @@ def _workspaces(model, own, before):
             and id(tensor) not in parameters and id(tensor) not in norms]
 
 
+def _give_up_shifted(pairs, given, left, tensors, constants):
+    """Constants of one shape and value got values by how many came before. A model may have more of
+    them than the reference, as a bias of zeros that the reference draws. Then their order says which
+    is whose. `constants`: {id of a model's tensor: its shape and constant}."""
+    shapes = {tensor.shape for tensor in given.values()}
+    shifted = {constants[id(tensor)] for tensor in left
+               if id(tensor) in constants and tensor.shape in shapes}
+    for index, pair in list(pairs.items()):
+        if pair.rule != BY_NAME and constants.get(id(pair.target)) in shifted:
+            given[index] = tensors[index]
+            left.append(pairs.pop(index).target)
+    for index in sorted(given):
+        given[index] = given.pop(index)
+
+
 def _pairs(model, names, tensors, as_built, before):
     """{index of the reference's tensor: its _Pair}."""
     own = {name: tensor for name, tensor, _ in state_of(model)}
@@ -148,6 +163,12 @@ def _pairs(model, names, tensors, as_built, before):
     pairs.update(_match(given, left, BY_TRANSPOSED, _turned_value_of))
     if as_built:
         return pairs
+    parameters = {id(parameter) for parameter in model.parameters()}
+    _give_up_shifted(pairs, given, left, tensors, {
+        id(tensor): (tensor.shape, before[name]) for name, tensor in own.items()
+        if id(tensor) in parameters and isinstance(before.get(name), float)})
+    places = [id(tensor) for tensor in own.values()]
+    left.sort(key=lambda tensor: places.index(id(tensor)))
     late = _Own(_workspaces(model, own, before))
     for tensor in late:
         left.take(tensor)

@@ -49,6 +49,36 @@ class Weights(CandidateCase):
         self.assertEqual(model.bias.tolist(), [4, 4])
         self.assertEqual(model.scale.tolist(), scale.tolist())
 
+    def test_a_constant_more_than_the_references_shifts_none(self):
+        reference = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(2, 3))
+                self.b = nn.Parameter(torch.randn(2))
+                self.norm = nn.BatchNorm1d(2)
+                self.last = nn.GroupNorm(1, 2)
+            """)
+        state = [(name, tensor.clone()) for name, tensor in reference.state_dict().items()]
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.randn(2, 3))
+                self.bias = nn.Parameter(torch.zeros(2))
+                self.one_scale = nn.Parameter(torch.ones(2))
+                self.one_bias = nn.Parameter(torch.zeros(2))
+                self.register_buffer("mean", torch.zeros(2))
+                self.register_buffer("var", torch.ones(2))
+                self.two_scale = nn.Parameter(torch.ones(2))
+                self.two_bias = nn.Parameter(torch.zeros(2))
+            """)
+        self.assertEqual(self.give(model, *state), [])
+        places = {"weight": "w", "bias": "b", "one_scale": "norm.weight", "one_bias": "norm.bias",
+                  "mean": "norm.running_mean", "var": "norm.running_var",
+                  "two_scale": "last.weight", "two_bias": "last.bias"}
+        own = model.state_dict()
+        self.assertEqual({name: own[name].tolist() for name in places},
+                         {name: dict(state)[place].tolist() for name, place in places.items()})
+
     def test_what_fits_nothing_keeps_its_values(self):
         model = self.model("""
             def __init__(self):
