@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kbench/kernelbench.hpp"
 #include "worker/judging.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 /// Draws beside the trials, of which means are known.
 constexpr std::uint32_t kOtherDraws = 3;
-/// Families are asked in this slot, as for candidates.
-constexpr std::size_t kSlot = 0;
 
 at::Tensor mean_of(const at::Tensor& output) {
   const at::Tensor numbers = output.is_floating_point() ? output : output.to(at::kDouble);
@@ -64,7 +63,6 @@ void Audit::run(const std::vector<std::string>& families) {
   if (!any_open()) return;
   for (const std::string& family : families)
     if (any_open()) run_family(family);
-  problem_.leave_families(kSlot);
 }
 
 void Audit::look_at_other_draws() {
@@ -123,12 +121,14 @@ void Audit::run_trial(std::uint32_t trial) {
 }
 
 void Audit::run_family(const std::string& family) {
-  if (!problem_.enter_family(kSlot, family)) return;
-  InputSet& set = problem_.slot_set(kSlot);
+  const std::size_t slot = problem_.family_slot(family);
+  if (slot != slot_) problem_.leave_families(std::exchange(slot_, slot));
+  if (!problem_.enter_family(slot, family)) return;
+  InputSet& set = problem_.slot_set(slot);
   std::vector<Held> open;
   std::ranges::copy_if(held_, std::back_inserter(open), &Held::open);
   const auto results =
-      judge_in_family(problem_, kSlot, family, open.size(), [&](std::size_t i) -> JudgedAnswer {
+      judge_in_family(problem_, slot, family, open.size(), [&](std::size_t i) -> JudgedAnswer {
         const Given given = give(open[i], set);
         const auto* outputs = std::get_if<std::vector<at::Tensor>>(&given);
         // What it cannot answer does not catch it.

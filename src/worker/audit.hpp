@@ -20,6 +20,10 @@ class Audit {
  public:
   /// `names` are those of the answers that are asked for.
   Audit(JudgedProblem& problem, const std::vector<std::string>& names);
+  /// Puts back what trials need.
+  ~Audit() { problem_.leave_families(slot_); }
+  Audit(const Audit&) = delete;
+  Audit& operator=(const Audit&) = delete;
 
   /// Asks in all trials, and then with these families of inputs.
   void run(const std::vector<std::string>& families);
@@ -40,6 +44,7 @@ class Audit {
   JudgedAnswer judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
 
   JudgedProblem& problem_;
+  std::size_t slot_ = 0;  ///< in which a family was asked last
   std::map<std::string, AuditAnswer> answers_;
   std::vector<Held> held_;
   std::vector<at::Tensor> first_, means_;  ///< as Known has them

@@ -13,8 +13,6 @@
 namespace kbench::worker {
 namespace {
 
-/// Families are asked in this slot, as for candidates.
-constexpr std::size_t kSlot = 0;
 /// A reference that takes longer is not called more often than candidates need.
 constexpr double kSlowReference_ms = 5000;
 /// Elements of each output that are looked at, spread over all of it.
@@ -104,18 +102,8 @@ std::vector<std::string> open_answers(JudgedProblem& problem) {
   return names;
 }
 
-/// Puts back what trials need when it goes.
-struct FamiliesLeft {
-  explicit FamiliesLeft(JudgedProblem& of) : problem(of) {}
-  ~FamiliesLeft() { problem.leave_families(kSlot); }
-  FamiliesLeft(const FamiliesLeft&) = delete;
-  FamiliesLeft& operator=(const FamiliesLeft&) = delete;
-  JudgedProblem& problem;
-};
-
 std::optional<std::vector<std::string>> asked_in_full(JudgedProblem& problem,
                                                       const std::vector<std::string>& names) {
-  const FamiliesLeft left(problem);
   const auto families = input_families();
   problem.forget_room();
   Audit audit(problem, names);

@@ -162,11 +162,7 @@ void Evaluation::refuse_written(std::span<const std::size_t> slots) {
 
 /// The same candidate, in the same memory, with inputs of other kinds.
 void Evaluation::run_families() {
-  constexpr std::size_t kSlot = 0;
-  // Who keeps an answer has that of the last call: few elements are changed of what it was asked.
-  const std::size_t last =
-      static_cast<std::size_t>(problem_.options().trials - 1) % problem_.resident();
-  share(kSlot);
+  share(0);
   problem_.forget_room();
   struct Leave {
     Leave(JudgedProblem& of, std::size_t left) : problem(of), slot(left) {}
@@ -177,7 +173,7 @@ void Evaluation::run_families() {
   bool mismatched = false;
   std::optional<Leave> leave;
   for (const std::string& family : problem_.families()) {
-    const std::size_t slot = family == kNearFamily ? last : kSlot;
+    const std::size_t slot = problem_.family_slot(family);
     if (!leave || leave->slot != slot) {
       leave.reset();
       leave.emplace(problem_, slot);

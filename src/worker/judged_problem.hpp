@@ -149,6 +149,11 @@ class JudgedProblem {
   /// Gives the set of a slot the answers in double precision, where there are any, in place of
   /// those that it has.
   void look_closer(std::size_t slot);
+  /// The slot in which a family is asked: of the nearest, few elements are changed of what the last
+  /// trial asked. Its answers are kept for the next candidate, so all ask there.
+  std::size_t family_slot(std::string_view name) const {
+    return name == kNearFamily ? static_cast<std::size_t>(options_.trials - 1) % resident_ : 0;
+  }
   /// Puts back what the set held before.
   void leave_families(std::size_t slot) { leave(slot); }
   /// Why those families that were left out were, by name.

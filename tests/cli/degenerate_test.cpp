@@ -96,6 +96,20 @@ class Degenerate : public testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
+  // The input passes until it is asked with signs, so several distributions are asked before.
+  TempFolder folder;
+  folder.write("set/level1/1_Relu.py", problem_of("torch.relu(x)", "torch.rand(64, 32)"));
+  folder.write("candidates/me/1_Relu/0.py", writing_module("torch.relu(x)"));
+  for (const auto& [id, record] : judge_folder(folder, {})) {
+    EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
+    EXPECT_THAT(record.degenerate_problem, Optional(IsEmpty()));
+    EXPECT_TRUE(std::ranges::any_of(record.correctness, [](const TrialResult& result) {
+      return result.family == "few_changed";
+    }));
+  }
+}
+
 TEST_F(Degenerate, RecordsReportsAndGatesSaySo) {
   // A failure that comes before the problem is opened, and nothing is known of it yet.
   folder_.write("candidates/me/1_SoftmaxOfOne/3.cu", "//@ out y like x\n//@ none<<<1, 1>>>(y)\n");
