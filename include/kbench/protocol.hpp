@@ -227,7 +227,7 @@ struct TimeBody {
 struct VeilKey {
   std::uint64_t key = 0, nonce = 0;  ///< both 0: the set is not veiled
   bool is_none() const { return key == 0 && nonce == 0; }
-  /// Of the set's n-th input.
+  /// Of the input with that number in the plan (BoundTensor::index).
   VeilKey of_input(std::size_t n) const { return {key, nonce ^ (std::uint64_t{n} << 32)}; }
 };
 

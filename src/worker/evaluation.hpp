@@ -241,6 +241,8 @@ class Evaluation {
   /// those that are discarded above all, could compute what later ones are asked for.
   void veil_inputs(std::span<const std::size_t> slots, Block block);
   bool veils_inputs() const;
+  /// Encrypts the inputs of a set that the candidate is given; a second time decrypts them.
+  void encrypt_inputs(InputSet& set, const protocol::VeilKey& key);
   /// For what it leaves as its output.
   void time_once(std::size_t slot);
   /// The same of a block, the process thawed for it, while the judge's own clock runs.

@@ -87,15 +87,23 @@ bool Evaluation::veils_inputs() const {
   return !tells_its_times() && request_.lifts_veils && problem_.device().veils();
 }
 
+void Evaluation::encrypt_inputs(InputSet& set, const protocol::VeilKey& key) {
+  // The candidate's process decrypts what its plan names, by the same numbers, and nothing else.
+  for (const BoundTensor& tensor : request_.plan.tensors) {
+    if (tensor.role != BoundTensor::Role::kInput) continue;
+    const SharedBuffer& source = slot_of(set, tensor).source;
+    problem_.device().veil(source.data(), source.size_bytes(), key.of_input(tensor.index));
+  }
+}
+
 void Evaluation::veil_inputs(std::span<const std::size_t> slots, Block block) {
   veils_.clear();
-  auto& device = problem_.device();
   // Kernels alone: in other processes the wall holds all that a block does.
   if (!veils_inputs() || block.counted == 0) return;
   veils_.resize(slots.size());
   for (auto i = static_cast<std::size_t>(block.discarded); i < slots.size(); ++i) {
     veils_[i] = {protocol::random_nonce(), protocol::random_nonce()};
-    problem_.slot_set(slots[i]).veil(device, veils_[i]);
+    encrypt_inputs(problem_.slot_set(slots[i]), veils_[i]);
   }
 }
 
@@ -252,8 +260,8 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
       device.flush_cache();
     } else if (veils_inputs()) {
       // Lifting a veil leaves a candidate's inputs in the cache, so far as they fit.
-      set.veil(device, {1, 1});
-      set.veil(device, {1, 1});
+      encrypt_inputs(set, {1, 1});
+      encrypt_inputs(set, {1, 1});
     }
     device.lead(lead_ms());
     const auto call = [&] {

@@ -227,11 +227,6 @@ void InputSet::replace_inputs(const std::vector<Argument>& values) {
   }
 }
 
-void InputSet::veil(Device& device, const protocol::VeilKey& key) {
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    device.veil(inputs_[i].source.data(), inputs_[i].source.size_bytes(), key.of_input(i));
-}
-
 std::vector<std::int64_t> InputSet::input_digests() const {
   std::vector<std::int64_t> digests;
   for (const auto& slot : inputs_) digests.push_back(slot.digest);

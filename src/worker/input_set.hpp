@@ -113,8 +113,6 @@ class InputSet {
   /// exchanged for those of the set.
   void replace_inputs(const std::vector<Argument>& values);
   void exchange_answers(Answers& answers);
-  /// Makes its inputs unreadable, or readable again.
-  void veil(Device& device, const protocol::VeilKey& key);
   void replace_truths(std::vector<Truth> truths) { answers_.truths = std::move(truths); }
   /// Of what the inputs' shared memory was given.
   std::vector<std::int64_t> input_digests() const;
