@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/kbench_process.hpp"
+#include "kbench/run_details.hpp"
 
 namespace kbench::test {
 namespace {
@@ -101,7 +102,11 @@ TEST_F(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
   TempFolder folder;
   folder.write("set/level1/1_Relu.py", problem_of("torch.relu(x)", "torch.rand(64, 32)"));
   folder.write("candidates/me/1_Relu/0.py", writing_module("torch.relu(x)"));
-  for (const auto& [id, record] : judge_folder(folder, {})) {
+  judge_folder(folder, {});
+  RunFile run = read_run(folder.path() / "run.jsonl");
+  const RunDetails details(run);
+  for (Record& read : run.records) {
+    const Record record = details.whole(read);  // with all of its results
     EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
     EXPECT_THAT(record.degenerate_problem, Optional(IsEmpty()));
     EXPECT_TRUE(std::ranges::any_of(record.correctness, [](const TrialResult& result) {
