@@ -49,7 +49,7 @@ fs::path TrivialPasses::file_of(const std::string& problem_hash) const {
 std::optional<Names> TrivialPasses::find(const std::string& problem_hash) {
   const std::lock_guard lock(mutex_);
   if (const auto known = known_.find(problem_hash); known != known_.end()) return known->second;
-  const auto kept = read(file_of(problem_hash));
+  auto kept = read(file_of(problem_hash));
   if (kept) known_[problem_hash] = *kept;
   return kept;
 }
