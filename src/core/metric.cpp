@@ -258,7 +258,7 @@ Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
     if (problem.samples.empty()) continue;
     std::vector<double> logs;
     for (const SampleResult& sample : problem.samples) {
-      any = any || (sample.correct && sample.speedup);
+      any = any || (sample.correct && sample.computes && sample.speedup);
       logs.push_back(earns(sample, 1) ? std::log(*sample.speedup) : 0);
     }
     terms.push_back({.numerator = expected_best(std::move(logs), draws)});

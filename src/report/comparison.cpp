@@ -11,6 +11,7 @@
 
 #include "compared_facts.hpp"
 #include "compared_speed.hpp"
+#include "exclusions.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
 #include "standings.hpp"
@@ -55,6 +56,18 @@ std::set<Interned> models_of(const RunFile& run) {
   for (const RosterEntry& entry : run.roster) models.insert(entry.model);
   for (const Record& record : run.records) models.insert(record.model);
   return models;
+}
+
+/// Why no time of the two is earned: answers without any work pass the problem's check, or one
+/// computes nothing. Else empty.
+std::string unearned(const Record& a, const Record& b) {
+  for (const Record* record : {&a, &b}) {
+    if (record->degenerate_problem && !record->degenerate_problem->empty())
+      return fmt::format("degenerate problem: {}",
+                         report::degenerate_message(*record->degenerate_problem));
+    if (computes_nothing(*record)) return "a candidate computes nothing";
+  }
+  return {};
 }
 
 /// Why the two records are not of one task, or give no verdict on a candidate; else empty.
@@ -204,7 +217,8 @@ class Join {
     const bool was = a.outcome == Outcome::kCorrect, is = b.outcome == Outcome::kCorrect;
     if (sample.reason.empty()) {
       if (was && is) {
-        report::compare_speed(sample, a, b, untimed_);
+        const std::string reason = unearned(a, b);
+        report::compare_speed(sample, a, b, reason.empty() ? untimed_ : reason);
       } else {
         sample.change = is ? Change::kFixed : was ? Change::kBroken : Change::kBothWrong;
       }
@@ -223,12 +237,12 @@ class Join {
       ++result_.counts[static_cast<std::size_t>(sample.change)];
       result_.regressions += sample.regression ? 1 : 0;
       if (const Measured* ratio = sample.decisive()) decisive.push_back(ratio->value);
-      const auto& base = base_.records[sample.base_record].sol;
-      const auto& other = other_.records[sample.other_record].sol;
-      if (sample.change != Change::kNotComparable && base && other && base->share.value_or(0) > 0 &&
-          other->share.value_or(0) > 0) {
-        base_limit.push_back(*base->share);
-        other_limit.push_back(*other->share);
+      const Record& base = base_.records[sample.base_record];
+      const Record& other = other_.records[sample.other_record];
+      if (sample.change != Change::kNotComparable && unearned(base, other).empty() && base.sol &&
+          other.sol && base.sol->share.value_or(0) > 0 && other.sol->share.value_or(0) > 0) {
+        base_limit.push_back(*base.sol->share);
+        other_limit.push_back(*other.sol->share);
       }
       for (const ComparedBaseline& shared : sample.baselines) {
         auto& ratios = by_baseline[shared.baseline];

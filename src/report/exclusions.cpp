@@ -24,12 +24,6 @@ constexpr std::size_t kLongestMessage = 240;
 
 constexpr std::string_view kDegenerate = "degenerate problem";
 
-/// "constant, zeros pass its whole check".
-std::string degenerate_message(const std::vector<std::string>& names) {
-  return fmt::format("{} {} its whole check", fmt::join(names, ", "),
-                     names.size() == 1 ? "passes" : "pass");
-}
-
 /// Exclusions of one cause.
 using Group = std::vector<const Exclusion*>;
 
@@ -70,6 +64,11 @@ std::string group_text(const Group& group, std::size_t most_names) {
 }
 
 }  // namespace
+
+std::string degenerate_message(const std::vector<std::string>& names) {
+  return fmt::format("{} {} its whole check", fmt::join(names, ", "),
+                     names.size() == 1 ? "passes" : "pass");
+}
 
 std::vector<Exclusion> exclusions_by_problem(const Report& report) {
   std::map<std::tuple<Interned, bool, Outcome, Interned>, std::size_t> places;

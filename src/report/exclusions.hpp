@@ -8,6 +8,9 @@
 
 namespace kbench::report {
 
+/// Of the names of trivial answers: "constant, zeros pass its whole check".
+std::string degenerate_message(const std::vector<std::string>& names);
+
 /// What Report::exclusions come to for each problem, in their order.
 std::vector<Exclusion> exclusions_by_problem(const Report& report);
 

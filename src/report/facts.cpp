@@ -145,8 +145,8 @@ std::string speedups(const Report& report) {
   std::array<std::int64_t, kRelations.size()> counts{};
   for (const std::size_t index : report.judged) {
     const Record& record = report.run.records[index];
-    const Speedup* over = speedup_over(record, report.baseline);
-    if (over == nullptr || computes_nothing(record) || is_left_out(report, record)) continue;
+    const Speedup* over = earned_speedup(report, record);
+    if (over == nullptr) continue;
     for (std::size_t i = 0; i < kRelations.size(); ++i)
       counts[i] += relation_of(*over) == kRelations[i] ? 1 : 0;
   }

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "kbench/problem.hpp"
+#include "standings.hpp"
 #include "tables.hpp"
 #include "text.hpp"
 
@@ -75,7 +76,7 @@ struct Cell {
 std::string cell_text(const Report& report, const Cell& cell, bool several_samples) {
   if (cell.first == nullptr) return std::string(kNoValue);
   const Record& record = *cell.first;
-  const Speedup* over = report.on_cpu ? nullptr : speedup_over(record, report.baseline);
+  const Speedup* over = earned_speedup(report, record);
   std::string text = over != nullptr
                          ? factor(over->value)
                          : std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label);

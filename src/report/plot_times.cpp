@@ -8,6 +8,7 @@
 #include <set>
 
 #include "plot_parts.hpp"
+#include "standings.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
@@ -23,7 +24,7 @@ struct Layer {
 };
 
 double speedup(const Record& record, const Report& report) {
-  const Speedup* over = speedup_over(record, report.baseline);
+  const Speedup* over = earned_speedup(report, record);
   return over == nullptr ? 0 : over->value;
 }
 
@@ -33,7 +34,7 @@ std::vector<Layer> layers_of(const Report& report, const Charts& charts) {
   std::vector<std::string> names;
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
-    if (report.on_cpu || !(speedup(record, report) > 0)) continue;
+    if (!(speedup(record, report) > 0)) continue;
     if (models[record.model].empty()) names.push_back(record.model);
     models[record.model].push_back(&record);
   }

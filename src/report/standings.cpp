@@ -246,6 +246,11 @@ bool is_left_out(const Report& report, const StandingGroup& group, const Interne
          });
 }
 
+const Speedup* earned_speedup(const Report& report, const Record& record) {
+  if (report.on_cpu || computes_nothing(record) || is_left_out(report, record)) return nullptr;
+  return speedup_over(record, report.baseline);
+}
+
 void find_unearned(Report& report) {
   for (const Record& record : report.run.records) {
     if (!record.degenerate_problem || record.degenerate_problem->empty()) continue;

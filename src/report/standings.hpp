@@ -33,7 +33,7 @@ std::vector<StandingGroup> standing_groups(const RunFile& run);
 bool is_exclusion(const Record& record, bool on_cpu);
 
 /// The trivial answers that pass the whole check of the record's problem, as any record of it says;
-/// null if there are none, or nobody asked.
+/// null if there are none, or if none of its records knows.
 const std::vector<std::string>* passing_answers(const Report& report, const Record& record);
 /// Fills Report::unearned from the records.
 void find_unearned(Report& report);
@@ -43,6 +43,9 @@ void find_unearned(Report& report);
 bool is_left_out(const Report& report, const Record& record);
 /// The same of a sample without a record.
 bool is_left_out(const Report& report, const StandingGroup& group, const Interned& problem);
+
+/// The record's speedup over the report's baseline where metrics count it; else null.
+const Speedup* earned_speedup(const Report& report, const Record& record);
 
 /// The rows of these metrics for one group: per model overall first, then by level where there are
 /// several; then the same without the problems in `degenerate`, where that is given.

@@ -66,6 +66,7 @@ TEST(FastP, ASpeedupOfWhatComputesNothingCountsForNoPAboveZero) {
   EXPECT_NEAR(*geometric_mean(problems).estimate.value, 2.0, 1e-12);
   EXPECT_NEAR(*geometric_mean_of_all(problems).value, std::sqrt(2.0), 1e-12);
   EXPECT_NEAR(*best_of_k(problems, 1).value, std::sqrt(2.0), 1e-12);
+  EXPECT_FALSE(best_of_k(std::vector{problem("a", {nothing})}, 1).value);
 }
 
 TEST(FastP, AProblemWithoutItsFirstSampleIsLeftOut) {

@@ -234,6 +234,33 @@ TEST(Comparison, TimesOfDifferentKindsAreNotCompared) {
   EXPECT_THAT(pair.notes, Contains(HasSubstr("L2 cold and warm")));
 }
 
+TEST(Comparison, NoTimeIsEarnedOnADegenerateProblem) {
+  const auto sol = [](double share) {
+    SpeedOfLight limit;
+    limit.share = share;
+    return limit;
+  };
+  Record before = timed("a", 0.020), after = timed("a", 0.010);
+  before.sol = sol(0.2);
+  after.sol = sol(0.4);
+  const auto pair_of = [&](std::optional<std::vector<std::string>> names) {
+    before.degenerate_problem = names;
+    return compared_pair(run_of({before}), run_of({after}));
+  };
+  for (const auto& caught : {std::optional<std::vector<std::string>>(), {{}}}) {
+    const RunComparison earned = pair_of(caught);
+    EXPECT_EQ(earned.samples.at(0).change, Change::kFaster);
+    EXPECT_EQ(earned.mean.count, 1);
+    EXPECT_EQ(earned.base_limit.count, 1);
+  }
+  const RunComparison pair = pair_of({{"constant", "zeros"}});
+  EXPECT_EQ(pair.samples.at(0).change, Change::kBothCorrect);
+  EXPECT_THAT(pair.samples.at(0).reason,
+              HasSubstr("degenerate problem: constant, zeros pass its whole check"));
+  EXPECT_EQ(pair.mean.count, 0);
+  EXPECT_EQ(pair.base_limit.count, 0);
+}
+
 TEST(Comparison, TheOnlyModelsOfTwoRunsAreComparedWhateverTheirNames) {
   Record after = timed("a", 0.005);
   after.model = "beta";
