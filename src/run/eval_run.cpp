@@ -61,7 +61,7 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
   if (!run::by_kernelbench(options))
     trivial.emplace(installation.cache / "trivial",
                     json{options.precision, options.trials, device_class(),
-                         installation.torch_version, run::kJudgeHash}
+                         installation.torch_version, run::judge_of(options), run::kJudgeHash}
                         .dump());
 }
 

@@ -15,7 +15,7 @@ namespace kbench::run {
 class TrivialPasses {
  public:
   /// `check` names all that the answer follows from beside the problem: precision, trials, kind of
-  /// device, torch, judge.
+  /// device, torch, judge and its mode.
   TrivialPasses(std::filesystem::path folder, std::string check);
 
   /// The names of those that pass, empty if none does; nothing where it is not known.

@@ -163,6 +163,21 @@ TEST_F(Degenerate, TheWholeCheckIsAskedAlsoWhereTheRunLeavesPartsOut) {
               Optional(Contains("constant")));
 }
 
+TEST_F(Degenerate, WhatWasFoundInOneModeIsAskedAgainInTheOther) {
+  TempFolder folder;
+  const std::string answer = "x * 0.0 if self.training else x + 1";
+  folder.write("set/level1/1_InTraining.py", problem_of(answer, "torch.randn(64, 32)"));
+  folder.write("candidates/me/1_InTraining/0.py", writing_module(answer));
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THAT(judge_folder(folder, {"--timing", "none"}).begin()->second.degenerate_problem,
+                Optional(Contains("zeros")));
+    EXPECT_THAT(judge_folder(folder, {"--timing", "none", "--eval-mode"})
+                    .begin()
+                    ->second.degenerate_problem,
+                Optional(IsEmpty()));
+  }
+}
+
 TEST_F(Degenerate, EvalTakesTheOptionAndKernelBenchsRulesDoNotAsk) {
   for (const bool included : {false, true}) {
     std::vector<std::string> words{"eval",         (folder_.path() / "set").string(),
