@@ -12,7 +12,8 @@ ROWS = ("native", "fp16", "bf16")
 # What a CPU computes in a moment.
 CPU_SIZES = "2MiB"
 # Causes of a problem_failure that say nothing of kbench's verdict.
-NOT_HERE = ("too_large_for_cpu", "does_not_fit", "import_failed", "random_reference")
+NOT_HERE = ("too_large_for_cpu", "does_not_fit", "import_failed", "random_reference",
+            "stateful_reference")
 # What looks attributes up by names that the text does not show.
 _BY_NAME = ("getattr", "setattr", "hasattr", "delattr", "vars")
 
