@@ -155,11 +155,14 @@ bool JudgedProblem::enter_further(std::size_t slot, const std::string& name, Fur
   }
 }
 
-double JudgedProblem::equal_sum_error(std::size_t slot) {
-  std::int64_t most = 0;
-  for (const Slot& input : slot_set(slot).inputs())
-    if (input.source_view.is_floating_point()) most = std::max(most, input.source_view.numel());
-  return std::min(kMostSumError, static_cast<double>(most) * kHalfDigit);
+double JudgedProblem::equal_sum_error() {
+  if (!added_up_) {
+    InputSet& set = slot_set(0);
+    set.restore();
+    added_up_ = host_.added_up(set.model(), set.objects());
+    set.restore();
+  }
+  return std::min(kMostSumError, static_cast<double>(*added_up_) * kHalfDigit);
 }
 
 /// The reference's answers to inputs of a family, of which the set has a copy by now.

@@ -2,6 +2,7 @@
 """What torch's operators move and compute: the work of a reference, and of a module's own calls."""
 
 import json
+import math
 
 import torch
 from torch.utils.flop_counter import flop_registry
@@ -54,6 +55,34 @@ def _cost_of(func, args, kwargs, result):
     return moved, flops, _TENSOR_CORE_TYPES.get(dtype, "fp32"), dtype in _TENSOR_CORE_TYPES
 
 
+def _dims_of(func, args, kwargs):
+    """The dimensions that an operator is given to go along, or None."""
+    for place, argument in enumerate(func._schema.arguments):
+        if argument.name not in ("dim", "dims"):
+            continue
+        given = kwargs.get(argument.name, args[place] if place < len(args) else None)
+        return [given] if isinstance(given, int) else given
+    return None
+
+
+def _added_up(func, args, kwargs, result):
+    """How many numbers one operator may add up for one element of its result; 0: it adds none."""
+    if is_view(func) or torch.Tag.pointwise in func.tags:
+        return 0
+    made = [t.numel() for t in tensors_in(result) if t.numel() > 0]
+    given = max(tensors_in([args, kwargs]), key=torch.Tensor.numel, default=None)
+    if not made or given is None:
+        return 0
+    counter = flop_registry.get(func.overloadpacket)
+    if counter is not None:
+        return int(counter(*args, **kwargs, out_val=result)) // (2 * max(made))
+    dims = _dims_of(func, args, kwargs)
+    if dims:
+        return math.prod(given.shape[dim] for dim in dims) if given.dim() else 1
+    # Of a normalization the smallest result is the statistics, one for each group.
+    return -(-given.numel() // min(made))
+
+
 class _CostMode(DispatchMode):
     """Notes what each operator that reaches a device moves and computes."""
 
@@ -71,6 +100,29 @@ class _CostMode(DispatchMode):
             self.costs.append({"name": str(func.overloadpacket), "bytes": moved, "flops": flops,
                                "type": kind, "tensor_cores": tensor_cores})
         return result
+
+
+class _SumMode(DispatchMode):
+    """Adds up how many numbers the operators in a row may add up for one element."""
+
+    def __init__(self):
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        with torch._C.DisableTorchFunction():
+            result = func(*args, **kwargs)
+            self.numbers += _added_up(func, args, kwargs, result)
+        return result
+
+
+def added_up(call, *arguments):
+    """How many numbers a call may add up for one element of what it returns, at most."""
+    mode = _SumMode()
+    with mode:
+        call(*arguments)
+    return mode.numbers
 
 
 def counted(call, *arguments):

@@ -297,6 +297,11 @@ std::vector<OperatorCost> ProblemHost::operators(const py::object& model,
   return costs;
 }
 
+std::int64_t ProblemHost::added_up(const py::object& model,
+                                   const std::vector<py::object>& arguments) {
+  return call("added_up", model, python_list(arguments)).cast<std::int64_t>();
+}
+
 py::object ProblemHost::baseline(const std::string& name, const py::object& model,
                                  const std::vector<py::object>& arguments,
                                  const std::string& cache) {

@@ -105,6 +105,9 @@ class ProblemHost {
   /// What each operator of one such call moves and computes.
   std::vector<OperatorCost> operators(const pybind11::object& model,
                                       const std::vector<pybind11::object>& arguments);
+  /// How many numbers the operators of one such call may add up for one element, at most.
+  std::int64_t added_up(const pybind11::object& model,
+                        const std::vector<pybind11::object>& arguments);
   /// What a baseline of that name calls in place of the model, compiled or captured by calls on
   /// these arguments; what compilers make stays in the folder `cache`, unless that is empty.
   pybind11::object baseline(const std::string& name, const pybind11::object& model,

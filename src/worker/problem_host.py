@@ -17,12 +17,11 @@ import types
 
 import torch
 
-from kbench_worker import (baselines, kernelbench_rules, light_meta, model_setup, problem_names,
-                           problem_source)
+from kbench_worker import (baselines, kernelbench_rules, light_meta, model_setup, operator_cost,
+                           problem_names, problem_source)
 from kbench_worker.model_setup import (build, constructed, dtype_of, move_host_tensors, seed_all,
                                        short, state_of, with_default)
 from kbench_worker.least_work import LeastWork
-from kbench_worker.operator_cost import counted
 from kbench_worker.problem_names import constants
 
 
@@ -194,7 +193,13 @@ def leave_eval_mode(parts):
 def operators(model, inputs):
     """What each operator of one call moves and computes, as JSON."""
     with torch.no_grad():
-        return counted(model, *inputs)[1]
+        return operator_cost.counted(model, *inputs)[1]
+
+
+def added_up(model, inputs):
+    """How many numbers the operators of one call may add up for one element, at most."""
+    with torch.no_grad():
+        return operator_cost.added_up(model, *inputs)
 
 
 def release_memory(device):
