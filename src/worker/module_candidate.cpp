@@ -140,6 +140,8 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     python_.skip_launches(ghost);
     watched([&] { outputs = forward(set, inputs); }, set.called ? 1 : 0);
     python_.skip_launches(false);
+    // What a first call allocates may be new, and then was not filled.
+    if (!set.called) free_poison_.reset();
   }
   settle();
   wait_for_begun(before);
