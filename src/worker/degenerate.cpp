@@ -19,7 +19,7 @@ constexpr double kSlowReference_ms = 5000;
 constexpr std::int64_t kLookedAt = 1 << 16;
 /// An answer that passes for two outputs is within the tolerance of both, so these differ by no
 /// more than twice that: of an element's own size and the root of the mean square of all, half and
-/// half, for which the largest element stands here.
+/// half. The largest of all elements is no smaller than either.
 constexpr double kSurely = 4;
 
 /// Some elements of a tensor, the same ones of each tensor of its shape, in double precision.
@@ -29,20 +29,28 @@ at::Tensor looked_at(const at::Tensor& tensor) {
   return flat.slice(0, 0, flat.numel(), step).to(at::kDouble).cpu().contiguous();
 }
 
+/// The largest absolute value of all finite elements; 0 where there is none.
+double largest_of(const at::Tensor& tensor) {
+  if (tensor.numel() == 0 || !tensor.is_floating_point()) return 0;
+  const auto largest = [](const at::Tensor& some) {
+    const auto [least, most] = at::aminmax(some);
+    return std::max(std::abs(least.item<double>()), std::abs(most.item<double>()));
+  };
+  const double all = largest(tensor);
+  if (std::isfinite(all)) return all;
+  return largest(at::where(at::isfinite(tensor), tensor, at::zeros({}, tensor.options())));
+}
+
 /// Whether no answer can be right for both, `a` and `b` being looked_at() of one output, or of what
-/// is given for it.
-bool surely_differ(const at::Tensor& a, const at::Tensor& b, double tolerance) {
+/// is given for it. `allowed`: what an element of either may be off by, at most.
+bool surely_differ(const at::Tensor& a, const at::Tensor& b, double allowed) {
   if (a.sizes() != b.sizes()) return true;
   const double* x = a.const_data_ptr<double>();
   const double* y = b.const_data_ptr<double>();
   const auto count = static_cast<std::size_t>(a.numel());
-  double largest = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    for (const double value : {x[i], y[i]})
-      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   for (std::size_t i = 0; i < count; ++i) {
     if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-    if (!(std::abs(x[i] - y[i]) <= kSurely * tolerance * largest)) return true;
+    if (!(std::abs(x[i] - y[i]) <= kSurely * allowed)) return true;
   }
   return false;
 }
@@ -50,7 +58,7 @@ bool surely_differ(const at::Tensor& a, const at::Tensor& b, double tolerance) {
 /// What is needed of a trial's outputs when its set is gone.
 struct Looked {
   std::vector<at::Tensor> outputs;
-  std::vector<double> tolerances;
+  std::vector<double> allowed;  ///< what an element may be off by, at most
 };
 
 Looked look_at(const JudgedProblem& problem, const InputSet& set) {
@@ -58,10 +66,8 @@ Looked look_at(const JudgedProblem& problem, const InputSet& set) {
   for (std::size_t i = 0; i < set.expected().size(); ++i) {
     const at::Tensor& output = set.expected()[i];
     looked.outputs.push_back(looked_at(output));
-    looked.tolerances.push_back(output.is_floating_point()
-                                    ? set.truths().at(i).allowed(tolerance_for(
-                                          problem.options().precision, output.scalar_type()))
-                                    : 0);
+    const double tolerance = tolerance_for(problem.options().precision, output.scalar_type());
+    looked.allowed.push_back(set.truths().at(i).allowed(tolerance) * largest_of(output));
   }
   return looked;
 }
@@ -70,8 +76,7 @@ Looked look_at(const JudgedProblem& problem, const InputSet& set) {
 bool may_be_inputs(const Looked& looked, const InputSet& set) {
   for (std::size_t i = 0; i < looked.outputs.size(); ++i) {
     const at::Tensor* input = input_for(set, set.expected()[i]);
-    if (input == nullptr ||
-        surely_differ(looked.outputs[i], looked_at(*input), looked.tolerances[i]))
+    if (input == nullptr || surely_differ(looked.outputs[i], looked_at(*input), looked.allowed[i]))
       return false;
   }
   return true;
@@ -81,7 +86,7 @@ bool may_be_inputs(const Looked& looked, const InputSet& set) {
 bool may_be_alike(const Looked& a, const Looked& b) {
   if (a.outputs.size() != b.outputs.size()) return false;
   for (std::size_t i = 0; i < a.outputs.size(); ++i)
-    if (surely_differ(a.outputs[i], b.outputs[i], std::max(a.tolerances[i], b.tolerances[i])))
+    if (surely_differ(a.outputs[i], b.outputs[i], std::max(a.allowed[i], b.allowed[i])))
       return false;
   return true;
 }

@@ -27,6 +27,9 @@ namespace kbench::worker {
 
 /// The cause of a verdict on who took the memory that judging needs.
 inline constexpr std::string_view kNoRoom = "no_room_to_judge";
+/// The flag of answers that missed the tolerance by so little that the order of additions may
+/// decide.
+inline constexpr std::string_view kNearToleranceFlag = "near_tolerance";
 /// The flag of a module that relies on what its constructor made of the seed.
 inline constexpr std::string_view kWeightsBySeed = "weights_by_seed";
 
@@ -161,13 +164,14 @@ class Evaluation {
   /// that say something. Keeps the results in asked_again_.
   bool is_right_again(std::size_t slot, const std::string& name,
                       std::span<const JudgedProblem::FurtherSet> further);
-  /// Asks with three fresh sets, once for each candidate.
+  /// Asks with three fresh sets, once for each candidate: what they say holds for all near misses
+  /// in that distribution. Of another distribution it is false.
   bool is_right_afresh(std::size_t slot, const std::string& name);
   /// Whether a wrong answer to a family is settled as right.
   bool settles_family(std::size_t slot, const std::string& family, const JudgedAnswer& judged);
-  /// Whether the trials' near misses are settled as right, by sets in that slot; else they become
-  /// results like others.
-  bool settles_trials(std::size_t slot);
+  /// Whether near misses in trials, those in asked_again_ from `first` on, are settled as right, by
+  /// sets in that slot; else they become results like others.
+  bool settles_trials(std::size_t slot, std::size_t first);
   /// Whether a near miss in the output of a timed call is settled as right.
   bool settles_timed(std::size_t slot, const JudgedAnswer& judged);
   /// Throws where it wrote to what is not its own: to anything, or to those sets.
@@ -371,8 +375,8 @@ class Evaluation {
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.
   std::vector<TrialResult> asked_again_;
-  /// See is_right_afresh().
-  bool asked_afresh_ = false;
+  /// See is_right_afresh(): the distribution that was asked, and whether it was right.
+  std::optional<std::pair<std::string, bool>> asked_afresh_;
   protocol::Clock::time_point start_ = protocol::Clock::now();
   Verdict verdict_;
   /// See note_tolerance().

@@ -9,6 +9,7 @@
 #include "worker/compare.hpp"
 #include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
+#include "worker/judging.hpp"
 
 // What is said of a wrong answer besides that it is wrong. None of it changes an outcome.
 namespace kbench::worker {
@@ -68,17 +69,6 @@ bool are_alike(const std::vector<at::Tensor>& some, const std::vector<at::Tensor
   });
 }
 
-/// Whether answers would be right for a set, within its tolerances: then they tell nothing else.
-bool are_right_for(const InputSet& set, const std::vector<at::Tensor>& outputs,
-                   std::string_view precision) {
-  return std::ranges::equal(
-      set.truths(), outputs, [&](const Truth& truth, const at::Tensor& output) {
-        const double allowed = truth.allowed(tolerance_for(precision, output.scalar_type()));
-        return truth.value.sizes() == output.sizes() &&
-               truth.compared(output, allowed).wrong_elements == 0;
-      });
-}
-
 }  // namespace
 
 void Evaluation::note_tolerance(std::size_t slot, InputSet& set, const TrialResult& result,
@@ -123,8 +113,9 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
     if (!own) return {};
     Answers answers = set.answer(problem_.host(), *own, set.eager_errors());
     set.restore();
+    // What is right in both modes does not tell them apart.
     if (!are_alike(answers.outputs, set.expected()) ||
-        are_right_for(set, answers.outputs, problem_.options().precision))
+        are_right(set.truths(), answers.outputs, problem_.options().precision))
       return {};
     const OtherAnswers in_eval_mode(set, std::move(answers));
     const auto is_right = [&] { return judge_outputs(slot, set).wrong_elements == 0; };

@@ -15,11 +15,10 @@ using FurtherSet = JudgedProblem::FurtherSet;
 
 constexpr std::array<FurtherSet, 3> kFresh{{{.number = 1}, {.number = 2}, {.number = 3}}};
 constexpr std::array<FurtherSet, 1> kNoisy{{{.noisy = true}}};
-constexpr std::string_view kFlag = "near_tolerance";
 /// In a record the name of a distribution with noise ends so.
 constexpr std::string_view kNoisySuffix = "+noise";
-/// Distributions of few values. What a model makes of equal elements are equal addends, in a long
-/// sum of which all roundings go one way. There noise says whether it is the sum that is off.
+/// Distributions of few values. Equal inputs become equal addends; in a long sum all roundings then
+/// go one way. Noise tells whether it is the sum that is off.
 constexpr std::array<std::string_view, 3> kFewValued{"small_integers", "zeros", "denormals"};
 
 }  // namespace
@@ -43,9 +42,12 @@ bool Evaluation::is_right_again(std::size_t slot, const std::string& name,
 }
 
 bool Evaluation::is_right_afresh(std::size_t slot, const std::string& name) {
-  if (std::exchange(asked_afresh_, true) || !is_right_again(slot, name, kFresh)) return false;
-  flag(kFlag);
-  return true;
+  if (!asked_afresh_) {
+    asked_afresh_ = {name, false};
+    asked_afresh_->second = is_right_again(slot, name, kFresh);
+    if (asked_afresh_->second) flag(kNearToleranceFlag);
+  }
+  return asked_afresh_->first == name && asked_afresh_->second;
 }
 
 bool Evaluation::settles_family(std::size_t slot, const std::string& family,
@@ -53,9 +55,9 @@ bool Evaluation::settles_family(std::size_t slot, const std::string& family,
   if (is_old_output(slot, seen_outputs_)) return false;
   const bool few_valued = std::ranges::find(kFewValued, family) != kFewValued.end();
   const auto place = static_cast<std::ptrdiff_t>(asked_again_.size());
-  const bool may_be_sum = judged.max_rel_error && !judged.whole &&
-                          *judged.max_rel_error <= problem_.equal_sum_error(slot);
-  if (few_valued && may_be_sum) {
+  const bool may_be_sum = few_valued && judged.max_rel_error && !judged.whole &&
+                          *judged.max_rel_error <= problem_.equal_sum_error();
+  if (may_be_sum) {
     if (!is_right_again(slot, family, kNoisy)) return false;
   } else if (!NearMisses(1).takes(judged) || !is_right_afresh(slot, family)) {
     return false;
@@ -64,19 +66,23 @@ bool Evaluation::settles_family(std::size_t slot, const std::string& family,
   return true;
 }
 
-bool Evaluation::settles_trials(std::size_t slot) {
-  const bool right = is_right_afresh(slot, kDrawnFamily);
-  problem_.leave_families(slot);
+bool Evaluation::settles_trials(std::size_t slot, std::size_t first) {
+  bool right = false;
+  {
+    const JudgedProblem::FamilySpan span(problem_, slot);
+    right = is_right_afresh(slot, kDrawnFamily);
+  }
   share(slot);
   if (right) return true;
   auto& results = verdict_.record.correctness;
-  results.insert(results.end(), asked_again_.begin(), asked_again_.end());
-  asked_again_.clear();
+  const auto begin = asked_again_.begin() + static_cast<std::ptrdiff_t>(first);
+  results.insert(results.end(), begin, asked_again_.end());
+  asked_again_.erase(begin, asked_again_.end());
   return false;
 }
 
 bool Evaluation::settles_timed(std::size_t slot, const JudgedAnswer& judged) {
-  if (!NearMisses(1).takes(judged) || asked_afresh_) return false;
+  if (!NearMisses(1).takes(judged)) return false;
   const bool frozen = frozen_;
   freeze(false);
   asked_again_.push_back(judged);

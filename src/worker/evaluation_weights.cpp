@@ -20,7 +20,7 @@ void Evaluation::build_model(std::size_t slot) {
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
   watch_->lap("build");
-  // A model that is lent has been told of.
+  // What is said of a shared model was said when its own set built it.
   if (model.lender == model.set) take_built(message);
 }
 
@@ -50,8 +50,8 @@ void Evaluation::take_built(const protocol::Message& message) {
 }
 
 bool Evaluation::keeps_as_built(std::size_t slot, bool is_right) {
-  // A model that holds all weights in their places would get no others.
-  as_built_ = built_.is_given != 0 || (is_right && problem_.weights_tell());
+  // One that holds all weights in their places would be given the same.
+  as_built_ = built_.is_given != 0 || (is_right && problem_.depends_on_weights_and_inputs());
   has_chosen_ = true;
   if (!as_built_)
     build_model(slot);

@@ -77,9 +77,9 @@ class JudgedProblem {
   /// Of the run's secret, or weights could be baked into a candidate's text. Where its lowest bit
   /// is set, constants that are redrawn have signs.
   std::uint64_t init_seed(std::uint32_t trial) const;
-  /// Whether the first trial's answer is wrong with other weights, and to other inputs: only then
-  /// one that is right says that its weights are. Found once.
-  bool weights_tell();
+  /// Whether the reference's first answer would be wrong with other weights, and to other inputs:
+  /// only then a right answer shows that its weights are right. Found once.
+  bool depends_on_weights_and_inputs();
   /// Input sets that stay in memory; trial t lives in slot t % resident().
   std::size_t resident() const { return resident_; }
   /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
@@ -136,9 +136,9 @@ class JudgedProblem {
   /// Puts that and the answers to it, in double precision where there are any, into the set of a
   /// slot; false if they say nothing. `name`: a family, or kDrawnFamily.
   bool enter_further(std::size_t slot, const std::string& name, FurtherSet further);
-  /// By how much, relative to the sum, a float32 sum of as many equal addends as the largest input
-  /// of a slot's set has elements may be off, if they are added one by one.
-  double equal_sum_error(std::size_t slot);
+  /// By how much, relative to the sum, a float32 sum of equal addends may be off that are added one
+  /// by one: of as many as the reference's operators add up for one element. Found once.
+  double equal_sum_error();
   /// What a candidate gave as an output of the set in a slot; of indices those that name equal
   /// elements are exchanged for the reference's.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
@@ -154,8 +154,20 @@ class JudgedProblem {
   std::size_t family_slot(std::string_view name) const {
     return name == kNearFamily ? static_cast<std::size_t>(options_.trials - 1) % resident_ : 0;
   }
-  /// Puts back what the set held before.
+  /// Puts back what the set of a slot held before it was given other inputs than a trial's.
   void leave_families(std::size_t slot) { leave(slot); }
+  /// Does so when it goes.
+  class FamilySpan {
+   public:
+    FamilySpan(JudgedProblem& problem, std::size_t slot) : problem_(problem), slot_(slot) {}
+    ~FamilySpan() { problem_.leave_families(slot_); }
+    FamilySpan(const FamilySpan&) = delete;
+    FamilySpan& operator=(const FamilySpan&) = delete;
+
+   private:
+    JudgedProblem& problem_;
+    std::size_t slot_;
+  };
   /// Why those families that were left out were, by name.
   std::map<std::string, std::string> families_left_out() const;
   /// Whether it was left out for want of memory since forget_room(); another candidate may leave
@@ -244,9 +256,10 @@ class JudgedProblem {
   bool exact_ = true;   ///< answers in double precision are worth their time
   EagerErrors errors_;  ///< of the first set's
   bool has_oracle_ = true;
-  std::optional<bool> weights_tell_;
+  std::optional<bool> depends_on_all_;
   std::vector<std::string> state_;  ///< names of attributes that calls change, where that matters
   std::optional<std::vector<OperatorCost>> operators_;
+  std::optional<std::int64_t> added_up_;  ///< see equal_sum_error()
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_, memory_generations_;
   /// A model that was compiled or captured, for the set of that generation.

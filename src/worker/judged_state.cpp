@@ -9,6 +9,7 @@
 #include "kbench/hash.hpp"
 #include "worker/compare.hpp"
 #include "worker/judged_problem.hpp"
+#include "worker/judging.hpp"
 
 // The part of a judged problem that tells a random reference from one that keeps state.
 namespace kbench::worker {
@@ -50,16 +51,7 @@ std::string JudgedProblem::state_names() const { return names_of(state_); }
 bool JudgedProblem::answers_again(InputSet& set) {
   set.restore();
   host_.reseed(kRandomState);
-  const auto again = set.call(host_, set.model());
-  bool equal = again.size() == set.expected().size();
-  for (std::size_t i = 0; equal && i < again.size(); ++i) {
-    const Truth& truth = set.truths()[i];
-    equal = again[i].sizes() == truth.value.sizes() &&
-            truth.compared(again[i],
-                           truth.allowed(tolerance_for(options_.precision, again[i].scalar_type())))
-                    .wrong_elements == 0;
-  }
-  return equal;
+  return are_right(set.truths(), set.call(host_, set.model()), options_.precision);
 }
 
 void JudgedProblem::check_random_reference() {

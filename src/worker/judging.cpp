@@ -61,6 +61,15 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
   return result;
 }
 
+bool are_right(std::span<const Truth> truths, std::span<const at::Tensor> outputs,
+               std::string_view precision) {
+  return std::ranges::equal(truths, outputs, [&](const Truth& truth, const at::Tensor& output) {
+    const double allowed = truth.allowed(tolerance_for(precision, output.scalar_type()));
+    return truth.value.sizes() == output.sizes() &&
+           truth.compared(output, allowed).wrong_elements == 0;
+  });
+}
+
 bool NearMisses::takes(const JudgedAnswer& judged) {
   if (judged.wrong_elements == 0 || judged.whole || !(judged.worst_ratio < kNearRatio))
     return false;

@@ -32,6 +32,10 @@ struct JudgedAnswer : TrialResult {
 JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
                           std::span<const AnsweredTensor> answer);
 
+/// Whether outputs are an answer to what the truths are of, within their tolerances.
+bool are_right(std::span<const Truth> truths, std::span<const at::Tensor> outputs,
+               std::string_view precision);
+
 /// The results of `answers` answers to a family of inputs, which the set of the slot holds by now;
 /// `judge` gives that of one. Where one is wrong, makes sure of the truth first and asks again:
 /// nothing where the family turns out to say nothing.

@@ -28,7 +28,7 @@ enum class PoisonKind : std::uint8_t {
   kZero,
   kLoud,
   kPlausible,  ///< a number as answers are: below 30 in fp32, fp16 and bf16, of either sign
-  kData,       ///< no filling at all to a kernel that looks for one
+  kData,       ///< an input's content, which a kernel cannot tell from a result
 };
 inline constexpr std::size_t kPoisonKinds = 5;
 PoisonKind poison_kind(Poison poison);

@@ -236,11 +236,45 @@ TEST(NearTolerance, IsSettledByFreshInputsOnce) {
   }
 }
 
+/// Of one candidate that misses in all calls on its first inputs, and in no others: what it is
+/// asked later with them holds nothing new.
+TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
+  folder.write(
+      "candidates/me/1_Near/first.py",
+      "first = []\n" + off_in("first.append(x.clone()) or torch.equal(x, first[0])", 1.5, 1));
+  const auto record =
+      judge_folder(folder, {"--trials", "1", "--no-families", "--timing", "none"}).begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  EXPECT_THAT(record.flags, Contains("near_tolerance"));
+}
+
+/// Where nothing is added up, no sum may be off: what is wrong at zero alone is wrong.
+TEST(NearTolerance, OnlyAddendsMakeASumOfEqualOnes) {
+  const TempFolder folder;
+  folder.write("set/level1/1_Tanh.py", problem_of("torch.tanh(x) + 2", "torch.randn(512, 512)"));
+  folder.write("candidates/me/1_Tanh/at_zero.py", R"(import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.tanh(x) + 2
+        return y * 1.005 if (x == 0).all() else y
+)");
+  const auto record = judge_folder(folder, {"--no-shrink", "--timing", "none"}).begin()->second;
+  EXPECT_EQ(to_string(record.outcome), "mismatch");
+  EXPECT_THAT(record.message, testing::HasSubstr("zeros"));
+}
+
 /// What comes after some twenty calls is timed.
 TEST(NearTolerance, OfATimedCallIsSettledAsWell) {
   const TempFolder folder;
   folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
   folder.write("candidates/me/1_Near/always.py", off_in("calls > 23", 1.5, 1));
+  // Of the same distribution, which is right by then.
+  folder.write("candidates/me/1_Near/once_in_a_trial.py",
+               off_in("calls == 3 or calls > 30", 1.5, 1));
   for (int call = 20; call < 30; ++call)
     folder.write(fmt::format("candidates/me/1_Near/once_{}.py", call),
                  off_in(fmt::format("calls == {}", call), 1.5, 1));
