@@ -27,7 +27,7 @@ enum class CagePart : std::uint8_t {
   kSystemCalls,   ///< a seccomp filter
   kLimits,        ///< size of a file, open files, no core files; the first to go without memory
   kProcessLimit,  ///< number of processes and threads
-  kTemporary,     ///< a /tmp and a /var/tmp that nobody else sees
+  kTemporary,     ///< a private /tmp and /var/tmp
 };
 
 /// Names of the folders of temporary files that a caged process has for itself (kTemporary).

@@ -134,7 +134,7 @@ struct BuiltBody {
   std::uint32_t weights_by_seed = 0;  ///< 1: parts of it kept what their constructor drew
   std::uint32_t is_given = 0;  ///< 1: it holds all of the reference's weights, each in its place
 };
-/// Such indices that are told at most.
+/// The most such indices that a message lists.
 inline constexpr std::size_t kMaxUnplaced = 20;
 
 /// Flags of a record that a candidate's process raises; by KernelBench's rules some are no

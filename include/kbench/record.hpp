@@ -217,7 +217,8 @@ struct Record {
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
   Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
   Interned weights;                 ///< one of protocol::kWeightRules; empty: none were given
-  /// The reference's parameters and buffers that a module lacks, by name: the first few.
+  /// The reference's parameters and buffers that have no place in a module; as built, those whose
+  /// values it does not hold. By name, the first few.
   std::vector<std::string> unplaced;
   double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
   /// When its verdict was there, in seconds since 1970 (UTC); none in files of older versions.
@@ -232,7 +233,7 @@ struct Record {
   /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
   std::string reused_from;
   /// Names of the trivial answers that pass the whole check of its problem; empty: each is caught;
-  /// nothing where nobody asked.
+  /// no value where that was not asked.
   std::optional<std::vector<std::string>> degenerate_problem;
   std::vector<Finding> findings;         ///< the first few
   std::uint64_t findings_count = 0;      ///< with those that are not here

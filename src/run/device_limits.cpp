@@ -16,7 +16,7 @@ bool has_flag(const Record& record, std::string_view flag) {
 }
 
 /// The shortest time that anything says a call of a side took, by whatever clock: also one that
-/// does not count, as of a process whose word is bounded by the judge's clock.
+/// does not count, as one that the candidate reports and the judge's clock bounds.
 double shortest_claim_ms(const Record& record, const Interned& name, const SideTiming& side) {
   double shortest = side.median_ms;
   const auto add = [&](const MaybeNumber& claim) {
@@ -55,7 +55,7 @@ void hold_against_peaks(Record& record, const ReferenceWork& reference, const Pe
   if (work && measured)
     record.sol->share_measured =
         speed_of_light(*work, measured_over(peaks, *measured), time_ms).share;
-  // Of a reference that could not be followed nobody knows whether its outputs are views.
+  // Whether the outputs of a reference that could not be traced are views is not known.
   const LeastWork written{.written_bytes = work ? work->written_bytes : reference.output_bytes};
   const double write_ms = least_write_ms(written, peaks);
   if (work && time_ms < write_ms && is_own_judge(record.judge))

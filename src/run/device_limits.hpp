@@ -20,7 +20,7 @@ struct ReferenceWork {
 
 /// Puts on a right candidate's record how near it came to the limit of its device. A candidate
 /// whose time is below what writing the outputs takes is a cheat. If another time of it is, one
-/// that it tells or the GPU's records have, the record gets the flag `faster_than_memory`. A time
+/// that it reports or the GPU's records hold, the record gets the flag `faster_than_memory`. A time
 /// below what reading the inputs or doing the reference's operations takes is the flag
 /// `implausible`, for an algorithm may need fewer. Of a candidate that runs nothing, although the
 /// reference writes its outputs, the flag `no_kernels` tells, on every device. By KernelBench's

@@ -37,10 +37,9 @@ class Refill {
 class SparePool {
  public:
   /// Keeps some of each for every lane of `gpu`, which they see alone and call `device` ("cuda:0").
-  /// Candidates' processes are opened
-  /// several at a time, once few are left: who wants to take a time waits for that as long as for
-  /// one, and more seldom. How many there are depends on the device's memory. Begins at once.
-  /// `turns` are the device's.
+  /// Candidates' processes are opened several at a time, once few are left: who wants to take a
+  /// time waits for that as long as for one, and more seldom. How many there are depends on the
+  /// device's memory. Begins at once. `turns` are the device's.
   SparePool(WorkerHost& host, const GpuInfo& gpu, std::string device, DeviceTurns& turns,
             std::size_t lanes, int cancel_fd);
   ~SparePool();
