@@ -103,12 +103,14 @@ def _write(path, source, folder):
 
 def _compiled(data, changes):
     try:
-        if not changes:
-            return compile(data, Source.file, "exec", dont_inherit=True)
-        tree = ast.parse(data, Source.file)
-        problem_names.follow(tree, changes)
-        return compile(tree, Source.file, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
+        if changes:
+            # A syntax tree may be too deep to pass between Python and its compiler.
+            with contextlib.suppress(RecursionError):
+                tree = ast.parse(data, Source.file)
+                problem_names.follow(tree, changes)
+                return compile(tree, Source.file, "exec", dont_inherit=True)
+        return compile(data, Source.file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
         # A byte that the file's encoding does not know is a SyntaxError of no line.
         line = getattr(error, "lineno", None)
         place = f"{Source.name}:{line}: " if line else f"{Source.name}: "

@@ -7,6 +7,7 @@ constant, the constant follows the problem's sizes.
 """
 
 import ast
+import collections
 import copy
 import functools
 import operator
@@ -75,8 +76,8 @@ def _value(node, known):
     raise _Unknown
 
 
-def values_of(tree):
-    """{name: value} of the module-level constants whose values the text tells."""
+def values_of(tree, known=()):
+    """{name: value} of the module-level constants whose values the text tells, else `known`."""
     values = {}
     for names, node, _ in constants(tree):
         for name in names:
@@ -84,9 +85,20 @@ def values_of(tree):
             if node is not None:
                 try:
                     values[name] = _value(node, values)
-                except _Unknown:
-                    pass
+                except (_Unknown, RecursionError):
+                    if name in known:
+                        values[name] = known[name]
     return values
+
+
+def _is_main_guard(node):
+    """Whether it is `if __name__ == "__main__":`. That block runs in no process of kbench."""
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
+        return False
+    sides = [node.test.left, *node.test.comparators]
+    return (all(isinstance(op, ast.Eq) for op in node.test.ops)
+            and [side.id for side in sides if isinstance(side, ast.Name)] == ["__name__"]
+            and [side.value for side in sides if isinstance(side, ast.Constant)] == ["__main__"])
 
 
 def _module_level(tree):
@@ -95,17 +107,20 @@ def _module_level(tree):
     while left:
         node = left.pop()
         yield node
-        if not isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if _is_main_guard(node):
+            left += node.orelse
+        elif not isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             left += ast.iter_child_nodes(node)
 
 
 def _bound_once(tree):
     """The names that the file binds in one place alone, and no function binds for it."""
-    bound = [node.id for node in _module_level(tree)
-             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    bound = collections.Counter(
+        node.id for node in _module_level(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
     of_functions = {name for node in ast.walk(tree) if isinstance(node, ast.Global)
                     for name in node.names}
-    return {name for name in bound if bound.count(name) == 1} - of_functions
+    return {name for name, count in bound.items() if count == 1} - of_functions
 
 
 def _is_same(value, other):
@@ -143,10 +158,23 @@ def given(tree, values):
     return {name: value for name, value in found.items() if not name.startswith("__")}
 
 
-def changed(before, values):
-    """{name: (value in the file, value that runs)} of constants that other sizes have changed."""
-    return {name: (value, values[name]) for name, value in before.items()
-            if name in values and _is_plain(values[name]) and not _is_same(value, values[name])}
+def changed(before, tree, sizes, values):
+    """{name: (value in the file, value with these sizes)} of constants that the sizes change.
+
+    Both values are what the text says: the file's code may fill a list, and a candidate's code then
+    fills its own list, too. A number that the code changes later is no constant.
+    """
+    now = values_of(tree, {name: values[name] for name in sizes if name in values})
+    return {name: (value, now[name]) for name, value in before.items()
+            if name in now and name in values and not _is_same(value, now[name])
+            and _is_literal(now[name])
+            and (isinstance(now[name], list) or _is_same(now[name], values[name]))}
+
+
+def _is_literal(value):
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_literal, value))
+    return type(value) in (bool, int, float, complex, str, bytes, type(None))
 
 
 def _literal(value):
@@ -170,8 +198,6 @@ def follow(tree, changes):
             if not _is_same(values[name], before) or any(
                     changes.get(other) != changes[name] for other in names):
                 continue
-            replace(ast.copy_location(_literal(now), node))
+            replace(ast.fix_missing_locations(ast.copy_location(_literal(now), node)))
             followed.append(name)
-    for node in tree.body:
-        ast.fix_missing_locations(node)
     return followed

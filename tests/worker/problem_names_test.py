@@ -3,6 +3,7 @@
 
 import ast
 import math
+import time
 import unittest
 
 import torch
@@ -90,6 +91,17 @@ class Follow(unittest.TestCase):
                                    "shape": ((4096, [8192, 3]), (4, [8, 3]))})
         self.assertEqual(_load().kbench_changed, {})
 
+    def test_what_the_files_own_code_changes_is_not_changed_by_sizes(self):
+        text = ("n = 4\nn *= 2\nrows = 6\nsizes = []\nfor i in (1, 2):\n    sizes.append(i * 8)\n"
+                "table = []\ntable.append({'a': 1})\nshape = [rows, 2]\nshape.append(3)\n")
+        def changed(sizes):
+            return problem_host.load("problem.py", text, sizes, False).kbench_changed
+
+        self.assertEqual(changed({}), {})
+        self.assertEqual(changed({"n": "2"}), {}, "a candidate's n = 4 is another number")
+        self.assertEqual(changed({"rows": "1 << 1"}),
+                         {"rows": (6, 2), "shape": ([6, 2], [2, 2])})
+
     def test_equal_constants_follow(self):
         self.assertEqual(self.after("rows = 4096\ncolumns: int = 2 * rows\n"),
                          {"rows": 4, "columns": 8})
@@ -101,6 +113,22 @@ class Follow(unittest.TestCase):
         found = self.after("rows = 4096\ntext = f'#define ROWS {rows}'\n"
                            "def size(n=rows):\n    return n\nused = size()\n")
         self.assertEqual((found["text"], found["used"]), ("#define ROWS 4", 4))
+
+    def test_what_stands_under_the_main_guard_does_not_run(self):
+        for test in ("__name__ == '__main__'", "'__main__' == __name__"):
+            self.assertEqual(self.after(f"rows = 4096\nif {test}:\n    rows = 4096\n"), {"rows": 4})
+        self.assertEqual(self.after("rows = 4096\nif __name__ == '__main__':\n    pass\n"
+                                    "else:\n    rows = 4096\n"), {"rows": 4096})
+
+    def test_many_constants_take_no_long(self):
+        tree = ast.parse("".join(f"n{i} = {i}\n" for i in range(20000)))
+        before = time.process_time()
+        problem_names.follow(tree, self.changes)
+        self.assertLess(time.process_time() - before, 2)
+
+    def test_a_deep_expression_hides_no_other_constant(self):
+        tree = ast.parse("text = " + " + ".join(["'a'"] * 1200) + "\nrows = 4096\n")
+        self.assertEqual(problem_names.follow(tree, self.changes), ["rows"])
 
     def test_others_stay(self):
         for text in ("rows = 4095", "rows = 4096.0", "rows = '4096'", "ROWS = 4096",
@@ -140,6 +168,18 @@ class InACandidate(unittest.TestCase):
                            "    def forward(self):\n        return rows\n", {"rows": "4"})
         self.assertEqual(module.ModelNew.forward.__code__.co_firstlineno, 6)
         self.assertEqual(module.ModelNew().forward(), 4)
+
+    def test_a_syntax_tree_that_is_too_deep_is_compiled_as_text(self):
+        module = self.load("text = " + " + ".join(["'a'"] * 1200) + "\nrows = 4096\n"
+                           "class ModelNew(nn.Module):\n    pass\n", {"rows": "4"})
+        self.assertEqual((module.text, module.rows), ("a" * 1200, 4096))
+
+    def test_text_that_is_too_deep_is_no_python(self):
+        text = "x = " + " + ".join(["'a'"] * 20000)
+        for sizes in ({}, {"rows": "4"}):
+            with self.assertRaises(module_host.CandidateFailure) as caught:
+                self.load(text, sizes)
+            self.assertEqual(caught.exception.cause, "import_failed")
 
     def test_nothing_of_the_reference_is_there(self):
         module = self.load("class ModelNew(nn.Module):\n    pass\n", {})
