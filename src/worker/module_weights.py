@@ -29,7 +29,8 @@ class Placement(NamedTuple):
     """What became of the reference's tensors in a model."""
     rule: int       # AS_BUILT, or the one that says least of those that were needed
     unplaced: list  # indices of those without a place; as built, of those that it does not hold
-    takers: list    # the model's tensor in the place of each, in the reference's shape, or None
+    takers: list    # the model's tensor in the place of each, or None if it has another shape or
+                    # another order of dimensions
     by_seed: bool   # parts keep what their constructor made of the seed
     is_given: bool  # the model holds all of them, so that to give them would change nothing
 
@@ -53,15 +54,32 @@ def remember(model, before):
 
 
 def _equals(target, value):
-    return (target.shape == value.shape and target.dtype == value.dtype
-            and bool(torch.equal(target.detach(), value.to(target.device))))
+    """Whether both hold the same; NaN equals NaN."""
+    if target.shape != value.shape or target.dtype != value.dtype:
+        return False
+    target, value = target.detach(), value.to(target.device)
+    if torch.equal(target, value):
+        return True
+    return (target.is_floating_point() and bool(target.isnan().any())
+            and torch.allclose(target, value, rtol=0, atol=0, equal_nan=True))
 
 
-def _turned(tensor):
-    """The tensor with its dimensions in all other orders."""
-    if 2 <= tensor.dim() <= _MOST_TURNED:
+def _extremes(tensor):
+    """What equal tensors have in common, whatever the order of their dimensions: most tensors differ
+    in it, and one look at each takes less time than one at each pair."""
+    try:
+        found = torch.stack(torch.aminmax(tensor.detach())).tolist()
+    except RuntimeError:  # it has no elements, or elements without an order
+        found = []
+    return tensor.dtype, sorted(tensor.shape), [None if item != item else item for item in found]
+
+
+def _turned(tensor, shape):
+    """The tensor with its dimensions in all other orders that give the shape."""
+    if 2 <= tensor.dim() <= _MOST_TURNED and sorted(tensor.shape) == sorted(shape):
         for order in itertools.islice(itertools.permutations(range(tensor.dim())), 1, None):
-            yield tensor.permute(order)
+            if [tensor.shape[dimension] for dimension in order] == list(shape):
+                yield tensor.permute(order)
 
 
 def _long(shape):
@@ -80,7 +98,10 @@ def _value_of(target, tensor):
 
 
 def _turned_value_of(target, tensor):
-    return next((turned for turned in _turned(tensor) if _equals(target, turned)), None)
+    if target.dtype != tensor.dtype:
+        return None
+    return next((turned for turned in _turned(tensor, target.shape) if _equals(target, turned)),
+                None)
 
 
 def _alike(target, tensor):
@@ -106,11 +127,14 @@ def _named_value_of(target, tensor):
     return value
 
 
-def _match(given, own, rule, fits):
-    """Takes out of both, for each of a model's tensors in order, the first that fits it."""
+def _match(given, own, rule, fits, marks=None):
+    """Takes out of both, for each of a model's tensors in order, the first that fits it. Only those
+    with the same mark can fit, where there are `marks`: {id of a tensor: its mark}."""
     pairs = {}
     for target in list(own):
         for index, tensor in given.items():
+            if marks is not None and marks[id(tensor)] != marks[id(target)]:
+                continue
             value = fits(target, tensor)
             if value is not None:
                 pairs[index] = _Pair(target, value, rule)
@@ -159,8 +183,9 @@ def _pairs(model, names, tensors, as_built, before):
             pairs[index] = _Pair(named[name], value, BY_NAME)
             own.pop(name, None)
     left = _Own(own.values())
-    pairs.update(_match(given, left, BY_VALUE, _value_of))
-    pairs.update(_match(given, left, BY_TRANSPOSED, _turned_value_of))
+    marks = {id(tensor): _extremes(tensor) for tensor in [*left, *given.values()]}
+    pairs.update(_match(given, left, BY_VALUE, _value_of, marks))
+    pairs.update(_match(given, left, BY_TRANSPOSED, _turned_value_of, marks))
     if as_built:
         return pairs
     parameters = {id(parameter) for parameter in model.parameters()}
@@ -227,8 +252,9 @@ def place(model, names, tensors, as_built=False):
     # As built, what stands for the reference's has its value.
     shapes = set() if as_built else {tensors[index].shape for index in unplaced}
     left = len(own) - _put_back(model, own, before, shapes)
-    takers = [pairs[index].target if index in pairs and pairs[index].target.shape == tensor.shape
-              else None for index, tensor in enumerate(tensors)]
+    # A pair's value is a view where it has another shape or another order of dimensions.
+    takers = [pairs[index].target if index in pairs and pairs[index].value is tensor else None
+              for index, tensor in enumerate(tensors)]
     rule = AS_BUILT if as_built else max((pair.rule for pair in pairs.values()), default=BY_NAME)
     complete = not unplaced and len(placed) == len(pairs)
     return Placement(rule, unplaced, takers, not complete or left > 0, complete)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How a module's model comes by the reference's weights: as built, or given, each in its place."""
 
+import textwrap
+import time
 import unittest
 
 import torch
@@ -306,6 +308,45 @@ class Values(CandidateCase):
             """, True)
         self.assertEqual((model.wt.tolist(), model.scale.tolist()), ([[0.0] * 3] * 3, [1.0] * 3))
         self.assertEqual([taker is None for taker in placement.takers], [False, False, True])
+
+    def test_a_transposed_one_takes_no_state_even_where_it_is_square(self):
+        for as_built in (False, True):
+            model, placement = self.place(_PACKED, as_built)
+            self.assertIs(placement.takers[1], model.b)
+            self.assertEqual((placement.takers[0], placement.takers[2]), (None, None))
+
+    def test_nan_equals_nan(self):
+        body = """
+            def __init__(self):
+                super().__init__()
+                self.{0} = nn.Linear(3, 3, bias=False)
+                self.register_buffer("{1}", torch.tensor([[1, float("nan")], [-torch.inf, 2]]){2})
+            """
+        reference = self.model(body.format("linear", "gaps", ""))
+        names, tensors = zip(*((name, t.clone()) for name, t in reference.state_dict().items()))
+        for other in (("linear", "gaps", ""), ("fc", "holes", ""), ("fc", "holes", ".t()")):
+            placement = module_weights.place(self.model(body.format(*other)), names, tensors, True)
+            self.assertEqual((placement.unplaced, placement.is_given), ([], True), other)
+        half = self.model(textwrap.dedent(body).format("linear", "gaps", "").rstrip()
+                          + "\n    self.gaps[0, 0] = 3\n")
+        self.assertEqual(module_weights.place(half, names, tensors, True).unplaced, [0])
+
+    def test_many_tensors_of_one_shape_take_no_long(self):
+        body = """
+            def __init__(self, order):
+                super().__init__()
+                layers = [nn.Conv2d(16, 16, 3, bias=False) for _ in range(300)]
+                self.a{0} = nn.ModuleList(layers[::order])
+            """
+        reference, model = self.model(body.format("", ""), 1), self.model(body.format("b"), -1)
+        names, tensors = zip(*((name, t.clone()) for name, t in reference.state_dict().items()))
+        with torch.no_grad():
+            for layer in model.ab:
+                layer.weight.mul_(2)
+        before = time.process_time()
+        placement = module_weights.place(model, names, tensors)
+        self.assertLess(time.process_time() - before, 2)
+        self.assertEqual((placement.rule, placement.unplaced), (module_weights.BY_ORDER, []))
 
 
 if __name__ == "__main__":
