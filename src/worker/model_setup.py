@@ -2,6 +2,7 @@
 """What the judge and a module candidate have to do alike, so that both build the same model."""
 
 import importlib
+import operator
 import random
 import sys
 from contextlib import nullcontext
@@ -97,32 +98,94 @@ def constructed(device, make):
     return with_default(device, make) if device == "meta" else make()
 
 
-def _moved(value, device, moved):
+def _tensors_of_host(value, seen):
+    """The host's tensors in a value and in its lists, tuples and dicts, each once."""
+    if id(value) in seen or not isinstance(value, (torch.Tensor, list, tuple, dict)):
+        return
+    seen[id(value)] = value
     if isinstance(value, torch.Tensor):
-        if value.dim() == 0 or value.device.type != "cpu":
-            return value
-        moved.append(value)
-        return value.to(device)
-    if type(value) in (list, tuple):
-        return type(value)(_moved(item, device, moved) for item in value)
-    if type(value) is dict:
-        return {key: _moved(item, device, moved) for key, item in value.items()}
-    return value
+        if value.device.type == "cpu":
+            yield value
+    elif type(value) in (list, tuple, dict):
+        for item in value.values() if type(value) is dict else value:
+            yield from _tensors_of_host(item, seen)
+
+
+def _attributes(model):
+    """(attributes of a module as a dict, name, value) of what no table of torch's holds."""
+    for module in model.modules():
+        for name, value in list(vars(module).items()):
+            if name not in ("_parameters", "_buffers", "_modules"):
+                yield vars(module), name, value
+
+
+def host_tensors(model):
+    """The tensors on the host among a model's attributes, but for parameters and buffers."""
+    seen = {}
+    return [tensor for _, _, value in _attributes(model)
+            for tensor in _tensors_of_host(value, seen)]
+
+
+def _is_plain(tensor):
+    return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+            and not (tensor.is_nested or tensor.is_quantized or tensor.is_conj() or tensor.is_neg()))
+
+
+def _views(tensors, device):
+    """Copies on the device of tensors that share memory: the copies share it, too."""
+    memory = torch.empty(0, dtype=torch.uint8, device="cpu")
+    memory = memory.set_(tensors[0].untyped_storage()).to(device)
+    return [torch.empty(0, dtype=tensor.dtype, device=device).set_(
+        memory.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride())
+            for tensor in tensors]
+
+
+def _copies(tensors, device):
+    """{id of a tensor: its copy on the device}. One without dimensions may lie beside the device's
+    tensors and stays, unless it shares memory with one that moves."""
+    groups = {}
+    for tensor in tensors:
+        key = ("memory", tensor.untyped_storage()._cdata) if _is_plain(tensor) else id(tensor)
+        groups.setdefault(key, []).append(tensor)
+    copies = {}
+    for group in groups.values():
+        if any(tensor.dim() > 0 for tensor in group):
+            moved = [group[0].to(device)] if len(group) == 1 else _views(group, device)
+            copies.update((id(tensor), copy) for tensor, copy in zip(group, moved))
+    return copies
+
+
+def _with_copies(value, copies, done):
+    """The value with the copies in the place of tensors; lists that are one object stay one."""
+    if isinstance(value, torch.Tensor):
+        return copies.get(id(value), value)
+    if type(value) not in (list, tuple, dict):
+        return value
+    if id(value) not in done:
+        made = done[id(value)] = {} if type(value) is dict else []  # it may hold itself
+        if type(value) is dict:
+            made.update((key, _with_copies(item, copies, done)) for key, item in value.items())
+            is_same = all(made[key] is item for key, item in value.items())
+        else:
+            made.extend(_with_copies(item, copies, done) for item in value)
+            is_same = all(map(operator.is_, made, value))
+        if is_same or type(value) is tuple:
+            done[id(value)] = value if is_same else tuple(made)
+    return done[id(value)]
 
 
 def move_host_tensors(model, device):
     """Moves the tensors of a model that are neither parameters nor buffers, attributes and what lies
-    in lists and dicts, from the host to the device; whether there were any."""
-    moved = []
-    for module in model.modules():
-        for name, value in list(vars(module).items()):
-            if name in ("_parameters", "_buffers", "_modules"):
-                continue
-            before = len(moved)
-            value = _moved(value, device, moved)
-            if len(moved) > before:
-                vars(module)[name] = value
-    return bool(moved)
+    in lists and dicts, from the host to the device; whether there were any. What is one tensor on
+    the host, or shares memory there, is so on the device."""
+    tensors = host_tensors(model)
+    copies, done = _copies(tensors, device), {}
+    attributes = list(_attributes(model))  # keeps all of them, so that each id stays one object's
+    for owner, name, value in attributes:
+        moved = _with_copies(value, copies, done)
+        if moved is not value:
+            owner[name] = moved
+    return bool(copies)
 
 
 def build(construct, device, precision, seed, redraw=True, before=None):

@@ -7,6 +7,7 @@ from unittest import mock
 import torch
 
 from module_fixture import CandidateCase, module_host
+from kbench_worker import model_setup
 
 _MODEL = """
 class ModelNew(torch.nn.Module):
@@ -253,6 +254,57 @@ class Call(CandidateCase):
 
     def test_out_of_memory(self):
         self.assertEqual(self.cause("(_ for _ in ()).throw(MemoryError())"), "out_of_memory")
+
+
+class Stateful(torch.nn.Module):
+    """Attributes that share memory in each way."""
+
+    def __init__(self):
+        super().__init__()
+        self.h = self.alias = torch.arange(6.0).reshape(2, 3)
+        self.column, self.first, self.bits = self.h[:, 1], self.h[0, 0], self.h.view(torch.int32)
+        self.kept = [self.h, (torch.ones(2), 7)]
+        self.inner = torch.nn.Module()
+        self.inner.table = {"kept": self.kept, "row": self.h[1]}
+        self.kept.append(self.kept)
+        self.alone, self.scalar, self.view = torch.ones(2), torch.tensor(2.0), torch.ones(3, 4)[:, 0]
+        self.sizes = [3, 4]
+
+
+class MoveHostTensors(unittest.TestCase):
+
+    def test_what_is_one_on_the_host_is_one_on_the_device(self):
+        for device in ("cuda", "meta"):
+            model = Stateful()
+            sizes = model.sizes
+            self.assertTrue(model_setup.move_host_tensors(model, device))
+            table = model.inner.table
+            self.assertIs(model.h, model.alias)
+            self.assertIs(model.h, model.kept[0])
+            self.assertIs(table["kept"], model.kept)
+            self.assertIs(model.kept[2], model.kept)
+            self.assertIs(model.sizes, sizes)
+            moved = (model.h, model.column, model.first, model.bits, table["row"], model.alone,
+                     model.kept[1][0], model.view)
+            self.assertEqual({tensor.device.type for tensor in moved}, {device})
+            self.assertEqual(model.scalar.device.type, "cpu")
+            self.assertEqual(len({tensor.untyped_storage()._cdata for tensor in moved[:5]}), 1)
+            self.assertEqual(model.column.stride(), (3,))
+            self.assertFalse(model_setup.move_host_tensors(model, device))
+
+    def test_a_call_sees_in_one_what_it_wrote_to_the_other(self):
+        model = Stateful()
+        model_setup.move_host_tensors(model, "cuda")
+        model.h.mul_(2)
+        self.assertEqual((model.alias.tolist(), model.column.tolist(), model.first.item()),
+                         ([[0, 2, 4], [6, 8, 10]], [2, 8], 0))
+        self.assertEqual(model.inner.table["row"].tolist(), [6, 8, 10])
+        self.assertEqual(model.bits.view(torch.float32).tolist(), model.h.tolist())
+
+    def test_a_model_without_any_stays_as_it_is(self):
+        model = torch.nn.BatchNorm1d(3)
+        model.scalar = torch.tensor(2.0)
+        self.assertFalse(model_setup.move_host_tensors(model, "cuda"))
 
 
 class FreeMemory(unittest.TestCase):
