@@ -100,15 +100,18 @@ def constructed(device, make):
 
 def _tensors_of_host(value, seen):
     """The host's tensors in a value and in its lists, tuples and dicts, each once."""
-    if id(value) in seen or not isinstance(value, (torch.Tensor, list, tuple, dict)):
-        return
-    seen[id(value)] = value
-    if isinstance(value, torch.Tensor):
-        if value.device.type == "cpu":
+    left = [value]
+    while left:
+        value = left.pop()
+        if type(value) not in (list, tuple, dict) and not isinstance(value, torch.Tensor):
+            continue
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
+        if not isinstance(value, torch.Tensor):
+            left += value.values() if type(value) is dict else value
+        elif value.device.type == "cpu":
             yield value
-    elif type(value) in (list, tuple, dict):
-        for item in value.values() if type(value) is dict else value:
-            yield from _tensors_of_host(item, seen)
 
 
 def _attributes(model):

@@ -11,6 +11,9 @@ import copy
 import types
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
+
+from kbench_worker.model_setup import move_host_tensors
 
 # Torch's own: of these, parameters, buffers and submodules are kept by themselves.
 _OWN = frozenset(vars(torch.nn.Module()))
@@ -125,8 +128,19 @@ def keep(model):
     return _Kept(model)
 
 
+# model -> the device that a call needed its tensors of the host on
+_devices = WeakIdKeyDictionary()
+
+
+def stays_on(model, device):
+    """From now on restore() moves the tensors of the host again that it puts back."""
+    _devices[model] = device
+
+
 def restore(kept):
     kept.restore()
+    if kept.model in _devices:
+        move_host_tensors(kept.model, _devices[kept.model])
 
 
 def _token(value, seen, depth=0):

@@ -15,6 +15,12 @@ from kbench_worker.module_refusals import (Unsupported, is_refusal, operator_wit
 
 
 _NO_SHARED_MEMORY = re.compile(r"unable to open shared memory object <[^>]*>.*Permission denied")
+# What torch, Triton and the checks of extensions say of a tensor that is not on the GPU.
+_BESIDE_HOST = re.compile(
+    r"same device|different devices|cannot be accessed from|Input type .{0,99} should be the same"
+    r"|\b(?:on|from) (?:the )?'?(?:cpu|host)\b|\bcpu tensor"
+    r"|\b(?:must|should|be|not|expect\w*|only|needs?|requires?)\b[^.\n]{0,80}\b(?:cuda|gpu|device)\b"
+    r"|\b(?:cuda|gpu) tensors?\b|\bis_cuda\b|\.device\b", re.IGNORECASE)
 
 
 class CandidateFailure(Exception):
@@ -38,6 +44,21 @@ def _chain(error):
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _said(error):
+    """An exception's text; of an assertion without one, what it asserts."""
+    text = str(error)
+    if text or not isinstance(error, AssertionError):
+        return text
+    frames = traceback.extract_tb(error.__traceback__)
+    return frames[-1].line if frames and frames[-1].line else ""
+
+
+def speaks_of_host(failure):
+    """Whether a failure may come from a tensor that is on the host, where the GPU's is needed."""
+    return failure.cause == "forward_raised" and any(
+        _BESIDE_HOST.search(_said(error)) for error in _chain(failure.__cause__))
 
 
 def _frames(error):

@@ -7,7 +7,7 @@ from unittest import mock
 import torch
 
 from module_fixture import CandidateCase, module_host
-from kbench_worker import model_setup
+from kbench_worker import model_setup, model_state
 
 _MODEL = """
 class ModelNew(torch.nn.Module):
@@ -236,6 +236,93 @@ class Call(CandidateCase):
                          [True, True, False])
         self.assertTrue(torch.equal(model.packed[0].cpu(), before))
         self.assertTrue(module_host.moved_host_tensors())
+
+    def test_a_call_that_starts_again_finds_the_buffers_as_they_were(self):
+        model = self.model("""
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(3)
+                self.register_buffer("seen", torch.zeros(1))
+                self.register_buffer("last", torch.zeros(1))
+                self.packed, self.steps = torch.ones(3), torch.zeros(1)
+            def forward(self, x):
+                self.seen += 1
+                self.last = self.last + 1
+                self.steps += 1
+                return self.norm(x) * self.packed
+            """)
+        for buffer in model.buffers():
+            buffer.zero_()
+        kept = model_state.keep(model)
+        for mean in (0.1, 0.19):
+            module_host.call(model, [torch.ones(2, 3, device="cuda")])
+            self.assertEqual(model.packed.is_cuda, True)
+            calls = 1 + (mean > 0.1)
+            self.assertEqual([t.item() for t in (model.seen, model.last, model.steps,
+                                                 model.norm.num_batches_tracked)], [calls] * 4)
+            self.assertAlmostEqual(model.norm.running_mean[0].item(), mean, 6)
+        model_state.restore(kept)
+        self.assertEqual([t.is_cuda for t in (model.packed, model.steps)], [True, True])
+        module_host.call(model, [torch.ones(2, 3, device="cuda")])
+        self.assertEqual((model.seen.item(), model.steps.item()), (1, 1))
+
+    def test_what_fails_for_another_reason_is_called_once(self):
+        for error in ("ValueError('not yet')", "AssertionError('3 columns')", "AssertionError()"):
+            model = self.model(f"""
+                def __init__(self):
+                    super().__init__()
+                    self.packed, self.calls = torch.ones(3), 0
+                def forward(self, x):
+                    self.calls += 1
+                    if self.calls == 1:
+                        raise {error}
+                    return x + 1
+                """)
+            failure = self.failure(module_host.call, model, [torch.ones(2, 3, device="cuda")])
+            self.assertEqual((failure.cause, model.calls), ("forward_raised", 1))
+            self.assertFalse(model.packed.is_cuda)
+
+    def test_an_assertion_without_a_text(self):
+        for condition in ("self.packed.is_cuda", "self.packed.device == x.device"):
+            model = self.model(f"""
+                def __init__(self):
+                    super().__init__()
+                    self.packed = torch.ones(3)
+                def forward(self, x):
+                    assert {condition}
+                    return x + self.packed
+                """)
+            module_host.call(model, [torch.ones(2, 3, device="cuda")])
+            self.assertTrue(model.packed.is_cuda)
+
+    def test_what_is_said_of_a_tensor_on_the_host(self):
+        def speaks(text, cause="forward_raised"):
+            failure = module_host.CandidateFailure(cause, text)
+            failure.__cause__ = RuntimeError(text)
+            return module_host.speaks_of_host(failure)
+
+        for text in (
+                "Expected all tensors to be on the same device, but got mat2 is on cpu, different "
+                "from other tensors on cuda:0 (when checking argument in method wrapper_CUDA_mm)",
+                "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be "
+                "the same", "Input type (CUDABFloat16Type) and weight type (CPUBFloat16Type) "
+                "should be the same",
+                "Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
+                "Input and parameter tensors are not at the same device, found input tensor at "
+                "cuda:0 and parameter tensor at cpu",
+                "Unhandled FakeTensor Device Propagation for aten.mm.default, found two different "
+                "devices cuda:0, cpu",
+                "Could not run 'mine::scale' with arguments from the 'CPU' backend.",
+                "Expected w.is_cuda() to be true, but got false.", "w must be a CUDA tensor",
+                "weight must be a contiguous CUDA tensor", "w must be on the GPU",
+                "bias should be on CUDA", "w is not on GPU", "only CUDA tensors are supported"):
+            self.assertTrue(speaks(text), text)
+            self.assertFalse(speaks(text, "out_of_memory"), text)
+        for text in ("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)", "not yet", "",
+                     "expected scalar type Half but found Float", "x must be contiguous",
+                     "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy "
+                     "the tensor to host memory first."):
+            self.assertFalse(speaks(text), text)
 
     def test_a_table_on_the_host_stays_there(self):
         model = self.model("""
