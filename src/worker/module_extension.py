@@ -15,7 +15,7 @@ import types
 
 import torch
 
-from kbench_worker.module_includes import Headers, is_own
+from kbench_worker.module_includes import Headers, is_below, is_own
 from kbench_worker.module_refusals import refusal
 
 
@@ -144,16 +144,12 @@ def _inline_request(call, folder):
     }
 
 
-def _is_inside(path, folder):
-    return path == folder or path.startswith(folder + os.sep)
-
-
 def _placed(name, path, folder):
     """The absolute path of a source that `load` is given; a relative one counts from the candidate.
     """
     path = os.fspath(path)
     full = os.path.normpath(os.path.join(folder, path))
-    inside = _is_inside(full, folder)
+    inside = is_below(full, folder)
     if not inside and os.pardir in path.split(os.sep):
         raise BuildError(name, f"the file {os.path.relpath(full, folder)} lies outside of the "
                          "candidate's folder: only files in it and below come along",
@@ -172,7 +168,7 @@ def _files_request(call, folder):
             texts[path] = file.read()
     def name(path):
         """As its author knows it: the folder is another one each time."""
-        return os.path.relpath(path, folder) if _is_inside(path, folder) else path
+        return os.path.relpath(path, folder) if is_below(path, folder) else path
 
     headers = Headers(folder, _include_paths(call, folder))
     texts = {path: headers.expanded(text, name(path), path) for path, text in texts.items()}
