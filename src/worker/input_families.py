@@ -88,7 +88,7 @@ def _few_of(x):
 
 
 def _few_changed(x, random):
-    """What was asked before, but for some elements: for who looks at samples of it alone."""
+    """The input of the call before, but for some elements. Catches a kernel that compares samples."""
     places = _places(_few_of(x), x, random)
     sample = _sample(x)
     flat = x.view(-1)
@@ -189,9 +189,8 @@ def _sum_lengths(shape):
 
 def _one_outlier(half):
     """One element of all, anywhere in the first or second half, so far off that its square is that
-    of all others together, or as large as leaves them their digits: for who takes a part for the
-    whole where the part looks as usual. Whose part has that place by chance is asked about the
-    other half as well."""
+    of all others together, or as large as leaves them their digits. Catches a kernel that reads only
+    part of the input. Both halves are asked, so neither part can pass by chance."""
 
     def change(x, random):
         loses = any(x.numel() * _LOST_SHARE < length <= _LONGEST_SUM

@@ -13,7 +13,7 @@ import torch
 
 _DTYPES = {"kb_fp32": torch.float32, "kb_fp16": torch.float16, "kb_bf16": torch.bfloat16}
 SEED = 42
-# torch as it is when nobody has set anything: TF32 in cuDNN alone.
+# torch's defaults: TF32 in cuDNN alone.
 DEFAULT_MODES = 2
 _WARMUPS = 3
 _DISCARDED = 1
@@ -127,7 +127,7 @@ def _time_on_gpu(model, inputs, device):
 def time_calls(model, inputs, device, calls):
     """Milliseconds of each call after those that warm up, gradients on, caches flushed before each.
 
-    On the CPU it is the wall clock, which nobody should take for more.
+    On the CPU it is the wall clock's time, which is no measure of a kernel.
     """
     if not device.startswith("cuda"):
         return [_time_on_cpu(model, inputs) for _ in range(_WARMUPS + calls)][_WARMUPS:]

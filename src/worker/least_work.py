@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one call of a reference has to move and to compute at least, whoever does it.
+"""What one call of a reference has to move and to compute at least, in any implementation.
 
 Inputs, parameters and buffers are read once, of what is only looked up no more than is found;
 outputs are written once; products and convolutions take the operations that torch's counter says.

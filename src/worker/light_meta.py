@@ -45,7 +45,7 @@ def _sympy():
 def without_compiler():
     """Within it, torch finds plain answers under the names of what has not been imported yet.
 
-    A name that is not among them raises ImportError: whoever enters has to be ready for that.
+    A name that is not among them raises ImportError; the caller has to handle that.
     """
     stand_ins = [module for module in (_dynamo(), _symbolic_shapes(), _sympy())
                  if module.__name__ not in sys.modules]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Parameters that a constructor leaves constant get values of their own while it still runs.
 
-A scale of 1 or a bias of 0 would let a candidate leave it out. Whoever reads such a parameter in a
-constructor, to pack it with others, has to find what it will have later: so it is redrawn as soon as
+A scale of 1 or a bias of 0 would let a candidate leave it out. A constructor that reads such a parameter,
+to pack it with others, has to find what it will have later: so it is redrawn as soon as
 it is registered, or filled with a constant afterwards. A value depends on the init seed, the shape,
 the constant, and how many of these came before, but not on names and not on torch's own generators:
 two models that differ in names, or in what else they draw, agree. What lies in memory before anything
 is written to it says nothing: while constructors run, torch fills it with NaN.
 
 Parameters that a formula gives, an identity or a ramp, would let a candidate compute them, and get
-other values around their own in the same way. Those that nobody trains are left alone: masks and
-tables of indices have to be what they are. So are buffers outside of the state: nobody can be given
-what they hold.
+other values around their own in the same way. Those that are not trained are left alone: masks and
+tables of indices have to be what they are. So are buffers outside of the state: no candidate can be
+given what they hold.
 
 Under an odd init seed parameters have signs, as trained ones do: a maximum of what was scaled is a
 scaled maximum where all scales are positive. Not every model takes that (a root of a temperature), so
@@ -35,7 +35,7 @@ _FEW = 64
 _PARAMETER, _BUFFER = "parameter", "buffer"
 # Of what a formula gives, relative to its own size: how far off elements are that it makes zero.
 _NOISE = 0.1
-# As they are when nobody notices.
+# torch's own: redraws put others in their place while constructors run.
 _copy, _zero = torch.Tensor.copy_, torch.Tensor.zero_
 
 

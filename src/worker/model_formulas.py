@@ -2,7 +2,7 @@
 """Whether a tensor holds what a formula gives, an identity, a ramp or a table, by the look of it.
 
 Where values come from cannot be asked of a constructor without being in the way of what it does. So
-numbers that nobody drew are known by what draws hardly ever have; a few that have no such sign, as
+numbers that were not drawn are known by what draws hardly ever have; a few that have no such sign, as
 three roots of primes, are taken for drawn.
 """
 
@@ -48,7 +48,7 @@ def _is_written_down(values, dtype):
 
 
 def _is_repeated(values, dtype):
-    """Whether many elements have few magnitudes, zeros apart, which who pads or prunes has as well.
+    """Whether many elements have few magnitudes. Zeros do not count: padding and pruning make them.
     """
     share = _REPEATED_HALF if torch.finfo(dtype).eps > 1e-6 else _REPEATED
     magnitudes = (values.abs() / values.abs().max() * _MAGNITUDES).round().unique().numel()

@@ -29,7 +29,7 @@ def _refusing_class(feature):
 
 
 class Properties(types.SimpleNamespace):
-    """Of the device that candidates are told to have: an H200 with as many multiprocessors as the
+    """Of the device that candidates seem to have: an H200 with as many multiprocessors as the
     executor has, but for what `known` says otherwise, by the names of torch's properties."""
 
     def __init__(self, known=()):

@@ -75,7 +75,7 @@ class _Finder:
 
 
 def refuse_packages():
-    """From here on, in this process; who has imported one before keeps what it has."""
+    """From here on, in this process; a package that was imported before stays usable."""
     for name in list(sys.modules):
         if _package_of(name) is not None:
             del sys.modules[name]

@@ -14,7 +14,7 @@ from kbench_worker.module_refusals import Unsupported, is_from_package, refusal
 
 
 class _Driver:
-    """triton.runtime.driver.active: the device that candidates are told to have."""
+    """triton.runtime.driver.active: the device that candidates seem to have."""
 
     def __init__(self, device):
         properties = {"multiprocessor_count": device.multi_processor_count,

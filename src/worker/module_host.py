@@ -62,9 +62,9 @@ class _Output(io.TextIOBase):
 
 
 def import_ahead():
-    """What most candidates need and takes time to import, without opening a GPU: whoever forks
-    candidates imports it once for all of them."""
-    # It warns of a missing toolkit, which nobody needs here, after it has looked for a GPU.
+    """What most candidates need and takes time to import, without opening a GPU: the process that
+    forks candidates imports it once for all of them."""
+    # It warns of a missing toolkit, which is not needed here, after it has looked for a GPU.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     is_available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
     try:
@@ -76,7 +76,7 @@ def import_ahead():
 def prepare(on_cpu, known=()):
     """Before any candidate code: what is slow to import, and on the CPU what "cuda" means.
 
-    `known`: {name of a property of torch's devices: value} of the device to be told of.
+    `known`: {name of a property of torch's devices: value} of the device that the candidate seems to have.
     """
     sys.stdout, sys.stderr = _Output(1), _Output(2)
     import_ahead()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of a module candidate by KernelBench's rules (--kb-compat), in the candidate's own process.
 
-What it raises is told by module_host.failure_of.
+module_host.failure_of makes a cause and a sentence of what it raises.
 """
 
 import torch

@@ -6,7 +6,7 @@ must not mean it, whatever its type and text. Believed are kbench's refusals, by
 that `refusal` made known, and torch's and Triton's errors that come from there and are true.
 
 What remains: a candidate may ask for something that is refused (torch.cuda.CUDAGraph()) in order to
-be refused, which is no lie, and by its code alone nobody can tell it from one that needs the thing.
+be refused, which is no lie, and its code alone does not differ from one that needs the thing.
 Its own C++ code may raise torch's words of an operator that the CPU does lack, instead of calling it.
 Python keeps nothing from code in the same process, so one that looks this module up can make its
 own exception known, too, as it can replace any function here.

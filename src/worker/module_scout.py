@@ -16,7 +16,7 @@ _FORWARD_LIMIT_S = 5
 
 
 def _draw_nothing():
-    """In a scout nobody looks at a model's values; drawing those of a large one takes seconds, and
+    """A scout does not use a model's values; drawing those of a large one takes seconds, and
     so does touching its memory for the first time."""
     torch.set_num_threads(1)
 

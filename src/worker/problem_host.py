@@ -28,7 +28,7 @@ from kbench_worker.problem_names import constants
 _FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
 # What a signature may name, as in dtype.cpp.
 _DTYPES = frozenset("float32 float64 float16 bfloat16 int8 uint8 int16 int32 int64 bool".split())
-# Of a GPU's memory. Whoever gives a cache back needs long to fill it again.
+# Of a GPU's memory. A cache that was given back takes long to fill again.
 _LOW_SHARE = 1 / 4
 
 
@@ -346,7 +346,7 @@ def describe(key, module, precision):
                                  work.found(outputs))
         except ProblemFailure:
             raise
-        except Exception as error:  # the next device may do better; the last one's error is told
+        except Exception as error:  # the next device may do better; the last one's error counts
             last = error
     raise ProblemFailure("reference_raised", f"the reference raises {short(last)}") from last
 

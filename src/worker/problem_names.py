@@ -23,7 +23,7 @@ _BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
 
 
 class _Unknown(Exception):
-    """An expression's value cannot be told without running it."""
+    """An expression has to run to give its value."""
 
 
 def constants(tree):
@@ -77,7 +77,7 @@ def _value(node, known):
 
 
 def values_of(tree, known=()):
-    """{name: value} of the module-level constants whose values the text tells, else `known`."""
+    """{name: value} of the module-level constants with the values that the text gives, else `known`."""
     values = {}
     for names, node, _ in constants(tree):
         for name in names:

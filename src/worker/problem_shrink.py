@@ -227,7 +227,7 @@ class _Search:
                 self.full = self.cost = way(self, self.given)
                 self.way = way
                 break
-            except Exception as error:  # the last one's is told
+            except Exception as error:  # the last one's counts
                 if way is _WAYS[-1]:
                     raise
         self.go_on()
@@ -279,7 +279,8 @@ def _verify(search):
             search.undo(values, changed, cost)
             fixed = [number for number, _ in values]
             error = runs.error() if runs.may() else error
-        if error is not None:  # at larger sizes as well: whoever opens the problem is told
+        if error is not None:
+            # It also raises at larger sizes: the judge reports that when it opens the problem.
             numbers, values, changed, cost = chosen
             search.undo(list(zip(numbers, values)), changed, cost)
             break

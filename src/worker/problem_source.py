@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a problem's source can and cannot do to the process that runs it, told from its text."""
+"""What a problem's source can and cannot do to the process that runs it, as its text shows."""
 
 import ast
 
