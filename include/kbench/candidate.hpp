@@ -29,8 +29,8 @@ struct Candidate {
   std::optional<CodeBlock> block;  ///< where `source` stands, when it was taken out of an answer
   std::size_t blocks = 0;          ///< of that answer
   /// Set where the file cannot be judged as code at all: outcome `rejected` (or `missing`), the
-  /// cause slug ("not_utf8", "not_text", "empty", "oversized", "unreadable", "no_code", or one of
-  /// extract_code) and one sentence.
+  /// cause slug ("not_utf8", "not_text", "empty", "oversized", "unreadable", "no_code",
+  /// "other_problem", "not_a_module", or one of extract_code) and one sentence.
   std::string reject_cause, reject_message;
 };
 
@@ -55,9 +55,11 @@ struct FoundCandidates {
 };
 
 /// Finds candidates for `problems` under `sources` and gives each its problem, model and sample.
-/// Its problem: `//@ problem NAME` in a .cu file, else its path: a file of a KernelBench run folder
+/// Its problem is what its path names: a file of a KernelBench run folder
 /// (level_L_problem_P_sample_S_kernel.py), a folder with a problem's name above it ("19_ReLU",
-/// "level1_19_ReLU", "level1/19_ReLU"), or its own file stem. Its model: `MODEL=PATH`, else
+/// "level1_19_ReLU", "level1/19_ReLU"), or its own file stem. If the path names none, or several,
+/// `//@ problem NAME` in a .cu file or in an answer's kernel decides; a line that names another
+/// problem than the path does makes it rejected ("other_problem"). Its model: `MODEL=PATH`, else
 /// `model_name:` in the generation_config.yaml of the folder above the problem's (a run folder's
 /// own), else that folder's name. Its sample: as a run folder's file says, else counted in natural
 /// order of paths. A model's answer (.md, .txt) in a folder is a candidate only where its path
@@ -67,8 +69,8 @@ struct FoundCandidates {
 /// module's that the module names, which is part of that. Links are followed within a source only.
 /// Bytes that are no code make a candidate with reject fields, so that it stays in the
 /// denominators. A candidate of a problem that is not among `problems` is left out and counted.
-/// Throws UsageError for a candidate that belongs to no problem at all, for one given twice, and
-/// for a source without candidates.
+/// A candidate that belongs to no problem at all is left out, with a note; if there is no other
+/// one, that is a UsageError, as is one given twice, and a source without candidates.
 FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
                                 const std::vector<Problem>& problems);
 

@@ -122,9 +122,10 @@ void check_gates(const EvalArguments& arguments, const EvalRun& run) {
 }
 
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
-  const EvalInput input = find_eval_input(arguments.input, installation);
+  EvalInput input = find_eval_input(arguments.input, installation);
   for (const auto& note : input.notes) tell("kbench: {}\n", note);
-  for (const auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
+  for (auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
+  for (auto& candidate : input.shard) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, input.problems);
   run::check_size_names(options.other_sizes, input.problems);

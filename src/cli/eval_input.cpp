@@ -91,8 +91,8 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     const bool named = !arguments.problems.empty();
     const std::string others =
         report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
-    if (found.of_other_problems > 0 && named && !arguments.candidates.empty())
-      input.notes.push_back(fmt::format("{} for problems that were not named", others));
+    if (found.of_other_problems > 0 && !arguments.candidates.empty())
+      input.notes.push_back(fmt::format("{} left out: for problems that were not named", others));
     if (input.candidates.empty())
       throw UsageError(fmt::format(
           "no candidates for {}, but {} for other problems: name the problem set as well, as in "

@@ -35,11 +35,18 @@ void choose_kernelbench_rules(const CLI::App& command, EvalOptions& options) {
   options.precision = row->name;
 }
 
-void check_rules_know(const Candidate& candidate, const EvalOptions& options) {
+void check_rules_know(Candidate& candidate, const EvalOptions& options) {
   const bool is_code = candidate.reject_cause.empty();
   if (kernelbench_row(options.precision) == nullptr || !is_code ||
       candidate.kind == CandidateKind::kModule)
     return;
+  if (candidate.path.extension() != ".cu") {
+    candidate.source.clear();
+    candidate.reject_cause = "not_a_module";
+    candidate.reject_message =
+        "The code is no module: --kb-compat judges what KernelBench does, a class ModelNew.";
+    return;
+  }
   throw UsageError(
       fmt::format("{} is no module: --kb-compat judges what KernelBench does, a .py with ModelNew",
                   candidate.id));

@@ -12,8 +12,8 @@ namespace kbench::cli {
 /// given an option that those decide.
 void choose_kernelbench_rules(const CLI::App& command, EvalOptions& options);
 
-/// Throws UsageError for a candidate that KernelBench's rules say nothing of, where the run is by
-/// them.
-void check_rules_know(const Candidate& candidate, const EvalOptions& options);
+/// If the run is by KernelBench's rules: throws UsageError for a .cu file, which they say nothing
+/// of, and rejects an answer or a line that holds no module, since its text decided that.
+void check_rules_know(Candidate& candidate, const EvalOptions& options);
 
 }  // namespace kbench::cli

@@ -225,7 +225,10 @@ Candidate read_candidate(const fs::path& path, const std::vector<Problem>& probl
   } else {
     *unplaced_because = unplaced(place, path);
   }
-  if (place.problems.size() == 1) candidate.problem = place.problems.front()->key;
+  if (place.problems.size() != 1) return candidate;
+  candidate.problem = place.problems.front()->key;
+  if (place.contradiction && candidate.reject_cause.empty())
+    reject(candidate, "other_problem", contradiction_text(place));
   return candidate;
 }
 

@@ -59,6 +59,8 @@ class Finder {
   }
 
   FoundCandidates finish() && {
+    if (entries_.empty() && !unplaced_.empty()) throw UsageError(unplaced_.front());
+    tell_left_out();
     drop_parts();
     leave_samples();
     number_samples();
@@ -113,32 +115,55 @@ class Finder {
     }
     Entry entry;
     const auto said = fill_candidate(entry.candidate, shown, std::move(bytes));
-    const std::optional<Place> place = place_of(shown, full, said);
+    const Place place = places_.of_candidate(full, root_, said);
     std::error_code error;
     entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
     samples_.insert(entry.real_path);
-    if (!place) {
-      ++found_.of_other_problems;
-      return;
+    if (place.problems.size() != 1) return leave_out(place, shown, said);
+    if (place.contradiction && entry.candidate.reject_cause.empty()) {
+      entry.candidate.source.clear();
+      entry.candidate.reject_cause = "other_problem";
+      entry.candidate.reject_message = contradiction_text(place);
     }
-    const Problem* problem = place->problems.front();
+    const Problem* problem = place.problems.front();
     entry.candidate.problem = problem->key;
-    entry.candidate.model = model_of(*place, shown);
+    entry.candidate.model = model_of(place, shown);
     entry.problem = static_cast<std::size_t>(problem - problems_.data());
-    entry.sample = place->sample;
+    entry.sample = place.sample;
     check_new(entry);
     entries_.push_back(std::move(entry));
   }
 
-  /// Nothing where the candidate is of a problem that was not asked for.
-  std::optional<Place> place_of(const fs::path& shown, const fs::path& full,
-                                const std::optional<std::string>& said) {
-    Place place = places_.of_candidate(full, root_, said);
-    if (place.of_other_problem) return std::nullopt;
-    if (const auto sentence = unplaced(place, shown); !sentence.empty()) {
-      throw UsageError(sentence);
+  /// Nothing that a file says ends the run: a candidate of no problem that was asked for is left
+  /// out, and a note says so.
+  void leave_out(const Place& place, const fs::path& shown,
+                 const std::optional<std::string>& said) {
+    if (!place.of_other_problem) {
+      unplaced_.push_back(unplaced(place, shown));
+      return;
     }
-    return place;
+    ++found_.of_other_problems;
+    if (!said) return;
+    constexpr std::size_t kShown = 80;
+    by_line_.push_back(
+        fmt::format("{} ({})", shown.string(), as_utf8(std::string_view(*said).substr(0, kShown))));
+  }
+
+  void tell_left_out() {
+    constexpr std::size_t kMost = 5;
+    for (std::size_t i = 0; i < std::min(unplaced_.size(), kMost); ++i)
+      found_.notes.push_back(unplaced_[i] + "; it is left out");
+    if (unplaced_.size() > kMost)
+      found_.notes.push_back(fmt::format(
+          "{} more candidates that belong to no problem are left out", unplaced_.size() - kMost));
+    if (by_line_.empty()) return;
+    const std::size_t shown = std::min(by_line_.size(), kMost);
+    std::string names;
+    for (std::size_t i = 0; i < shown; ++i) names += (i == 0 ? "" : ", ") + by_line_[i];
+    found_.notes.push_back(fmt::format(
+        "left out, because their paths or `//@ problem` lines name problems that were not asked "
+        "for: {}{}",
+        names, shown < by_line_.size() ? fmt::format(", {} more", by_line_.size() - shown) : ""));
   }
 
   std::string model_of(const Place& place, const fs::path& shown) {
@@ -262,6 +287,8 @@ class Finder {
   std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
   std::set<fs::path> samples_;  ///< all candidates' files, those of other problems too
   std::vector<Entry> entries_;
+  std::vector<std::string> unplaced_;  ///< a sentence for each candidate of no problem
+  std::vector<std::string> by_line_;   ///< candidates with a line, of problems not asked for
   FoundCandidates found_;
 };
 

@@ -75,9 +75,34 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+/// Whether a step says a level, and so names a problem whatever is known of it.
+bool names_level(const Step& step) {
+  return step.level || with_slash(step.name).find('/') != std::string::npos;
+}
+
 bool looks_like_problem(const Step& step) {
-  const std::string name = with_slash(step.name);
-  return step.level || name.find('/') != std::string::npos || !id_of_stem(name).empty();
+  return names_level(step) || !id_of_stem(step.name).empty();
+}
+
+/// The level folders that lie beside the level folder `folder`, and `folder` itself.
+std::set<fs::path> level_folders(const fs::path& folder) {
+  std::set<fs::path> folders = {folder};
+  if (!level_of_folder(folder.filename().native())) return folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.parent_path(), error), end; !error && entry != end;
+       entry.increment(error))
+    if (level_of_folder(entry->path().filename().native())) folders.insert(entry->path());
+  return folders;
+}
+
+/// Whether the name that a line gives is the problem's: its key or its name in any case.
+bool is_name_of(std::string_view name, const Problem& problem) {
+  const std::string wanted = lowercase(with_slash(name));
+  if (wanted == lowercase(problem.key) || wanted == lowercase(problem.name)) return true;
+  // A problem outside of a level folder is no other one for the level that the line says.
+  const std::size_t slash = wanted.find('/');
+  return problem.level == 0 && slash != std::string::npos &&
+         wanted.substr(slash + 1) == lowercase(problem.name);
 }
 
 }  // namespace
@@ -112,6 +137,9 @@ Places::Places(const std::vector<Problem>& problems) {
     by_key_[lowercase(problem.key)] = &problem;
     by_stem_[lowercase(problem.name)].push_back(&problem);
     if (!problem.id.empty()) by_level_and_id_[{problem.level, problem.id}].push_back(&problem);
+    if (problem.path.empty()) continue;
+    const fs::path folder = fs::absolute(problem.path).lexically_normal().parent_path();
+    if (!folders_.contains(folder)) folders_.merge(level_folders(folder));
   }
 }
 
@@ -144,6 +172,15 @@ std::string sample_name(std::string_view stem) {
   return std::string(stem);
 }
 
+std::string contradiction_text(const Place& place) {
+  constexpr std::size_t kShown = 80;
+  const std::string said = as_utf8(std::string_view(*place.contradiction).substr(0, kShown));
+  return fmt::format(
+      "The path says that this is for {}, and the file's `//@ problem` line names `{}`: one of "
+      "them is wrong, and the path decides where the candidate counts.",
+      place.problems.front()->key, said);
+}
+
 std::string unplaced(const Place& place, const fs::path& shown) {
   if (place.problems.size() == 1) return "";
   if (place.problems.empty()) {
@@ -160,11 +197,27 @@ std::string unplaced(const Place& place, const fs::path& shown) {
 Place Places::of_candidate(const fs::path& path, const fs::path& root,
                            const std::optional<std::string>& said) const {
   Place place = of_path(path, root);
-  if (said) {
+  if (!said || place.path_decides) return place;
+  if (place.problems.empty()) {
     place.problems = named(*said);
     place.of_other_problem = place.problems.empty();
+    return place;
   }
+  std::vector<const Problem*> meant;
+  for (const Problem* problem : place.problems)
+    if (is_name_of(*said, *problem)) meant.push_back(problem);
+  if (meant.empty())
+    place.contradiction = *said;
+  else
+    place.problems = std::move(meant);
   return place;
+}
+
+bool Places::is_problem_file(const std::string& stem) const {
+  return std::ranges::any_of(folders_, [&](const fs::path& folder) {
+    std::error_code error;
+    return fs::is_regular_file(folder / (stem + ".py"), error);
+  });
 }
 
 bool Places::has_answer(const fs::path& path, const fs::path& root) const {
@@ -181,20 +234,37 @@ Place Places::of_path(const fs::path& path, const fs::path& root) const {
   for (const Step& step : all) {
     std::vector<const Problem*> problems =
         named(step.level ? fmt::format("level{}/{}", *step.level, step.name) : step.name);
-    if (!problems.empty()) return {std::move(problems), false, step.model_folder, std::nullopt};
+    if (problems.empty()) continue;
+    Place place;
+    place.problems = std::move(problems);
+    place.model_folder = step.model_folder;
+    return place;
   }
+  Place place;
+  place.model_folder = path.parent_path();
   for (const Step& step : all) {
-    if (looks_like_problem(step)) return {{}, true, step.model_folder, std::nullopt};
+    if (!looks_like_problem(step)) continue;
+    // "2_fast" may be a sample's name, or a model's folder.
+    const bool decides = names_level(step) || is_problem_file(step.name);
+    if (place.of_other_problem && !decides) continue;
+    place.of_other_problem = true;
+    place.path_decides = decides;
+    place.model_folder = step.model_folder;
+    if (decides) break;
   }
-  return {{}, false, path.parent_path(), std::nullopt};
+  return place;
 }
 
 std::optional<Place> Places::of_run_file(const fs::path& path) const {
   const auto name = run_file_name(path.stem().native());
   if (!name) return std::nullopt;
   const auto found = by_level_and_id_.find({name->level, std::to_string(name->problem)});
-  if (found == by_level_and_id_.end()) return Place{{}, true, path.parent_path(), name->sample};
-  return Place{found->second, false, path.parent_path(), name->sample};
+  Place place;
+  place.model_folder = path.parent_path();
+  place.sample = name->sample;
+  if (found != by_level_and_id_.end()) place.problems = found->second;
+  place.of_other_problem = place.path_decides = place.problems.empty();
+  return place;
 }
 
 }  // namespace kbench

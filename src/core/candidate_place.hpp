@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,11 @@ struct Place {
   bool of_other_problem = false;       ///< it names a problem, but none of those asked for
   std::filesystem::path model_folder;  ///< the folder whose name, or config, says who wrote it
   std::optional<int> sample;           ///< where the file name says it
+  /// Only with `of_other_problem`: the path surely names a problem (a level folder, the name of a
+  /// run folder's file, or a problem's file beside those asked for), not only a number and a word.
+  bool path_decides = false;
+  /// A `//@ problem` line that names another problem than the path does.
+  std::optional<std::string> contradiction;
 };
 
 /// What the name of a file in a KernelBench run folder says, of a kernel or of an answer.
@@ -38,6 +44,8 @@ struct RunFileName {
 };
 /// Reads the stem "level_1_problem_19_sample_0_kernel", or "…_response", or without an end.
 std::optional<RunFileName> run_file_name(std::string_view stem);
+/// The sentence of a candidate whose line contradicts its path, for its record.
+std::string contradiction_text(const Place& place);
 /// The sentence that says why a place with no problem, or with several, is none; "" where it is.
 std::string unplaced(const Place& place, const std::filesystem::path& shown);
 
@@ -50,7 +58,9 @@ class Places {
   /// to `root` count, and the one above where that is a level folder.
   Place of_path(const std::filesystem::path& path, const std::filesystem::path& root) const;
 
-  /// The same, where what a `//@ problem` line of the candidate has said goes first.
+  /// The same, with the name that a `//@ problem` line of the candidate gives. The path wins: the
+  /// line chooses among several problems that the path may mean, and decides only if the path names
+  /// no problem. Another name than the path's is a `contradiction`.
   Place of_candidate(const std::filesystem::path& path, const std::filesystem::path& root,
                      const std::optional<std::string>& said) const;
 
@@ -62,7 +72,9 @@ class Places {
 
  private:
   std::optional<Place> of_run_file(const std::filesystem::path& path) const;
+  bool is_problem_file(const std::string& stem) const;
 
+  std::set<std::filesystem::path> folders_;  ///< of the problems, and the other levels beside them
   std::map<std::string, const Problem*> by_key_;
   std::map<std::string, std::vector<const Problem*>> by_stem_;
   std::map<std::pair<int, std::string>, std::vector<const Problem*>> by_level_and_id_;

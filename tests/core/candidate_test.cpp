@@ -118,14 +118,60 @@ TEST_F(Discovery, FilesNamedAfterTheirProblem) {
   EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0", "level2/19_Chain me 0"));
 }
 
-TEST_F(Discovery, TheFilesOwnWordGoesFirst) {
+TEST_F(Discovery, TheFilesOwnWordCountsIfThePathNamesNoProblem) {
   scratch_.write("me/a.cu", fmt::format("// text\n  //@ problem 19_relu  # this one\n{}", kKernel));
   scratch_.write("me/b.cu", fmt::format("//@ problem level2/19_Chain\r\n{}", kKernel));
-  scratch_.write("me/19_ReLU/c.cu", fmt::format("//@ problem 100_Loss\n{}", kKernel));
-  scratch_.write("me/19_ReLU/d.cu", fmt::format("//@ problem 5_Elsewhere\n{}", kKernel));
+  scratch_.write("me/2_fast.cu", fmt::format("//@ problem 100_Loss\n{}", kKernel));
+  scratch_.write("me/d.cu", fmt::format("//@ problem 5_Elsewhere\n{}", kKernel));
   EXPECT_THAT(found("me"),
               ElementsAre("level1/19_ReLU me 0", "level1/100_Loss me 0", "level2/19_Chain me 0"));
   EXPECT_EQ(result_.of_other_problems, 1u);
+  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("me/d.cu"), HasSubstr("5_Elsewhere"))));
+}
+
+TEST_F(Discovery, ThePathWinsOverTheFilesOwnWord) {
+  const auto file = [&](std::string_view path, std::string_view line) {
+    scratch_.write(path, fmt::format("//@ problem {}\n{}", line, kKernel));
+  };
+  file("me/19_ReLU/0.cu", "level1/19_ReLU");
+  file("me/19_ReLU/1.cu", "19_relu");
+  file("me/19_ReLU/2.cu", "100_Loss");
+  file("me/19_ReLU/3.cu", "none_of_yours");
+  file("me/19_ReLU/4.cu", "19");
+  file("me/19_ReLU/5.cu", "level2/19_ReLU");
+  EXPECT_THAT(found("me"),
+              ElementsAre("level1/19_ReLU me 0", "level1/19_ReLU me 1", "level1/19_ReLU me 2",
+                          "level1/19_ReLU me 3", "level1/19_ReLU me 4", "level1/19_ReLU me 5"));
+  for (const Candidate& each : result_.candidates)
+    EXPECT_EQ(each.reject_cause, each.sample < 2 ? "" : "other_problem") << each.id;
+  EXPECT_THAT(result_.candidates[3].reject_message,
+              AllOf(HasSubstr("level1/19_ReLU"), HasSubstr("`none_of_yours`")));
+  EXPECT_THAT(result_.candidates[3].source, IsEmpty());
+}
+
+TEST_F(Discovery, ALineTakesNoSampleOfAnother) {
+  scratch_.write("runs/level_1_problem_19_sample_0_kernel.cu", kKernel);
+  scratch_.write("runs/level_1_problem_100_sample_0_kernel.cu",
+                 fmt::format("//@ problem level1/19_ReLU\n{}", kKernel));
+  scratch_.write("runs/level_1_problem_7_sample_0_kernel.cu",
+                 fmt::format("//@ problem level1/19_ReLU\n{}", kKernel));
+  EXPECT_THAT(found("runs"), ElementsAre("level1/19_ReLU runs 0", "level1/100_Loss runs 0"));
+  EXPECT_EQ(result_.candidates[1].reject_cause, "other_problem");
+  EXPECT_EQ(result_.of_other_problems, 1u);
+  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("level_1_problem_7_sample_0")));
+}
+
+TEST_F(Discovery, AProblemBesideThoseAskedForIsNoneOfThem) {
+  for (const char* name : {"set/level1/19_ReLU", "set/level1/5_Foo", "set/level2/6_Bar"})
+    scratch_.write(fmt::format("{}.py", name), "class Model: pass\n");
+  problems_.resize(1);
+  problems_[0].path = scratch_ / "set/level1/19_ReLU.py";
+  for (const char* name : {"5_Foo/0", "6_Bar/0", "7_fast/0", "19_ReLU/0"})
+    scratch_.write(fmt::format("me/{}.cu", name),
+                   fmt::format("//@ problem level1/19_ReLU\n{}", kKernel));
+  EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0", "level1/19_ReLU me 1"));
+  EXPECT_EQ(result_.candidates[0].path, scratch_ / "me/7_fast/0.cu") << "a folder of the user's";
+  EXPECT_EQ(result_.of_other_problems, 2u);
 }
 
 TEST_F(Discovery, OneStemInTwoLevelsNeedsTheLevel) {
@@ -134,12 +180,20 @@ TEST_F(Discovery, OneStemInTwoLevelsNeedsTheLevel) {
   EXPECT_THAT(usage_error("me"), AllOf(HasSubstr("me/1_Norm/a.cu"), HasSubstr("level2/1_Norm")));
   scratch_.write("me/1_Norm/a.cu", fmt::format("//@ problem level2/1_Norm\n{}", kKernel));
   EXPECT_THAT(found("me"), ElementsAre("level2/1_Norm me 0"));
+  scratch_.write("me/1_Norm/b.cu", fmt::format("//@ problem 1_Norm\n{}", kKernel));
+  scratch_.write("me/1_Norm/c.cu", fmt::format("//@ problem 3_Other\n{}", kKernel));
+  EXPECT_THAT(found("me"), ElementsAre("level2/1_Norm me 0")) << "no file's line ends the run";
+  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("1_Norm/b.cu"), HasSubstr("left out")),
+                                         AllOf(HasSubstr("1_Norm/c.cu"), HasSubstr("left out"))));
 }
 
 TEST_F(Discovery, ACandidateOfNoProblemIsAnError) {
   scratch_.write("me/fast.cu", kKernel);
   EXPECT_THAT(usage_error("me"), AllOf(HasSubstr("me/fast.cu"), HasSubstr("belongs to no problem"),
                                        HasSubstr("//@ problem NAME")));
+  scratch_.write("me/19_ReLU/0.cu", kKernel);
+  EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0")) << "one file ends no run";
+  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("me/fast.cu"), HasSubstr("left out"))));
 }
 
 TEST_F(Discovery, SourcesThatHoldNothing) {
@@ -211,7 +265,8 @@ TEST_F(Discovery, CodeBesideItsAnswerStandsForIt) {
 TEST_F(Discovery, AnAnswerThatNamesAnotherProblemInItsCode) {
   const fs::path path =
       scratch_.write("m/19_ReLU/0.md", fmt::format("```\n//@ problem 100_Loss\n{}```\n", kKernel));
-  EXPECT_THAT(found("m"), ElementsAre("level1/100_Loss m 0"));
+  EXPECT_THAT(found("m"), ElementsAre("level1/19_ReLU m 0"));
+  EXPECT_EQ(result_.candidates[0].reject_cause, "other_problem");
   scratch_.write("m/19_ReLU/0.md", "Sorry.");
   EXPECT_THAT(found("m"), ElementsAre("level1/19_ReLU m 0"));
   EXPECT_EQ(result_.candidates[0].reject_cause, "no_code_block");
