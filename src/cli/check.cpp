@@ -17,6 +17,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/progress.hpp"
 #include "kbench/error.hpp"
+#include "report/workflow_commands.hpp"
 #include "run/judge_client.hpp"
 
 namespace kbench::cli {
@@ -148,7 +149,8 @@ std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
 int check(const CheckArguments& arguments) {
   const auto files = checked_files(arguments);
   if (arguments.json) {
-    std::cout << check_json(files).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+    std::cout << report::json_without_commands(check_json(files).dump(
+                     2, ' ', false, nlohmann::json::error_handler_t::replace))
               << '\n';
   } else {
     std::cout << check_text(files);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/text.hpp"
+#include "report/workflow_commands.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -139,7 +140,8 @@ std::string check_text(std::span<const CheckedFile> files) {
   }
   const auto bad = static_cast<std::int64_t>(failed(files));
   text += counted(static_cast<std::int64_t>(files.size()), "file");
-  return text + (bad == 0 ? ", all fine\n" : fmt::format(", {} would not be scored\n", bad));
+  text += bad == 0 ? ", all fine\n" : fmt::format(", {} would not be scored\n", bad);
+  return report::without_commands(text);
 }
 
 json check_json(std::span<const CheckedFile> files) {

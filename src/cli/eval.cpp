@@ -32,6 +32,7 @@
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "kbench/timing_method.hpp"
+#include "report/workflow_commands.hpp"
 #include "run/judge_client.hpp"
 #include "run/ncu.hpp"
 #include "run/other_sizes.hpp"
@@ -207,9 +208,11 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
         malformed = true;
         const std::string message = fmt::format("line {}: {}", number, error.what());
         tell("kbench: standard input, {}\n", message);
-        std::cout
-            << nlohmann::json{{"type", "error"}, {"line", number}, {"message", message}}.dump()
-            << std::endl;
+        std::cout << report::json_without_commands(nlohmann::json{
+                         {"type", "error"},
+                         {"line", number},
+                         {"message", message}}.dump())
+                  << std::endl;
       }
     }
     return std::nullopt;
@@ -219,7 +222,9 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     auto line = to_json(record);
     if (writer) line = nlohmann::json::parse(writer->write(std::move(record), details));
-    std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+    std::cout << report::json_without_commands(
+                     line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+              << std::endl;
   };
   if (!run.run_stream(problems, next, sink) || cancelled()) return kInterrupted;
   if (writer) writer->write_end(run.secret(), !faulty);

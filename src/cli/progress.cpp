@@ -9,6 +9,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "report/text.hpp"
+#include "report/workflow_commands.hpp"
+
 namespace kbench::cli {
 namespace {
 
@@ -19,7 +22,7 @@ std::size_t terminal_width() {
 }
 
 /// Whoever closed stderr does not want to know; the run goes on.
-void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+void tell(const std::string& text) { std::fputs(report::without_commands(text).c_str(), stderr); }
 
 std::string clock_text(double seconds) {
   const auto whole = std::llround(seconds);
@@ -63,8 +66,8 @@ std::string Progress::rate_and_rest() const {
 }
 
 void Progress::finished(const Record& record) {
-  done(fmt::format("{} {} #{}: {}", record.problem.str(), record.model.str(), record.sample,
-                   to_string(record.outcome)),
+  done(fmt::format("{} {} #{}: {}", report::printable(record.problem.str()),
+                   report::printable(record.model.str()), record.sample, to_string(record.outcome)),
        record.outcome != Outcome::kCorrect, record.seconds);
 }
 

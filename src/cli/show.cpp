@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "kbench/candidate_report.hpp"
 #include "kbench/error.hpp"
+#include "report/workflow_commands.hpp"
 #include "report_options.hpp"
 #include "terminal.hpp"
 
@@ -39,7 +40,9 @@ int show(const ShowArguments& arguments) {
   if (arguments.json) {
     nlohmann::json all = nlohmann::json::array();
     for (const std::size_t index : found) all.push_back(candidate_json(run, run.records[index]));
-    std::cout << all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    std::cout << report::json_without_commands(
+                     all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace))
+              << '\n';
     return 0;
   }
   CandidateReportOptions options = arguments.options;

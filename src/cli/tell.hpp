@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 #include <utility>
+
+#include "report/workflow_commands.hpp"
 
 namespace kbench::cli {
 
@@ -12,7 +15,8 @@ namespace kbench::cli {
 /// are what they are.
 template <typename... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
-  std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  std::fputs(report::without_commands(text).c_str(), stderr);
 }
 
 }  // namespace kbench::cli

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "text.hpp"
+#include "workflow_commands.hpp"
 
 namespace kbench::report {
 
@@ -17,7 +18,7 @@ std::string ConsoleLines::painted(Tone tone, std::string_view text) const {
 
 void ConsoleLines::line(std::string text) {
   while (text.ends_with(' ')) text.pop_back();
-  out_ << text << '\n';
+  out_ << without_commands(text) << '\n';
 }
 
 void ConsoleLines::labelled(std::string_view label, std::size_t indent, std::string_view text) {

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "kbench/maybe_number.hpp"
+#include "workflow_commands.hpp"
 
 namespace kbench::report {
 
@@ -17,8 +19,9 @@ using Buffer = fmt::memory_buffer;
 
 /// Appends a field of RFC 4180, in quotes where it needs them. What a terminal or a spreadsheet
 /// would obey is none of it: other control bytes than line ends and tabs become U+FFFD, and what
-/// begins as a formula has a ' before it.
-inline void append_text(Buffer& row, std::string_view text) {
+/// begins as a formula has a ' before it. No line of it is a workflow command.
+inline void append_text(Buffer& row, std::string_view words) {
+  const std::string text = without_commands(words);
   const auto is_control = [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') ||
            c == 0x7f;

@@ -12,6 +12,7 @@
 #include "tables.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
+#include "workflow_commands.hpp"
 
 namespace kbench::report {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::size_t kLongestNotice = 3000;
 /// `text` as a workflow command takes it; nothing that a candidate says ends the command's line.
 std::string command_text(std::string_view text, std::size_t longest = kLongestMessage) {
   std::string result;
-  for (const char c : fitted(printable(text), longest))
+  for (const char c : without_commands(fitted(printable(text), longest)))
     result += c == '%' ? std::string("%25") : std::string(1, c);
   return result;
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "workflow_commands.hpp"
+
 namespace kbench::report {
 
 using json = nlohmann::ordered_json;
@@ -24,7 +26,7 @@ inline json number(const std::optional<double>& value) {
 /// Writes an object but for its end: rows follow.
 inline void write_head(std::ostream& out, const json& head) {
   const std::string text = head.dump(1, ' ', false, json::error_handler_t::replace);
-  out << text.substr(0, text.rfind('\n'));
+  out << json_without_commands(text.substr(0, text.rfind('\n')));
 }
 
 /// Writes "name": [ … ] with one row a line, made on all cores, never holding more than some
@@ -42,7 +44,7 @@ void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to
         text += to_row(rows[i]).dump(-1, ' ', false, json::error_handler_t::replace);
       }
     }
-    return text;
+    return json_without_commands(std::move(text));
   };
   out << ",\n\"" << name << "\": [";
   // A short list is not worth a thread.

@@ -19,6 +19,14 @@ namespace {
 constexpr std::size_t kLogLines = 40;
 constexpr std::size_t kMostLogs = 1000;  // of failures: CI systems hold the file in memory
 
+/// Whether nothing but white space, ASCII or not, stands before that byte in its line.
+bool begins_line(std::string_view text, std::size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t' ||
+                    static_cast<unsigned char>(text[at - 1]) >= 0x80))
+    --at;
+  return at == 0 || text[at - 1] == '\n';
+}
+
 /// `text` as XML 1.0 may hold it: markup escaped, characters that it has no place for left out.
 std::string xml(std::string_view text) {
   std::string result;
@@ -38,6 +46,10 @@ std::string xml(std::string_view text) {
       result += "&amp;";
     } else if (c == '"') {
       result += "&quot;";
+    } else if (c == '#' && i > 0 && text[i - 1] == '#') {
+      result += "&#35;";  // no workflow command, should the file be shown in a CI system's log
+    } else if (c == ':' && i > 0 && text[i - 1] == ':' && begins_line(text, i - 1)) {
+      result += "&#58;";
     } else if (byte >= 0x20 || c == '\n' || c == '\t') {
       result += c;
     }

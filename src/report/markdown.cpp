@@ -17,6 +17,7 @@
 #include "tables.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
+#include "workflow_commands.hpp"
 
 namespace kbench::report {
 namespace {
@@ -51,7 +52,7 @@ class Page {
     is_full_ = text.size() > room;
     // Whole lines alone, so that no link, code or table row is left open.
     if (is_full_) text = text.substr(0, text.rfind('\n', room) + 1);
-    out_ << before << text << (is_full_ ? kCut : "") << after;
+    out_ << before << without_commands(text) << (is_full_ ? kCut : "") << after;
     written_ += around + text.size();
   }
 

@@ -74,6 +74,49 @@ TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
   }
 }
 
+/// Whether GitHub's runner would take a line for a command, as its own code decides.
+bool is_command(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t");
+  return line.find("##[") != std::string_view::npos ||
+         (start != std::string_view::npos && line.substr(start).starts_with("::"));
+}
+
+TEST(Formats, WhatCandidatesSayIsNoWorkflowCommand) {
+  const test::ScratchFolder folder;
+  RunFile run = samples::gpu_run();
+  // Of any length, so that a line that is wrapped begins with it at some.
+  std::string said = "::error::at its beginning";
+  for (std::size_t i = 0; i < 120; ++i)
+    said += " " + std::string(i, 'x') + " ::add-mask::a ##[error]b";
+  const std::string log = "::stop-commands::1\n  ::add-mask::mismatch\nx ##[error]words";
+  {
+    RunWriter writer(folder / "run.jsonl", false);
+    writer.write(run.headers[0]);
+    writer.write(run.roster);
+    for (Record record : run.records) {
+      if (record.outcome != Outcome::kCorrect) record.message = said;
+      writer.write(record, {{"compiler_log", log}});
+    }
+  }
+  for (const int width : {60, 61, 62, 63, 64, 100, 101, 102, 103}) {
+    const Report report =
+        build_report(read_run(folder / "run.jsonl"), {.width = width, .verbose = true});
+    for (const char* format : {"console", "markdown", "json", "junit", "csv", "github"}) {
+      std::istringstream lines(written(report, format));
+      for (std::string line; std::getline(lines, line);) {
+        const bool is_own = std::string_view(format) == "github" &&
+                            (line.starts_with("::error file=") || line.starts_with("::notice ") ||
+                             line.starts_with("::warning "));
+        EXPECT_FALSE(is_command(is_own ? std::string_view(line).substr(2) : line))
+            << format << ": " << line;
+      }
+    }
+  }
+  const auto json =
+      nlohmann::json::parse(written(build_report(read_run(folder / "run.jsonl"), {}), "json"));
+  EXPECT_THAT(json.dump(), HasSubstr("##[error]b")) << "the value stays what it is";
+}
+
 TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
   RunFile run;
   for (int i = 0; i < 1001; ++i) {

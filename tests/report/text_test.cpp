@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "report/workflow_commands.hpp"
+
 namespace kbench::report {
 namespace {
 
@@ -82,6 +84,18 @@ TEST(Text, WhatTurnsTextAroundOrEndsLinesIsNotPrinted) {
   EXPECT_EQ(printable("zero\u200bwidth"), "zero width");
   EXPECT_EQ(printable("a\xff\x9b[31m"), "a\ufffd\ufffd[31m");
   EXPECT_EQ(printable("Größe 漢字 🚀"), "Größe 漢字 🚀");
+}
+
+TEST(Text, NoLineIsAWorkflowCommand) {
+  EXPECT_EQ(without_commands("::error::x\n  ::add-mask::y\na ::no\n"),
+            ": :error::x\n  : :add-mask::y\na ::no\n");
+  EXPECT_EQ(without_commands("\u00a0\u3000::x"), "\u00a0\u3000: :x");
+  EXPECT_EQ(without_commands("\x1b[2m      ::x\x1b[0m"), "\x1b[2m      : :x\x1b[0m");
+  EXPECT_EQ(without_commands("x ##[error]y ##VSO[z] ##teamCity[w"),
+            "x # #[error]y # #VSO[z] # #teamCity[w");
+  EXPECT_EQ(without_commands("std::max(a##b[0], ## c, :x)"), "std::max(a##b[0], ## c, :x)");
+  EXPECT_EQ(json_without_commands(R"({"a": "x ##[error]###[y"})"),
+            R"({"a": "x #\u0023[error]#\u0023#[y"})");
 }
 
 TEST(Text, PathsGiveWayToWhatIsSaid) {
