@@ -30,7 +30,7 @@ struct Candidate {
   std::size_t blocks = 0;          ///< of that answer
   /// Set where the file cannot be judged as code at all: outcome `rejected` (or `missing`), the
   /// cause slug ("not_utf8", "not_text", "empty", "oversized", "unreadable", "no_code",
-  /// "other_problem", "not_a_module", or one of extract_code) and one sentence.
+  /// "other_encoding", "other_problem", "not_a_module", or one of extract_code) and one sentence.
   std::string reject_cause, reject_message;
 };
 

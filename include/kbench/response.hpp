@@ -28,8 +28,8 @@ struct ExtractedCode {
   std::size_t blocks = 0;  ///< fenced blocks outside of thinking, nested ones included
   /// Fenced blocks or thinking, and not code as it is that has fences in its comments.
   bool is_answer = false;
-  /// Where none counts, why: the cause slug "no_code_block", "no_candidate_block" or "truncated",
-  /// and one sentence.
+  /// Where none counts, why: the cause slug "no_code_block", "no_candidate_block", "hidden_code" or
+  /// "truncated", and one sentence.
   std::string cause, message;
 };
 
@@ -50,6 +50,8 @@ struct ExtractedCode {
 ///  5. Without a block that counts, the text is code as a whole, where what stands outside of
 ///  blocks
 ///     would count (as an extension: where there are no blocks).
+///  6. What a rendered page does not show (HTML comments, hidden elements) never counts;
+///     an unfenced answer with such a part is "hidden_code".
 /// Takes time and memory linear in the text, whatever it holds.
 ExtractedCode extract_code(std::string_view answer);
 

@@ -41,7 +41,6 @@ void check_rules_know(Candidate& candidate, const EvalOptions& options) {
       candidate.kind == CandidateKind::kModule)
     return;
   if (candidate.path.extension() != ".cu") {
-    candidate.source.clear();
     candidate.reject_cause = "not_a_module";
     candidate.reject_message =
         "The code is no module: --kb-compat judges what KernelBench does, a class ModelNew.";

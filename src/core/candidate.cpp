@@ -7,6 +7,8 @@
 
 #include "core/candidate_file.hpp"
 #include "core/candidate_place.hpp"
+#include "core/python_encoding.hpp"
+#include "core/response_blocks.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
@@ -71,6 +73,12 @@ bool holds_no_code(std::string_view source) {
   return !in_comment;
 }
 
+/// A carriage return alone ends a line in Python, but not where its text is shown.
+void end_lines_alike(std::string& source) {
+  for (std::size_t at = source.find('\r'); at != std::string::npos; at = source.find('\r', at + 1))
+    if (at + 1 == source.size() || source[at + 1] != '\n') source[at] = '\n';
+}
+
 /// What is wrong with the bytes, whatever they stand for.
 void reject_bytes(Candidate& candidate) {
   std::string& source = candidate.source;
@@ -80,6 +88,7 @@ void reject_bytes(Candidate& candidate) {
   }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (source.starts_with(kByteOrderMark)) source.erase(0, kByteOrderMark.size());
+  end_lines_alike(source);
   if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff")) {
     return reject(candidate, "not_utf8", "The file is UTF-16 text: save it as UTF-8.");
   }
@@ -102,6 +111,26 @@ void reject_bytes(Candidate& candidate) {
   reject(candidate, "no_code",
          is_word ? fmt::format("There is no code: the file holds `{}` alone.", text)
                  : "There is no code: the file holds comments and empty lines alone.");
+}
+
+/// Whether a text that is no answer is a module as it is.
+bool is_module(std::string_view source) {
+  CodeTraits traits;
+  Lines lines(source);
+  for (std::string_view line; lines.next(line);) traits.note(line);
+  return traits.kind() == CandidateKind::kModule;
+}
+
+/// A module is read as UTF-8, as people read it; one that Python would read otherwise is refused.
+void reject_encoding(Candidate& candidate) {
+  if (!candidate.reject_cause.empty() || candidate.kind != CandidateKind::kModule) return;
+  const auto name = other_encoding(candidate.source);
+  if (!name) return;
+  constexpr std::size_t kShown = 40;
+  reject(candidate, "other_encoding",
+         fmt::format("The file says that its encoding is `{}`, in which Python would read another "
+                     "text than the one that UTF-8 shows: save it as UTF-8, and say so or nothing.",
+                     name->substr(0, kShown)));
 }
 
 /// The code of an answer takes the answer's place.
@@ -158,14 +187,18 @@ void classify(Candidate& candidate, std::string_view file_name) {
     candidate.kind =
         has_plan(candidate.source) ? CandidateKind::kKernel : CandidateKind::kExtension;
   }
+  reject_encoding(candidate);
 }
 
 void classify(Candidate& candidate) {
   reject_bytes(candidate);
   ExtractedCode found = extract_code(candidate.source);
   const bool module = found.block && found.kind == CandidateKind::kModule;
-  if (found.is_answer) return take_block(candidate, std::move(found));
-  classify(candidate, module ? "candidate.py" : "candidate.cu");
+  if (found.is_answer) {
+    take_block(candidate, std::move(found));
+    return reject_encoding(candidate);
+  }
+  classify(candidate, module || is_module(candidate.source) ? "candidate.py" : "candidate.cu");
 }
 
 bool is_code_file(const fs::path& path) {
@@ -183,6 +216,7 @@ std::string no_candidate(const fs::path& path) {
 
 std::optional<std::string> fill_candidate(Candidate& candidate, const fs::path& path,
                                           FileBytes bytes) {
+  end_lines_alike(bytes.bytes);
   // What is refused as code still belongs to its problem.
   auto problem = path.extension() == ".cu" ? problem_line(bytes.bytes) : std::nullopt;
   candidate.path = path;
@@ -227,8 +261,10 @@ Candidate read_candidate(const fs::path& path, const std::vector<Problem>& probl
   }
   if (place.problems.size() != 1) return candidate;
   candidate.problem = place.problems.front()->key;
-  if (place.contradiction && candidate.reject_cause.empty())
-    reject(candidate, "other_problem", contradiction_text(place));
+  if (place.contradiction && candidate.reject_cause.empty()) {
+    candidate.reject_cause = "other_problem";
+    candidate.reject_message = contradiction_text(place);
+  }
   return candidate;
 }
 

@@ -121,7 +121,6 @@ class Finder {
     samples_.insert(entry.real_path);
     if (place.problems.size() != 1) return leave_out(place, shown, said);
     if (place.contradiction && entry.candidate.reject_cause.empty()) {
-      entry.candidate.source.clear();
       entry.candidate.reject_cause = "other_problem";
       entry.candidate.reject_message = contradiction_text(place);
     }

@@ -83,6 +83,10 @@ ExtractedCode extract_code(std::string_view answer) {
     found.block = {block->first_line, block->last_line, block->language, true};
   } else if (outside && (parts.blocks.empty() || outside != CandidateKind::kExtension)) {
     // Code may hold fences in its comments; of an extension, prose may hold all the words.
+    if (parts.has_hidden)
+      return without_code(std::move(found), "hidden_code",
+                          "The answer has no code block that counts, and as a whole it holds lines "
+                          "that a rendered page does not show: an HTML comment or the like.");
     found.kind = *outside;
     found.block = {parts.answer_begins, parts.lines, "", false};
   } else if (parts.blocks.empty()) {

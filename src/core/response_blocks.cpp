@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/candidate_file.hpp"
+#include "core/response_hidden.hpp"
 #include "core/text.hpp"
 
 namespace kbench {
@@ -38,17 +39,6 @@ bool take_tag(std::string_view& text) {
   std::size_t end = 1;
   while (end < text.size() && (is_word(text[end]) || text[end] == '_' || text[end] == '/')) ++end;
   if (end == 1 || end == text.size() || text[end] != '>') return false;
-  text = trimmed(text.substr(end + 1));
-  return true;
-}
-
-/// Removes the marker of a list item or a quotation ("-", "2.", ">") from the front.
-bool take_marker(std::string_view& text) {
-  std::size_t end = 0;
-  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-  const std::string_view marks = end == 0 ? "-*+>" : ".)";
-  if (end == text.size() || !holds(marks, text.substr(end, 1))) return false;
-  if (end + 1 < text.size() && text[end + 1] != ' ' && text[end + 1] != '\t') return false;
   text = trimmed(text.substr(end + 1));
   return true;
 }
@@ -147,12 +137,17 @@ class Reader {
     parts_.has_thinking = true;
     parts_.blocks.clear();
     parts_.outside = {};
+    parts_.has_hidden = false;
     parts_.answer_begins = parts_.lines + 1;
     open_.clear();
     answer(rest);
   }
 
   void outside(std::string_view line) {
+    if (hidden_.covers(line)) {
+      parts_.has_hidden = true;
+      return;
+    }
     if (thinking_begins(line)) {
       parts_.has_thinking = parts_.thinking_is_open = true;
       return end_thinking(line);
@@ -224,6 +219,7 @@ class Reader {
   }
 
   ResponseParts parts_;
+  HiddenParts hidden_;
   std::vector<Open> open_;
 };
 

@@ -38,7 +38,8 @@ struct ResponseParts {
   bool thinking_is_open = false;  ///< the text ends inside of it
   std::size_t answer_begins = 1;  ///< the first line after all thinking
   std::size_t lines = 0;
-  CodeTraits outside;  ///< of the lines outside of blocks and of thinking
+  bool has_hidden = false;  ///< lines outside of blocks that a rendered page does not show
+  CodeTraits outside;       ///< of the lines outside of blocks and of thinking that it shows
 };
 
 /// Takes an answer apart; the rules stand in kbench/response.hpp.

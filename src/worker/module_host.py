@@ -101,24 +101,24 @@ def _write(path, source, folder):
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
     with open(Source.file, "wb") as file:
         file.write(data)
-    return data
+    # What a "# coding:" line says does not count: people read the source as UTF-8.
+    return data.decode("utf-8", "replace")
 
 
-def _compiled(data, changes):
+def _compiled(text, changes):
     try:
         if changes:
             # A syntax tree may be too deep to pass between Python and its compiler.
             with contextlib.suppress(RecursionError):
-                tree = ast.parse(data, Source.file)
+                tree = ast.parse(text, Source.file)
                 problem_names.follow(tree, changes)
                 return compile(tree, Source.file, "exec", dont_inherit=True)
-        return compile(data, Source.file, "exec", dont_inherit=True)
+        return compile(text, Source.file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
-        # A byte that the file's encoding does not know is a SyntaxError of no line.
         line = getattr(error, "lineno", None)
         place = f"{Source.name}:{line}: " if line else f"{Source.name}: "
-        text = getattr(error, "msg", None) or str(error)
-        raise CandidateFailure("import_failed", f"{place}this is no Python: {text}") from None
+        why = getattr(error, "msg", None) or str(error)
+        raise CandidateFailure("import_failed", f"{place}this is no Python: {why}") from None
 
 
 def load_candidate(path, source, folder, request_compile, names=None, changes=None,
@@ -129,8 +129,7 @@ def load_candidate(path, source, folder, request_compile, names=None, changes=No
     constants that `changes` knows follow the sizes that run, see problem_names. By KernelBench's
     rules ModelNew may be anything that can be called.
     """
-    data = _write(path, source, folder)
-    code = _compiled(data, changes)
+    code = _compiled(_write(path, source, folder), changes)
     module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))
     module = types.ModuleType(_MODULE_NAME)
     module.__dict__.update(names or {})

@@ -146,7 +146,6 @@ TEST_F(Discovery, ThePathWinsOverTheFilesOwnWord) {
     EXPECT_EQ(each.reject_cause, each.sample < 2 ? "" : "other_problem") << each.id;
   EXPECT_THAT(result_.candidates[3].reject_message,
               AllOf(HasSubstr("level1/19_ReLU"), HasSubstr("`none_of_yours`")));
-  EXPECT_THAT(result_.candidates[3].source, IsEmpty());
 }
 
 TEST_F(Discovery, ALineTakesNoSampleOfAnother) {
@@ -397,6 +396,38 @@ TEST(Classify, EncodingsAreNamed) {
   EXPECT_EQ(marked.kind, CandidateKind::kKernel);
 }
 
+TEST(Classify, WhatPythonWouldReadInAnotherEncodingIsRefused) {
+  const auto cause = [](const std::string& source, std::string_view name = "a.py") {
+    Candidate candidate;
+    candidate.source = source;
+    classify(candidate, name);
+    return candidate.reject_cause;
+  };
+  const std::string module(kModule);
+  for (const char* honest :
+       {"# -*- coding: utf-8 -*-\n", "# vim: set fileencoding=UTF8 :\n", "#!x\n# coding=latin-1\n",
+        "# coding: cp1252\n", "# coding:\n", "import os\n# coding: utf-7\n",
+        "# a\n# b\n# coding: utf-7\n", "x = '# coding: utf-7'\n", "# utf-7 coding\n"})
+    EXPECT_EQ(cause(honest + module), "") << honest;
+  for (const char* bad :
+       {"# coding: utf-7\n", "\f #coding=utf_7\n", "#!x\n# -*- coding: rot13 -*-\n",
+        "\n# coding: utf-16\n", "# coding: shift_jis\n", "# x\r# coding: utf-7\r",
+        "\xef\xbb\xbf# coding: utf-7\n", "# coding: no-such-one\n",
+        "# coding: latin-1\n# \xc3\xa9\n"})
+    EXPECT_EQ(cause(bad + module), "other_encoding") << bad;
+  EXPECT_EQ(cause("# coding: utf-7\n" + std::string(kKernel), "a.cu"), "")
+      << "C++ knows no such line";
+  EXPECT_EQ(cause("```\n# coding: utf-7\n" + module + "```\n", "a.md"), "other_encoding")
+      << "its line 2, as the fence is an empty line";
+}
+
+TEST(Classify, ALineEndsWhereAPageShowsIt) {
+  Candidate candidate;
+  candidate.source = "# note\rclass ModelNew: pass\r\n# end\r";
+  classify(candidate, "a.py");
+  EXPECT_EQ(candidate.source, "# note\nclass ModelNew: pass\r\n# end\n");
+}
+
 TEST(Classify, ATextOfWhichNothingIsKnown) {
   const auto classified = [](const std::string& source) {
     Candidate candidate;
@@ -409,6 +440,9 @@ TEST(Classify, ATextOfWhichNothingIsKnown) {
   EXPECT_EQ(classified(std::string(kModule)).block, std::nullopt);
   EXPECT_EQ(classified(std::string(kKernel)).source, kKernel);
   EXPECT_EQ(classified("int main();").kind, CandidateKind::kExtension);
+  const std::string page = fmt::format("'''\n<!-- of a page\n'''\n{}", kModule);
+  EXPECT_EQ(classified(page).kind, CandidateKind::kModule);
+  EXPECT_EQ(classified(page).source, page) << "a string of a module is no rendered page";
   const Candidate answer = classified(fmt::format("So:\n```\n{}```\n", kModule));
   EXPECT_EQ(answer.kind, CandidateKind::kModule);
   EXPECT_EQ(answer.source, fmt::format("\n\n{}", kModule));

@@ -100,6 +100,40 @@ TEST(Response, ThinkingNeverCounts) {
   EXPECT_EQ(counted(real + "Where `<think>` is named, nothing begins.\n"), code(kModule, "real"));
 }
 
+TEST(Response, WhatAPageDoesNotShowDoesNotCount) {
+  const std::string good = fenced(kModule, "shown"), bad = fenced(kModule, "hidden");
+  for (const std::string& hidden : std::vector<std::string>{
+           "<!--\n" + bad + "-->\n", "<!-- x\n\n" + bad + "\nx -->\n", "- <!--\n" + bad + "  -->\n",
+           "  <!DOCTYPE\n" + bad + ">\n", "<?x\n" + bad + "?>\n", "<![CDATA[\n" + bad + "]]>\n",
+           "<script>\n" + bad + "</script>\n", "<STYLE type='x'>\n" + bad + "</style>\n",
+           "<!-- a --> <b>\n<!--\n" + bad + "-->\n"}) {
+    EXPECT_EQ(counted(good + hidden), code(kModule, "shown")) << hidden;
+    EXPECT_EQ(counted(hidden + good), code(kModule, "shown")) << hidden;
+    EXPECT_EQ(counted(hidden), "no_code_block") << hidden;
+  }
+  for (const std::string& to_the_end : std::vector<std::string>{
+           "<div hidden>\n\n" + bad + "\n</div>\n", "<div style=\"display: none\">\n\n" + bad,
+           "<template>\n\n```\n</template>\n```\n" + bad, "<div> <!--\n\n```\n-->\n```\n" + bad,
+           "<!-- a\n--> <!--\n\n```\n-->\n```\n" + bad, "<!--\n" + bad}) {
+    EXPECT_EQ(counted(good + to_the_end), code(kModule, "shown")) << to_the_end;
+    EXPECT_EQ(counted(to_the_end), "no_code_block") << to_the_end;
+  }
+  for (const std::string& shown : std::vector<std::string>{
+           "<!-- a note -->\n", "<!--\na note\n-->\n", "a <!-- b\n",
+           "<details>\n<summary>x</summary>\n\n",
+           "<div class=\"is hidden\" aria-hidden=\"true\">\n", "<img hidden>\n",
+           "<b hidden-by=\"x\">\n", "- <answer>\n", "5 <!6\n", "<-- so:\n"})
+    EXPECT_EQ(counted(shown + good), code(kModule, "shown")) << shown;
+  EXPECT_EQ(counted(fenced("<!--\n" + kModule + "-->\n", "a")),
+            "<!--\n" + code(kModule, "a") + "-->\n")
+      << "code is shown whatever it holds";
+}
+
+TEST(Response, WithoutFencesAPageShowsAllOfTheCode) {
+  EXPECT_EQ(counted("/*\n<!--\n*/\n" + code(kKernel, "a") + "/*\n-->\n*/\n"), "no_code_block");
+  EXPECT_EQ(counted("/*\n<!--\n-->\n*/\n" + code(kKernel, "a")), "hidden_code");
+}
+
 TEST(Response, FencesOfAllForms) {
   const std::string module = code(kModule, "a");
   EXPECT_EQ(counted(fenced(kModule, "a", "python", "````")), module);
