@@ -139,7 +139,7 @@ struct Report {
   /// Records of the roster, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed
-  /// Records: problem failures, unsupported on the CPU, of problems that are `unearned`.
+  /// Records: problem failures, and of problems that are `unearned`.
   std::vector<std::size_t> exclusions;
   std::vector<Exclusion> excluded;  ///< the same by problem
   std::vector<Unjudged> unjudged;   ///< planned samples without a record

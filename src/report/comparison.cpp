@@ -86,7 +86,7 @@ std::string incomparable(const Record& a, const Record& b) {
   if (a.problem_hash != b.problem_hash) return "two versions of the problem";
   for (const Record* record : {&a, &b})
     if (!outcomes()[static_cast<std::size_t>(record->outcome)].of_candidate ||
-        report::is_exclusion(*record, record->device == "cpu"))
+        report::is_exclusion(*record))
       return "no verdict on the candidate in one of the runs";
   return {};
 }

@@ -77,7 +77,7 @@ std::vector<Exclusion> exclusions_by_problem(const Report& report) {
     const Record& record = report.run.records[index];
     Exclusion exclusion;
     exclusion.problem = record.problem;
-    exclusion.degenerate = !is_exclusion(record, report.on_cpu);
+    exclusion.degenerate = !is_exclusion(record);
     if (exclusion.degenerate) {
       exclusion.message = degenerate_message(*passing_answers(report, record));
     } else {

@@ -15,6 +15,7 @@
 #include "setting.hpp"
 #include "standings.hpp"
 #include "text.hpp"
+#include "unsupported.hpp"
 
 namespace kbench::report {
 namespace {
@@ -232,6 +233,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"problems", problems(report)},
       {"sizes", sizes(report)},
       {"excluded", exclusions_text(report)},
+      {"unsupported", unsupported_text(report)},
       {"degenerate", degenerate_included_text(report)},
       {"judge", judges(report)},
       {"precision", precision(report)},

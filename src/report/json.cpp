@@ -9,6 +9,7 @@
 #include "kbench/run_details.hpp"
 #include "standings.hpp"
 #include "text.hpp"
+#include "unsupported.hpp"
 
 namespace kbench::report {
 namespace {
@@ -20,7 +21,7 @@ json estimate_json(const Estimate& estimate) {
   return result;
 }
 
-json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
+json summary_json(const Report& report, const SummaryRow& row, const std::vector<Metric>& of) {
   json metrics = json::object();
   for (std::size_t i = 0; i < of.size(); ++i)
     metrics[of[i].name()] = estimate_json(row.estimates[i]);
@@ -34,6 +35,7 @@ json summary_json(const SummaryRow& row, const std::vector<Metric>& of) {
           {"rank", row.rank == 0 ? json() : json(row.rank)},
           {"problems", row.problems},
           {"samples", row.samples},
+          {"judged", row.slice.empty() ? json(judged_samples(report, row)) : json()},
           {"correct", row.correct},
           {"timed", row.timed},
           {"metrics", std::move(metrics)}};
@@ -240,9 +242,10 @@ void write_json(const Report& report, std::ostream& out) {
   std::unordered_map<std::size_t, std::size_t> places;
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());
   write_rows(out, "summary", report.summary,
-             [&](const SummaryRow& row) { return summary_json(row, report.metrics); });
-  write_rows(out, "slices", report.slices,
-             [&](const SummaryRow& row) { return summary_json(row, report.slice_metrics); });
+             [&](const SummaryRow& row) { return summary_json(report, row, report.metrics); });
+  write_rows(out, "slices", report.slices, [&](const SummaryRow& row) {
+    return summary_json(report, row, report.slice_metrics);
+  });
   write_rows(out, "baselines", report.over, over_json);
   write_rows(out, "pairs", report.pairs, pair_json);
   if (report.audited) write_rows(out, "degenerate", report.degenerate, degenerate_json);

@@ -105,7 +105,7 @@ class Junit {
 
   Kind kind_of(const Record* record) const {
     if (record == nullptr || record->outcome == Outcome::kHarnessFault) return Kind::kFaulty;
-    if (is_exclusion(*record, report_.on_cpu)) return Kind::kSkipped;
+    if (is_exclusion(*record)) return Kind::kSkipped;
     return record->outcome == Outcome::kCorrect ? Kind::kPassed : Kind::kFailed;
   }
 

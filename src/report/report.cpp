@@ -79,7 +79,7 @@ std::vector<FailureGroup> failure_groups(const Report& report) {
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     if (record.outcome == Outcome::kCorrect || record.outcome == Outcome::kHarnessFault ||
-        report::is_exclusion(record, report.on_cpu)) {
+        report::is_exclusion(record)) {
       continue;
     }
     const auto [place, inserted] =

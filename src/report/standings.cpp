@@ -220,10 +220,9 @@ std::vector<StandingGroup> standing_groups(const RunFile& run) {
   return groups;
 }
 
-bool is_exclusion(const Record& record, bool on_cpu) {
+bool is_exclusion(const Record& record) {
   // KernelBench counts a problem that fails as wrong for everybody.
-  return (record.outcome == Outcome::kProblemFailure && record.judge != kCompatJudge) ||
-         (on_cpu && record.outcome == Outcome::kUnsupported);
+  return record.outcome == Outcome::kProblemFailure && record.judge != kCompatJudge;
 }
 
 const std::vector<std::string>* passing_answers(const Report& report, const Record& record) {
@@ -233,7 +232,7 @@ const std::vector<std::string>* passing_answers(const Report& report, const Reco
 }
 
 bool is_left_out(const Report& report, const Record& record) {
-  return is_exclusion(record, report.on_cpu) ||
+  return is_exclusion(record) ||
          (!report.options.include_degenerate && passing_answers(report, record) != nullptr);
 }
 

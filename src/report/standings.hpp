@@ -29,8 +29,9 @@ struct StandingGroup {
 /// last counts.
 std::vector<StandingGroup> standing_groups(const RunFile& run);
 
-/// Whether the sample is left out of all denominators: not its candidate's fault.
-bool is_exclusion(const Record& record, bool on_cpu);
+/// Whether the sample is left out of all denominators: kbench ruled it out before any code of its
+/// candidate ran. What is `unsupported` counts, since the candidate decides what it asks for.
+bool is_exclusion(const Record& record);
 
 /// The trivial answers that pass the whole check of the record's problem, as any record of it says;
 /// null if there are none, or if none of its records knows.

@@ -118,8 +118,10 @@ TEST(Gates, OnSpeedWithoutAGpuAndNonsenseAreUsageErrors) {
               ThrowsMessage<UsageError>(HasSubstr("needs the times of a GPU")));
   EXPECT_THAT([&] { unmet(report, "level1.geomean@ci=0.5"); },
               ThrowsMessage<UsageError>(HasSubstr("level1.geomean@ci needs the times of a GPU")));
-  EXPECT_THAT(unmet(report, "fast_0=0.5"), IsEmpty());
-  EXPECT_THAT(unmet(report, "correct=0.5"), IsEmpty()) << "what is excluded does not count";
+  EXPECT_THAT(unmet(report, "fast_0=0.33"), IsEmpty());
+  EXPECT_THAT(unmet(report, "correct=0.33"), IsEmpty());
+  EXPECT_THAT(unmet(report, "correct=0.5"), ElementsAre(HasSubstr("alpha: correct is 0.3333")))
+      << "what is unsupported counts";
   for (const char* gate : {"fast_1", "fast_1=", "fast_1=x", "fast_1=nan", "speed=1", "",
                            "level.fast_1=1", "level1fast_1=1", "level1.=1", "@ci=1",
                            "level-1.fast_1=1", "fast_1=30", "correct@ci=1.01"}) {

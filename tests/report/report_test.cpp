@@ -174,8 +174,10 @@ TEST(Report, OnTheCpuCorrectnessLeadsAndSpeedsHaveNoValue) {
       EXPECT_EQ(report.summary[0].estimates[i].why_none, "no GPU");
     }
   }
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 0.5) << "unsupported is excluded";
-  EXPECT_THAT(report.facts, Contains(Pair("excluded", HasSubstr("level2/3_MatmulGelu"))));
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0 / 3) << "unsupported counts as wrong";
+  EXPECT_THAT(report.exclusions, IsEmpty());
+  EXPECT_THAT(report.facts, Contains(Pair("excluded", "nothing")));
+  EXPECT_THAT(report.facts, Contains(Pair("unsupported", HasSubstr("alpha 1/3 and 1/2"))));
 }
 
 TEST(Report, UnsupportedOnAGpuCountsAgainstTheCandidate) {
