@@ -21,8 +21,8 @@ struct CompileRequest {
   std::vector<std::string> flags;             ///< from the plan's allow-list
   std::vector<std::string> name_expressions;  ///< kernels to instantiate; "&name" for a variable
   bool find_parameters = true;                ///< KernelEntry::parameters are wanted
-  std::string arch;                           ///< "sm_90a": cubin; "compute_90a": PTX for the CPU
-  std::string language = "cuda";              ///< a row of the table in src/compile/languages.hpp
+  std::string arch;               ///< "sm_90a": cubin; "compute_90a": PTX that ptxas takes
+  std::string language = "cuda";  ///< a row of the table in src/compile/languages.hpp
 };
 
 /// What the compiler made of a source.

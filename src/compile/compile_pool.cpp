@@ -32,7 +32,7 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 constexpr std::chrono::seconds kVersionLimit{60};  // a slow disk, and 100 MB of library
 constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "compile-3";
+constexpr std::string_view kFormat = "compile-4";
 
 std::string join_times(const fs::path& path) {
   std::error_code ignored;

@@ -130,7 +130,7 @@ std::string without_probes(const std::string& ptx) {
 bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
   CompileRequest empty;
   empty.arch = arch;
-  return Program(nvrtc, empty).compile({"-arch=" + arch}) == 0;
+  return Program(nvrtc, empty).compile({"-arch=" + real_arch(arch)}) == 0;
 }
 
 /// Throws kbench::Error where it is not the source that NVRTC refuses. What the log says may be the
@@ -145,9 +145,15 @@ CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const Compil
   return {diagnosis.cause, diagnosis.message, log, 0, false, 0};
 }
 
+/// The architecture of cubins for one of PTX.
+std::string real_arch(const std::string& arch) {
+  return arch.starts_with(kVirtual) ? "sm_" + arch.substr(kVirtual.size()) : arch;
+}
+
 std::vector<std::string> options_of(const CompilerJob& job) {
+  // A cubin is made where only PTX is wanted, too: what ptxas refuses would compile for no GPU.
   // 47: a macro defined anew. Candidates and CUDA's headers bring their own M_PI or INT_MAX.
-  std::vector<std::string> options = {"-arch=" + job.request.arch, "-lineinfo",
+  std::vector<std::string> options = {"-arch=" + real_arch(job.request.arch), "-lineinfo",
                                       "-diag-suppress=47"};
   for (const auto& include : job.includes) options.push_back("-I" + include.string());
   options.insert(options.end(), job.request.flags.begin(), job.request.flags.end());

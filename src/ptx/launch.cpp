@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "kbench/ptx_lazy.hpp"
 #include "ptx/block.hpp"
 #include "ptx/counters.hpp"
 #include "ptx/heap.hpp"
@@ -64,14 +65,14 @@ std::span<std::byte> Module::variable(std::string_view name) {
   return {};
 }
 
-std::variant<Module, Unsupported> load(std::string_view ptx) {
+namespace {
+
+std::variant<std::unique_ptr<Program>, Unsupported> built(std::string_view ptx, Refuse refuse) {
   ModuleText text;
   try {
     text = parse(ptx);
     if (text.rejected) throw Rejected(*text.rejected);
-    Module module;
-    module.impl->program = build(text);
-    return module;
+    return build(text, refuse);
   } catch (const Rejected& rejected) {
     Unsupported unsupported{rejected.instruction,
                             rejected.message,
@@ -82,6 +83,24 @@ std::variant<Module, Unsupported> load(std::string_view ptx) {
     if (file < text.files.size()) unsupported.file = text.files[file];
     return unsupported;
   }
+}
+
+}  // namespace
+
+std::variant<Module, Unsupported> load(std::string_view ptx) {
+  auto made = built(ptx, Refuse::kSeen);
+  if (auto* unsupported = std::get_if<Unsupported>(&made)) return std::move(*unsupported);
+  Module module;
+  module.impl->program = std::get<std::unique_ptr<Program>>(std::move(made));
+  return module;
+}
+
+std::variant<Module, Unsupported> load_lazily(std::string_view ptx) {
+  auto made = built(ptx, Refuse::kReached);
+  if (auto* unsupported = std::get_if<Unsupported>(&made)) return std::move(*unsupported);
+  auto module = load(".version 8.0\n.target sm_90\n.address_size 64\n");
+  std::get<Module>(module).impl->program = std::get<std::unique_ptr<Program>>(std::move(made));
+  return module;
 }
 
 namespace {

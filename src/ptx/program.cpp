@@ -9,6 +9,7 @@
 
 #include "ptx/decode.hpp"
 #include "ptx/heap.hpp"
+#include "ptx/refused.hpp"
 #include "ptx/register_names.hpp"
 
 namespace kbench::ptx {
@@ -27,8 +28,11 @@ std::uint32_t align_up(std::uint64_t x, std::uint64_t alignment) {
 
 class Builder {
  public:
-  explicit Builder(const ModuleText& text)
-      : text_(text), layout_(lay_out_shared(text)), program_(std::make_unique<Program>()) {}
+  Builder(const ModuleText& text, Refuse refuse)
+      : text_(text),
+        refuse_(refuse),
+        layout_(lay_out_shared(text)),
+        program_(std::make_unique<Program>()) {}
 
   std::unique_ptr<Program> run() {
     program_->files = text_.files;
@@ -233,14 +237,18 @@ class Builder {
     std::vector<const BranchTargets*> tables;
     const auto add = [&](const Statement& statement) {
       Decode decoder(state, statement);
+      made.positions.push_back(statement.position);
+      made.texts.push_back(statement.text());
       try {
         made.code.push_back(decoder.run());
       } catch (Rejected& rejected) {
         if (rejected.position.ptx_line == 0) rejected.position = statement.position;
-        throw;
+        if (refuse_ == Refuse::kSeen) throw;
+        made.code.push_back(refused_instruction(state, statement, rejected));
+        targets.emplace_back();
+        tables.push_back(nullptr);
+        return;
       }
-      made.positions.push_back(statement.position);
-      made.texts.push_back(statement.text());
       targets.push_back(decoder.target);
       tables.push_back(decoder.table);
     };
@@ -334,6 +342,7 @@ class Builder {
   }
 
   const ModuleText& text_;
+  Refuse refuse_;
   SharedLayout layout_;
   std::unique_ptr<Program> program_;
   Names names_;
@@ -346,6 +355,8 @@ class Builder {
 
 }  // namespace
 
-std::unique_ptr<Program> build(const ModuleText& text) { return Builder(text).run(); }
+std::unique_ptr<Program> build(const ModuleText& text, Refuse refuse) {
+  return Builder(text, refuse).run();
+}
 
 }  // namespace kbench::ptx

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "ptx/machine.hpp"
 
 namespace kbench::ptx {
 
-/// Decodes a parsed module. Throws Rejected where it cannot be run.
-std::unique_ptr<Program> build(const ModuleText& text);
+/// When an instruction that cannot be run is refused.
+enum class Refuse : std::uint8_t { kSeen, kReached };
+
+/// Decodes a parsed module. Throws Rejected where it cannot be run; with Refuse::kReached not for
+/// an instruction.
+std::unique_ptr<Program> build(const ModuleText& text, Refuse refuse = Refuse::kSeen);
 
 /// Places of variables in shared memory; they overlap only where no kernel uses both.
 struct SharedLayout {

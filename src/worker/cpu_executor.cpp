@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "kbench/error.hpp"
+#include "kbench/ptx_lazy.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -81,7 +82,7 @@ LaunchReport report_of(ptx::Result& result) {
 }
 
 ptx::Module load_ptx(std::string_view image) {
-  auto loaded = ptx::load(image);
+  auto loaded = ptx::load_lazily(image);
   if (auto* unsupported = std::get_if<ptx::Unsupported>(&loaded))
     throw CandidateFailure{Outcome::kUnsupported, "unsupported_instruction", unsupported->message};
   return std::get<ptx::Module>(std::move(loaded));

@@ -11,14 +11,16 @@ import types
 
 import torch
 
-from kbench_worker.module_refusals import Unsupported, refusal
+from kbench_worker.module_refusals import Unsupported, is_own_caller, refusal
 
 
 def refusing(feature):
-    """A function that only raises Unsupported."""
+    """A function that only raises Unsupported; of a candidate's own making, an exception like any
+    other."""
+    is_own = is_own_caller(1)
 
     def refuse(*args, **kwargs):
-        raise refusal(Unsupported(feature))
+        raise refusal(Unsupported(feature)) if is_own else Unsupported(feature)
 
     refuse.__name__ = feature.rpartition(".")[2]
     return refuse

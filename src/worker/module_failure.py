@@ -10,8 +10,8 @@ import torch
 from kbench_worker import module_cpu
 from kbench_worker.model_setup import printable, short
 from kbench_worker.module_extension import BuildError
-from kbench_worker.module_refusals import (Unsupported, is_refusal, operator_without_kernel,
-                                           refusal)
+from kbench_worker.module_refusals import (Unsupported, is_own_caller, is_refusal,
+                                           operator_without_kernel, refusal)
 
 
 _NO_SHARED_MEMORY = re.compile(r"unable to open shared memory object <[^>]*>.*Permission denied")
@@ -140,4 +140,6 @@ def failure_from(error, cause):
     if isinstance(error, CandidateFailure) and _may_say(error):
         return error
     cause, message = _special_cause(error) or (cause, short(_told(error)))
-    return refusal(CandidateFailure(cause, _place(error) + message, log_of(error)))
+    failure = CandidateFailure(cause, _place(error) + message, log_of(error))
+    # A candidate that calls this may name any cause.
+    return refusal(failure) if is_own_caller(1) else failure

@@ -24,6 +24,7 @@ from kbench_worker.model_setup import build, host_tensors, move_host_tensors
 from kbench_worker.module_extension import ScoutStop
 from kbench_worker.module_failure import (CandidateFailure, Source, failure_from, log_of,
                                           speaks_of_host)
+from kbench_worker.module_refusals import seal
 
 _MODULE_NAME = "kbench_candidate"
 # As it is before a candidate can put anything in its place, by which it would know what comes next.
@@ -82,6 +83,7 @@ def prepare(on_cpu, known=()):
     import_ahead()
     if on_cpu:
         module_cpu.enter(known)
+    seal()
 
 
 def _file_name(path):
@@ -101,12 +103,13 @@ def _write(path, source, folder):
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
     with open(Source.file, "wb") as file:
         file.write(data)
-    # What a "# coding:" line says does not count: people read the source as UTF-8.
-    return data.decode("utf-8", "replace")
+    return data
 
 
-def _compiled(text, changes):
+def _compiled(data, changes):
     try:
+        # What a "# coding:" line says does not count: people read the source as UTF-8.
+        text = data.decode("utf-8")
         if changes:
             # A syntax tree may be too deep to pass between Python and its compiler.
             with contextlib.suppress(RecursionError):

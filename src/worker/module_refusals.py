@@ -5,21 +5,25 @@
 must not mean it, whatever its type and text. Believed are kbench's refusals, by the very objects
 that `refusal` made known, and torch's and Triton's errors that come from there and are true.
 
+Only kbench's own code can make one known once `seal` was called, and no other code can name a
+feature then: an exception of a candidate that calls these functions itself is like any other.
+
 What remains: a candidate may ask for something that is refused (torch.cuda.CUDAGraph()) in order to
 be refused, which is no lie, and its code alone does not differ from one that needs the thing.
 Its own C++ code may raise torch's words of an operator that the CPU does lack, instead of calling it.
-Python keeps nothing from code in the same process, so one that looks this module up can make its
-own exception known, too, as it can replace any function here.
+Python keeps nothing from code in the same process, which can replace any function here and send
+messages itself. So reports count what is `unsupported` as wrong.
 """
 
 import dis
 import os
 import re
+import sys
+import types
 import weakref
 
 import torch
 
-_known = weakref.WeakSet()  # exceptions in a strong set would keep their frames' tensors
 # As they are before any candidate runs.
 _has_any_kernel = torch._C._dispatch_has_computed_kernel_for_dispatch_key
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
@@ -36,15 +40,60 @@ class Unsupported(RuntimeError):
         self.feature = feature
 
 
-def refusal(error):
-    """The error, believed from now on."""
-    _known.add(error)
-    return error
+def _code_of(value, found):
+    """Adds the code of a function or a class, and all code within it, to {id: code}."""
+    if isinstance(value, types.CodeType):
+        if id(value) not in found:
+            found[id(value)] = value
+            for constant in value.co_consts:
+                _code_of(constant, found)
+    elif isinstance(value, types.FunctionType):
+        _code_of(value.__code__, found)
+        if hasattr(value, "__wrapped__"):
+            _code_of(value.__wrapped__, found)
+    elif isinstance(value, (classmethod, staticmethod)):
+        _code_of(value.__func__, found)
+    elif isinstance(value, type) and value.__module__.startswith("kbench_worker"):
+        for member in vars(value).values():
+            _code_of(member, found)
+    elif hasattr(value, "__wrapped__") and callable(value):  # behind functools.lru_cache
+        _code_of(value.__wrapped__, found)
 
 
-def is_refusal(error):
-    """By identity: equality is a matter of the candidate's classes."""
-    return any(known is error for known in _known)
+def _registry():
+    # Exceptions in a strong set would keep their frames' tensors.
+    known = weakref.WeakSet()
+    own = {}  # code objects by id: equal code of a candidate is another object
+
+    def seal():
+        """From the first call on only kbench's code that is there then is believed."""
+        if own:
+            return
+        found = {}
+        for name, module in list(sys.modules.items()):
+            if name.startswith("kbench_worker.") and isinstance(module, types.ModuleType):
+                for value in list(vars(module).values()):
+                    _code_of(value, found)
+        own.update(found)
+
+    def is_own_caller(depth):
+        """Whether kbench's code called the function that asks, `depth` frames above it."""
+        return not own or id(sys._getframe(depth + 1).f_code) in own
+
+    def refusal(error):
+        """The error, believed from now on, if kbench itself asks for it."""
+        if is_own_caller(1):
+            known.add(error)
+        return error
+
+    def is_refusal(error):
+        """By identity: equality is a matter of the candidate's classes."""
+        return any(one is error for one in known)
+
+    return seal, is_own_caller, refusal, is_refusal
+
+
+seal, is_own_caller, refusal, is_refusal = _registry()
 
 
 def _innermost(error):

@@ -231,20 +231,23 @@ TEST_F(CompileTest, TakesFunctionsWithoutDeviceAsDeviceCode) {
 }
 
 TEST_F(CompileTest, TellsWhatPtxasRefuses) {
-  const CompileError shared =
-      must_fail(request("__global__ void k(float* x) {\n"
-                        "  __shared__ float s[100000];\n  s[threadIdx.x] = x[threadIdx.x];\n"
-                        "  __syncthreads();\n  x[threadIdx.x] = s[threadIdx.x ^ 1];\n}\n",
-                        {"k"}, "sm_90a"));
-  EXPECT_EQ(shared.cause, "too_much_shared_memory");
-  EXPECT_THAT(shared.message, HasSubstr("too much shared data"));
-  const CompileError instruction =
-      must_fail(request("__global__ void k() { asm volatile(\"foo.bar;\"); }", {"k"}, "sm_90a"));
-  EXPECT_EQ(instruction.cause, "ptxas_error");
-  const CompileError undefined = must_fail(
-      request("__device__ float f(float);\n__global__ void k(float* x) { x[0] = f(x[0]); }", {"k"},
-              "sm_90a"));
-  EXPECT_EQ(undefined.cause, "undefined_function");
+  // Of PTX for the CPU as well: what compiles for no GPU is no candidate there either.
+  for (const char* arch : {"sm_90a", "compute_90a"}) {
+    const CompileError shared =
+        must_fail(request("__global__ void k(float* x) {\n"
+                          "  __shared__ float s[100000];\n  s[threadIdx.x] = x[threadIdx.x];\n"
+                          "  __syncthreads();\n  x[threadIdx.x] = s[threadIdx.x ^ 1];\n}\n",
+                          {"k"}, arch));
+    EXPECT_EQ(shared.cause, "too_much_shared_memory");
+    EXPECT_THAT(shared.message, HasSubstr("too much shared data"));
+    const CompileError instruction = must_fail(request(
+        "__global__ void k(int n) { if (n < 0) asm volatile(\"foo.bar;\"); }", {"k"}, arch));
+    EXPECT_EQ(instruction.cause, "ptxas_error");
+    const CompileError undefined = must_fail(
+        request("__device__ float f(float);\n__global__ void k(float* x) { x[0] = f(x[0]); }",
+                {"k"}, arch));
+    EXPECT_EQ(undefined.cause, "undefined_function");
+  }
 }
 
 TEST_F(CompileTest, KeepsWarningsOfAnArtifact) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "kbench/error.hpp"
+#include "kbench/ptx_lazy.hpp"
 #include "ptx/decode.hpp"
 #include "ptx/nvrtc_helper.hpp"
 
@@ -44,6 +45,38 @@ TEST(Load, refuses_forms_that_no_row_asked_for) {
   refused("ld.global.cluster.u32 %r1, [%rd1];");
   refused("bra nowhere;");
   refused("call nothing;");
+}
+
+/// The fault of one warp that runs the kernel, loaded lazily.
+std::optional<Fault> fault_of(const std::string& body) {
+  auto loaded = load_lazily(kernel(body));
+  auto* module = std::get_if<Module>(&loaded);
+  if (module == nullptr) {
+    ADD_FAILURE() << body << " was refused: " << std::get<Unsupported>(loaded).message;
+    return std::nullopt;
+  }
+  std::uint64_t parameter = 0;
+  const Launch launch = launch_of("k", 1, 32, arguments(&parameter));
+  return kbench::ptx::launch(*module, {}, launch, {}).fault;
+}
+
+TEST(Load, refuses_lazily_what_is_reached) {
+  for (const char* reached :
+       {"tcgen05.fence::before_thread_sync;", "please.leave.me.out.f32 %rd1;",
+        "add.u32 %r1, %r2, %nothing;", "bra nowhere;", "call nothing;",
+        "setp.eq.u32 %p1, %r1, %r1; @%p1 made.up.f32 %r1;",
+        "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 7; @!%p1 made.up.f32 %r1;"}) {
+    const auto fault = fault_of(reached);
+    ASSERT_TRUE(fault) << reached;
+    EXPECT_EQ(fault->kind, FaultKind::kUnsupported) << reached;
+    EXPECT_THAT(fault->message, HasSubstr("reaches ")) << reached;
+    EXPECT_THAT(fault->message, HasSubstr("a.cu:42")) << reached;
+  }
+  for (const char* not_reached :
+       {"ret; tcgen05.fence::before_thread_sync;", "bra past; made.up.f32 %r1; past:",
+        "mov.u32 %r1, 1; setp.ne.u32 %p1, %r1, 1; @%p1 made.up.f32 %r1;",
+        "mov.u32 %r1, 1; setp.eq.u32 %p1, %r1, 1; @!%p1 call nothing;"})
+    EXPECT_FALSE(fault_of(not_reached)) << not_reached;
 }
 
 TEST(Load, says_when_a_text_is_no_ptx) {

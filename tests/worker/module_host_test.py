@@ -51,8 +51,12 @@ class Import(CandidateCase):
         failure = self.failure(self.load, b"x = '\xff\xfe'\n")
         self.assertEqual(failure.cause, "import_failed")
         self.assertIn("utf-8", str(failure))
-        module = self.load(b"# coding: latin-1\nx = '\xe9'\nclass ModelNew: pass\n")
-        self.assertEqual(module.x, "\u00e9")
+        failure = self.failure(self.load, b"# coding: latin-1\nx = '\xe9'\nclass ModelNew: pass\n")
+        self.assertEqual(failure.cause, "import_failed")
+
+    def test_a_declared_encoding_does_not_count(self):
+        module = self.load(b"# coding: utf-7\nx = '+AGE-'\nclass ModelNew: pass\n")
+        self.assertEqual(module.x, "+AGE-")
 
     def test_exits(self):
         for statement in ("import sys; sys.exit(0)", "raise SystemExit('done')", "exit(3)"):

@@ -62,6 +62,19 @@ class Refusals(CandidateCase):
             self.assertEqual(self.cause(f"from kbench_worker.{module} import {name}",
                                         f"raise {expression}"), "forward_raised", expression)
 
+    def test_kbenchs_functions_believe_kbench_alone(self):
+        for lines in (
+                ("from kbench_worker.module_refusals import Unsupported, refusal",
+                 "raise refusal(Unsupported('a feature of sm_100'))"),
+                ("from kbench_worker.module_refusals import Unsupported, refusal, seal",
+                 "import sys, types", "mine = types.ModuleType('kbench_worker.mine')",
+                 "def say(): raise refusal(Unsupported('x'))",
+                 "mine.say, sys.modules['kbench_worker.mine'] = say, mine", "seal()", "say()"),
+                ("from kbench_worker.module_cpu_cuda import refusing", "refusing('a feature')()"),
+                ("from kbench_worker.module_failure import failure_from",
+                 "raise failure_from(RuntimeError('x'), 'unsupported')")):
+            self.assertEqual(self.cause(*lines), "forward_raised", lines)
+
     def test_a_refusal_that_is_passed_on(self):
         for lines in (("try:", "    torch.cuda.CUDAGraph()", "except RuntimeError:", "    raise"),
                       ("try:", "    torch.cuda.CUDAGraph()", "except RuntimeError as error:",
