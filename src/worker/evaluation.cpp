@@ -29,10 +29,21 @@ constexpr double kFirstCallLimit_s = 30;  // of a module
 constexpr double kMapLimit_s = 60;
 /// What an executor gets to say where a call was that took too long.
 constexpr double kSayWhere_s = 1;
+constexpr std::chrono::seconds kEndLimit{10};  // of a process that has said why it ends
 
 CandidateFailure claimed_failure(std::string_view body) {
   auto claim = protocol::claimed_failure(body);
   return {claim.outcome, std::move(claim.cause), std::move(claim.message)};
+}
+
+/// What a process says of its end is its last message. A module that has written one itself goes on
+/// behind it, and says more or stays.
+void expect_end(protocol::Channel& channel) {
+  protocol::Message more;
+  if (channel.receive(more, protocol::Clock::now() + kEndLimit) == protocol::ReceiveStatus::kClosed)
+    return;
+  throw CandidateFailure{Outcome::kCrash, "protocol",
+                         "the candidate's process said that it cannot run here, and went on"};
 }
 
 }  // namespace
@@ -177,7 +188,10 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
   if (message.type == MessageType::kFailed) {
     if (message.body.size() > sizeof(protocol::FailedBody))
       take_findings(std::string_view(message.body).substr(sizeof(protocol::FailedBody)));
-    throw claimed_failure(message.body);
+    const CandidateFailure claim = claimed_failure(message.body);
+    if (request_.kind != CandidateKind::kKernel && claim.outcome == Outcome::kUnsupported)
+      expect_end(channel_);
+    throw claim;
   }
   if (message.type != type)
     throw CandidateFailure{Outcome::kCrash, "protocol",
