@@ -8,6 +8,7 @@
 #include "html_data.hpp"
 #include "page_parts.hpp"
 #include "tables.hpp"
+#include "workflow_commands.hpp"
 
 namespace kbench::report {
 namespace {
@@ -35,9 +36,9 @@ void write_html(const Report& report, std::ostream& out) {
     } else if (line == "@SCRIPT@") {
       out << page_script();
     } else if (line == "@DATA@") {
-      out << page_data(report, details.notes) << "\n";
+      out << json_without_commands(page_data(report, details.notes)) << "\n";
     } else if (line == "@DETAILS@") {
-      out << details.lines;
+      out << json_without_commands(details.lines);
     } else {
       out << line << '\n';
     }
