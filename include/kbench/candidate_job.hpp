@@ -23,9 +23,12 @@ struct ModuleJob {
   /// job.
   std::map<std::string, std::string> files;
   std::string entry;  ///< of an extension: the function to call; empty: as its bindings say
-  /// The problem, whose init arguments the candidate's constructor gets.
+  /// The problem. Part of the packed job only by KernelBench's rules, where the candidate's file
+  /// finds what the problem's defines; else its process gets `problem_values` alone.
   std::string problem_path, problem_source;
   Sizes sizes;
+  /// What a candidate may know of its problem, as problem_values.py packs it: no text of the file.
+  std::string problem_values;
   std::string precision = "native";
   /// Arguments of forward: the index of a tensor in the plan, or a plain value.
   std::vector<std::variant<std::size_t, Value>> arguments;
@@ -47,7 +50,9 @@ struct CandidateJob {
   std::string undefined_ptx;      ///< Artifact::undefined_ptx
   std::string timing_image;       ///< cubin of what runs before timed calls on a GPU, or empty
   bool sources_writable = false;  ///< a second run that finds out which input a kernel wrote to
-  std::uint64_t nonce = 0;        ///< of the channel to the judge
+  /// Of the channel to the judge. It keeps strangers out; the process that gets the job, and so the
+  /// candidate's code in it, can read it: the judge trusts no message because of it.
+  std::uint64_t nonce = 0;
   std::string sanitize = "none";  ///< a row of `--sanitize`; looked at where the CPU executes
   std::uint64_t max_instructions = 0;  ///< warp instructions of a launch on the CPU; 0: no bound
 };

@@ -73,9 +73,11 @@ Fd pack_job(const CandidateJob& job) {
                             {"max_instructions", job.max_instructions},
                             {"image_bytes", job.image.size()},
                             {"timing_image_bytes", job.timing_image.size()},
-                            {"undefined_ptx_bytes", job.undefined_ptx.size()}};
-  // One line of JSON, then the images as they are.
-  const std::string text = head.dump() + "\n" + job.image + job.timing_image + job.undefined_ptx;
+                            {"undefined_ptx_bytes", job.undefined_ptx.size()},
+                            {"problem_values_bytes", job.module.problem_values.size()}};
+  // One line of JSON, then the images and values as they are.
+  const std::string text = head.dump() + "\n" + job.image + job.timing_image + job.undefined_ptx +
+                           job.module.problem_values;
   return sealed_memory_file(text);
 }
 
@@ -99,11 +101,13 @@ CandidateJob unpack_job(int fd) {
     const auto image_bytes = head.at("image_bytes").get<std::size_t>();
     const auto flush_bytes = head.at("timing_image_bytes").get<std::size_t>();
     const auto ptx_bytes = head.at("undefined_ptx_bytes").get<std::size_t>();
-    if (text.size() - (end + 1) != image_bytes + flush_bytes + ptx_bytes)
+    const auto values_bytes = head.at("problem_values_bytes").get<std::size_t>();
+    if (text.size() - (end + 1) != image_bytes + flush_bytes + ptx_bytes + values_bytes)
       throw Error("the image of a candidate's job is not whole");
     job.image = text.substr(end + 1, image_bytes);
     job.timing_image = text.substr(end + 1 + image_bytes, flush_bytes);
-    job.undefined_ptx = text.substr(end + 1 + image_bytes + flush_bytes);
+    job.undefined_ptx = text.substr(end + 1 + image_bytes + flush_bytes, ptx_bytes);
+    job.module.problem_values = text.substr(text.size() - values_bytes);
     return job;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("a candidate's job is not as kbench writes it: {}", error.what()));

@@ -10,6 +10,7 @@
 
 #include "core/remove_tree.hpp"
 #include "kbench/error.hpp"
+#include "run/problem_values.hpp"
 
 namespace kbench::run {
 namespace {
@@ -226,6 +227,7 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
       nonce_(spare ? spare->nonce_ : protocol::random_nonce()),
       memory_limit_bytes_(memory_limit_bytes) {
   job.nonce = nonce_;
+  host_.problem_values().put_into(job.module, job.kind);
   Fd compile_end;
   if (job.kind != CandidateKind::kKernel && builder != nullptr)
     open_service(job, *builder, compile_end);

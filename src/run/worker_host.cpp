@@ -15,6 +15,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/memory_file.hpp"
+#include "run/problem_values.hpp"
 #include "run/process_memory.hpp"
 
 namespace kbench::run {
@@ -62,7 +63,9 @@ bool ChildLog::is_full() const { return lseek(fd_.value(), 0, SEEK_CUR) > off_t{
 
 WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits,
                        const std::vector<std::filesystem::path>& hidden)
-    : cancel_fd_(cancel_fd), limits_(limits) {
+    : cancel_fd_(cancel_fd),
+      limits_(limits),
+      problem_values_(std::make_unique<ProblemValues>(*this, cancel_fd)) {
   auto [ours, theirs] = socket_pair();
   const std::uint64_t nonce = protocol::random_nonce();
   SpawnOptions spawn;
@@ -186,7 +189,7 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
                     {"nonce", nonce},
                     {"device", place.device},
                     {"visible_gpu", place.visible_gpu.empty() ? shown_gpu_ : place.visible_gpu},
-                    {"cage", cages_ && role != "judge"},
+                    {"cage", cages_ && role != "judge" && role != "values"},
                     {"folder", place.folder.string()}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);

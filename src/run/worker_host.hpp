@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,6 +19,8 @@
 #include "kbench/subprocess.hpp"
 
 namespace kbench::run {
+
+class ProblemValues;
 
 /// The run was cancelled: unwinds to the lane's end.
 struct Cancelled {};
@@ -78,9 +81,12 @@ class WorkerHost {
   /// first: all that this process sees. Before the first fork.
   void show_gpu(std::string uuid) { shown_gpu_ = std::move(uuid); }
   /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later) with its
-  /// descriptors (channel, log[, job or the channel for it]). Throws kbench::Error or Cancelled.
+  /// descriptors (channel, log[, job or the channel for it]), or a process that tells the "values"
+  /// of a problem (a file for them, log, problem). Throws kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
              const ForkPlace& place = {});
+  /// What candidates may know of their problems.
+  ProblemValues& problem_values() { return *problem_values_; }
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
   /// A signal to the child's process group.
@@ -120,6 +126,7 @@ class WorkerHost {
   std::map<pid_t, std::size_t> memory_limits_;
   protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;
+  std::unique_ptr<ProblemValues> problem_values_;
   std::thread reader_;
 };
 

@@ -178,6 +178,7 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       }
       channel.send(MessageType::kMapped, {});
     } else if (message.type == MessageType::kModel) {
+      if (!message.fds.empty()) candidate.take_init_arguments(std::move(message.fds.front()));
       candidate.build(array_of<protocol::ModelBody>(message.body).at(0));
       channel.send(MessageType::kMapped, built_body(candidate.math_modes(), candidate.weights()));
     } else if (message.type == MessageType::kCall) {
@@ -225,6 +226,8 @@ void send_failure(protocol::Channel& channel, const CandidateFailure& failure,
 
 int candidate_main(Fd channel_fd, Fd job_fd, Fd compile_fd, const ModuleFactory& make_module) {
   const CandidateJob job = unpack_job(job_fd.value());
+  // Before any of the candidate's code: it reads no job, and opens none again by its descriptor.
+  job_fd.reset();
   protocol::Channel channel(std::move(channel_fd), job.nonce, protocol::kMaxBody);
   std::unique_ptr<JudgedCandidate> candidate;
   const auto reports = [&] {

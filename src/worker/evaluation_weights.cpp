@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "worker/evaluation.hpp"
+#include "worker/problem_values.hpp"
 
 // How a module's model comes by the reference's weights. It is built under the reference's seed: if
 // its first answer is right with what its constructor made of that, folded and packed as it may be,
@@ -16,7 +17,17 @@ void Evaluation::build_model(std::size_t slot) {
                                   static_cast<std::uint32_t>(problem_.lender(slot)),
                                   problem_.init_seed(problem_.slot_set(slot).trial()),
                                   as_built_ ? 1u : 0u, problem_.is_stateful() ? 1u : 0u};
-  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model});
+  PackedArguments arguments;
+  std::vector<int> fds;
+  // A model that is lent has been built, and an extension has none.
+  if (model.lender == model.set && request_.kind == CandidateKind::kModule) {
+    const JudgeOptions& options = problem_.options();
+    arguments = pack_init_arguments(problem_.host(), options.device, options.precision,
+                                    model.init_seed);
+    if (!arguments.is_whole) flag("init_arguments_incomplete");
+    fds.push_back(arguments.file.value());
+  }
+  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model}, fds);
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
   watch_->lap("build");

@@ -38,6 +38,9 @@ class JudgedCandidate {
   virtual ~JudgedCandidate() = default;
   /// Maps one buffer of the judge's, which lies in that memory.
   virtual void map(const protocol::BufferEntry& entry, ReceivedMemory& memory) = 0;
+  /// What the constructor of the next model gets, as problem_values.py packs it, in a file.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the one that builds a model keeps it
+  virtual void take_init_arguments(Fd) {}
   /// All buffers of a set are mapped: builds its model, where the candidate has one.
   virtual void build(const protocol::ModelBody&) {}
   virtual ModelWeights weights() const { return {}; }

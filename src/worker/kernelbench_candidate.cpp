@@ -23,7 +23,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
   }
 
   void build(const protocol::ModelBody&) override {
-    if (!model_) model_ = python_.build_model(0);
+    if (!model_) model_ = python_.build_model(0, {});
     settle();
   }
 

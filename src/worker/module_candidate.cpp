@@ -13,6 +13,7 @@
 #include "kbench/cage.hpp"
 #include "kbench/error.hpp"
 #include "kbench/kernelbench.hpp"
+#include "kbench/memory_file.hpp"
 #include "worker/embedded_python.hpp"
 #include "worker/findings.hpp"
 #include "worker/module_judged.hpp"
@@ -84,7 +85,9 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
   set.state.clear();
   set.called = false;
   set.is_as_built = as_built;
-  if (job_.kind == CandidateKind::kModule) set.model = python_.build_model(body.init_seed);
+  if (job_.kind == CandidateKind::kModule)
+    set.model = python_.build_model(body.init_seed, read_whole(init_arguments_.value()));
+  init_arguments_.reset();
   place_weights(set, as_built);
   const bool keeps = body.keeps_state != 0 && job_.kind == CandidateKind::kModule;
   set.kept = keeps ? embedded_module("model_state").attr("keep")(set.model) : py::object();

@@ -36,6 +36,7 @@ class ModuleCandidate : public JudgedCandidate {
   ModuleCandidate(const CandidateJob& job, Fd compile);
 
   void map(const protocol::BufferEntry& entry, ReceivedMemory& memory) override;
+  void take_init_arguments(Fd packed) override { init_arguments_ = std::move(packed); }
   void build(const protocol::ModelBody& body) override;
   void call(const protocol::CallBody& body) override;
   std::vector<double> time(std::span<const std::uint32_t> sets,
@@ -102,6 +103,7 @@ class ModuleCandidate : public JudgedCandidate {
   HostTasks tasks_before() const;
 
   std::map<std::uint32_t, ModuleSet> sets_;
+  Fd init_arguments_;     ///< of the next model
   CallNotes notes_;       ///< of the last call
   ModelWeights weights_;  ///< of the model that was built last
   /// A model that was wrong as built: what packs weights once may know them by their address.

@@ -74,9 +74,11 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   const bool on_cpu = job.device == "cpu";
   if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
   // Before anything of the candidate: what "cuda" means in this process.
-  // By KernelBench's rules its file finds all that its problem defines.
-  problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
-                                           job.module.sizes, by_kernelbench());
+  if (by_kernelbench())  // its file finds all that its problem defines
+    problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
+                                             job.module.sizes);
+  else
+    given_ = call_python("problem_values", "Given", py::bytes(job.module.problem_values));
   py::dict known;
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;
@@ -126,8 +128,13 @@ py::object ModulePython::host(const char* name, Args&&... arguments) {
 /// What the candidate's file finds defined: constants and imports of its problem's file. By
 /// KernelBench's rules, all that the file defines.
 py::object ModulePython::problem_names() {
-  if (!by_kernelbench()) return problem_->module().attr("kbench_given");
+  if (!by_kernelbench()) return given_.attr("names");
   return call_python("module_kernelbench", "names_of", problem_->module());
+}
+
+/// Constants of its problem that other sizes have changed.
+py::object ModulePython::changed_constants() {
+  return by_kernelbench() ? problem_->module().attr("kbench_changed") : given_.attr("changed");
 }
 
 bool ModulePython::by_kernelbench() const {
@@ -172,8 +179,8 @@ void ModulePython::load() {
   const auto request =
       py::cpp_function([this](const py::object& asked) { return build_extension(asked); });
   module_ = host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
-                 job_.module.folder, request, problem_names(),
-                 problem_->module().attr("kbench_changed"), by_kernelbench());
+                 job_.module.folder, request, problem_names(), changed_constants(),
+                 by_kernelbench());
 }
 
 void ModulePython::scout() {
@@ -202,30 +209,32 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
     return {"import", "", ""};
   }
   py::object arguments = py::none();
-  try {
-    arguments = init_arguments(0);
-  } catch (const ProblemFailure&) {
-    // The judge will say so.
-  }
   py::object draw = py::none();
-  if (!by_kernelbench())
-    draw = py::cpp_function([this] {
-      return embedded_module("problem_host")
-          .attr("draw_inputs")(problem_->module(), "cuda", job_.module.precision, 0);
-    });
+  if (!by_kernelbench()) {
+    arguments = call_python("problem_values", "init_arguments_of", given_);
+    draw = given_.attr("inputs_as_shapes");
+  } else {
+    try {
+      arguments = own_init_arguments();
+    } catch (const ProblemFailure&) {
+      // The judge will say so.
+    }
+  }
   return call_python("module_scout", "scout", job_.module.file_name, py::bytes(job_.module.source),
                      job_.module.folder, order, arguments, draw, problem_names(),
-                     problem_->module().attr("kbench_changed"), by_kernelbench())
+                     changed_constants(), by_kernelbench())
       .cast<std::tuple<std::string, std::string, std::string>>();
 }
 
-py::object ModulePython::init_arguments(std::uint64_t seed) {
-  return problem_->init_arguments(job_.device, job_.module.precision, seed);
+py::object ModulePython::own_init_arguments() {
+  return problem_->init_arguments(job_.device, job_.module.precision, 0);
 }
 
-py::object ModulePython::build_model(std::uint64_t seed) {
-  return host("build_model", module_, init_arguments(seed), job_.device, job_.module.precision,
-              seed);
+py::object ModulePython::build_model(std::uint64_t seed, const std::string& init_arguments) {
+  const py::object arguments =
+      by_kernelbench() ? own_init_arguments()
+                       : call_python("problem_values", "unpack_list", py::bytes(init_arguments));
+  return host("build_model", module_, arguments, job_.device, job_.module.precision, seed);
 }
 
 ModulePython::Placement ModulePython::place_weights(const py::object& model, const py::list& names,

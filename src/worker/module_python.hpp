@@ -38,8 +38,9 @@ class ModulePython {
   /// What stands for the model of an extension: its function, with inputs and state by name.
   pybind11::object extension_model(const pybind11::list& input_names,
                                    const pybind11::list& state_names, const pybind11::list& state);
-  /// Its model, made with the reference's init arguments under a seed.
-  pybind11::object build_model(std::uint64_t seed);
+  /// Its model, made under a seed with the reference's init arguments, as the judge has packed them
+  /// (problem_values.py); by KernelBench's rules with those of the problem's file.
+  pybind11::object build_model(std::uint64_t seed, const std::string& init_arguments);
   /// What became of the reference's state in a model: see module_weights.Placement.
   struct Placement {
     std::uint32_t rule = 0;
@@ -99,12 +100,13 @@ class ModulePython {
   /// Stage, cause and sentence of the scout's end.
   std::tuple<std::string, std::string, std::string> run_scout();
   pybind11::object load_kernel(const std::string& name, BuiltExtension built);
-  pybind11::object init_arguments(std::uint64_t seed);
+  pybind11::object own_init_arguments();
   template <typename... Args>
   pybind11::object host(const char* name, Args&&... arguments);
   template <typename... Args>
   pybind11::object call_python(const char* module, const char* name, Args&&... arguments);
   pybind11::object problem_names();
+  pybind11::object changed_constants();
   bool by_kernelbench() const;
   std::vector<at::Tensor> outputs_of(const pybind11::object& called) const;
   void check_structure(const std::string& structure, std::size_t count) const;
@@ -113,7 +115,8 @@ class ModulePython {
   const CandidateJob& job_;
   std::unique_ptr<ExtensionRuntime> runtime_;
   CompileClient compiler_;
-  std::unique_ptr<ProblemHost> problem_;
+  std::unique_ptr<ProblemHost> problem_;  ///< by KernelBench's rules
+  pybind11::object given_;                ///< of the problem, by kbench's own
   pybind11::object module_;
   /// Kept open: an extension's file is found by its descriptor.
   std::vector<Fd> shared_objects_;

@@ -91,6 +91,7 @@ def load(path, source, sizes, reference=True):
         raise ProblemFailure("import_failed", f"{path} cannot be imported: {short(error)}") from error
     names = vars(module)
     module.kbench_given = problem_names.given(tree, names)
+    module.kbench_imports = problem_names.imports(tree, names)
     module.kbench_changed = problem_names.changed(in_file, tree, sizes, names)
     if not reference:
         del sys.modules["kbench_problem"]

@@ -11,6 +11,7 @@ import collections
 import copy
 import functools
 import operator
+import sys
 
 import torch
 
@@ -131,11 +132,12 @@ def _is_same(value, other):
     return value == other
 
 
-def _is_plain(value, depth=4):
+def is_plain(value, depth=4):
+    """Whether it is a constant: a number, a text, a type of torch's, or a collection of them."""
     if type(value) in (list, tuple, set, frozenset):
-        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
+        return depth > 0 and all(is_plain(item, depth - 1) for item in value)
     if type(value) is dict:
-        return depth > 0 and all(_is_plain(part, depth - 1) for item in value.items()
+        return depth > 0 and all(is_plain(part, depth - 1) for item in value.items()
                                  for part in item)
     return type(value) in _PLAIN
 
@@ -147,6 +149,48 @@ def _imported(tree):
                 yield alias.asname or alias.name.split(".")[0]
 
 
+def _import_statements(tree):
+    """[(name here, module, statement)] of the file's imports, in its order."""
+    statements = []
+    for node in sorted(_module_level(tree), key=lambda node: getattr(node, "lineno", 0)):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) or getattr(node, "level", 0):
+            continue
+        for alias in node.names:
+            alone = (ast.Import([alias]) if isinstance(node, ast.Import)
+                     else ast.ImportFrom(node.module, [alias], 0))
+            module = alias.name if isinstance(node, ast.Import) else node.module
+            statements.append((alias.asname or alias.name.split(".")[0], module,
+                               ast.unparse(alone)))
+    return statements
+
+
+def imports(tree, values):
+    """[(name, statement)] by which another process finds what the file's imports have given it."""
+    found = []
+    for name, module, statement in _import_statements(tree):
+        if name.startswith("__") or name not in values or module not in sys.modules:
+            continue
+        names = {}
+        try:
+            exec(statement, names)
+        except ImportError:
+            continue
+        if names.get(name) is values[name]:
+            found.append((name, statement))
+    return found
+
+
+def imported_by(statements):
+    """{name: value} of what imports() has named; of what this process does not have, nothing."""
+    names = {}
+    for _, statement in statements:
+        try:
+            exec(statement, names)
+        except ImportError:
+            pass
+    return {name: names[name] for name, _ in statements if name in names}
+
+
 def given(tree, values):
     """{name: value} of what a candidate finds, where the file's names have these values."""
     imported = set(_imported(tree))
@@ -154,7 +198,7 @@ def given(tree, values):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - imported
     found = {name: values[name] for name in sorted(imported) if name in values}
     found.update((name, copy.deepcopy(values[name])) for name in sorted(assigned)
-                 if name in values and _is_plain(values[name]))
+                 if name in values and is_plain(values[name]))
     return {name: value for name, value in found.items() if not name.startswith("__")}
 
 

@@ -23,6 +23,7 @@
 #include "worker/embedded_python.hpp"
 #include "worker/judge.hpp"
 #include "worker/module_candidate.hpp"
+#include "worker/problem_values.hpp"
 #include "worker/spare.hpp"
 #include "worker/torch_memory.hpp"
 
@@ -86,6 +87,7 @@ int child_main(const json& request, std::vector<Fd> fds, const std::function<voi
   const auto role = request.at("role").get<std::string>();
   const auto nonce = request.at("nonce").get<std::uint64_t>();
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
+  if (role == "values" && has_job) return problem_values_main(Fd(kChannelFd), Fd(kJobFd));
   confine();
   // What a candidate imports of its own lies in folders that nobody meets again.
   py::module_::import("sys").attr("dont_write_bytecode") = true;

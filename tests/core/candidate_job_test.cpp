@@ -24,6 +24,8 @@ CandidateJob sample() {
       "ELF\0\n{\"device\"\n\xff",
       15);
   job.timing_image = "ELF\n of its own";
+  job.undefined_ptx = ".version";
+  job.module.problem_values = std::string("\x80\x05\n\0.", 5);
   BoundTensor input;
   input.info = {"net.0.weight", DType::kBFloat16, {3, 0, 5}};
   input.role = BoundTensor::Role::kState;
@@ -78,6 +80,8 @@ TEST(CandidateJob, ComesBackAsItWas) {
   EXPECT_EQ(back.sources_writable, job.sources_writable);
   EXPECT_EQ(back.image, job.image);
   EXPECT_EQ(back.timing_image, job.timing_image);
+  EXPECT_EQ(back.undefined_ptx, job.undefined_ptx);
+  EXPECT_EQ(back.module.problem_values, job.module.problem_values);
   EXPECT_EQ(to_json(back.plan), to_json(job.plan));
   EXPECT_EQ(back.plan.tensors[1].fill_bits, ~std::uint64_t{0});
   EXPECT_EQ(back.plan.launches[0].arguments[1].size, 4);

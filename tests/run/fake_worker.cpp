@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kbench/candidate_job.hpp"
+#include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
 #include "run/fake_judge.hpp"
 
@@ -145,6 +146,7 @@ class FakeZygote {
     dup2(fds.at(1).value(), STDERR_FILENO);
     close(channel_.fd());
     Fd channel = std::move(fds.at(0));
+    if (request.at("role") == "values") return values(channel, fds.at(2));
     setenv("CUDA_VISIBLE_DEVICES", request.at("visible_gpu").get<std::string>().c_str(), 1);
     if (request.at("role") == "judge") {
       const auto nonce = request.at("nonce").get<std::uint64_t>();
@@ -153,8 +155,21 @@ class FakeZygote {
     }
     if (request.at("role") == "spare") return spare(std::move(channel), request, fds);
     const auto job = unpack_job(fds.at(2).value());
+    if (modes_[2] == "tells_its_job") {
+      fmt::print("{}", read_whole(fds.at(2).value()));
+      std::fflush(stdout);
+    }
     return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2],
                      job.device);
+  }
+
+  /// Of a problem whose text says nothing of failing: how long that text is.
+  static int values(const Fd& result, const Fd& request) {
+    const auto source = json::parse(read_whole(request.value())).at("source").get<std::string>();
+    if (source.find("fails") != std::string::npos) return 1;
+    if (source.find("sleeps") != std::string::npos) stay_forever();
+    const std::string told = fmt::format("values of {} bytes", source.size());
+    return write(result.value(), told.data(), told.size()) < 0 ? 1 : 0;
   }
 
   int spare(Fd channel, const json& request, std::vector<Fd>& fds) const {

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""What a candidate's process gets of its problem: values.
+
+A process of kbench's own imports the problem's file and packs, for a candidate, its constants, its
+imports and what the constructor gets. The candidate's process unpacks them: the file's text, its
+classes and functions, the reference among them, and its path never get there. An object of a class
+that the file defines arrives as an object of the same name with the same attributes and no methods;
+a function or a class of the file, a module of the reference's classes and what cannot be pickled are
+None there. Both are noted.
+"""
+
+import collections
+import enum
+import importlib
+import io
+import pickle
+import sys
+import types
+
+import torch
+
+from kbench_worker import light_meta, problem_host, problem_names
+
+# As problem_host.load() calls a problem's file.
+_PROBLEM = "kbench_problem"
+_PROTOCOL = 5
+_PLAIN_BASES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def _is_of_problem(kind):
+    return getattr(kind, "__module__", None) == _PROBLEM
+
+
+def _nothing():
+    return None
+
+
+def _blank(shape, kind):
+    """A tensor for a scout, in whose process "cuda" is where tensors have no values."""
+    return torch.empty(shape, dtype=kind, device="cuda")
+
+
+def _object(name):
+    return type(name, (types.SimpleNamespace,), {})()
+
+
+def _named_tuple(name, fields, values):
+    return collections.namedtuple(name, fields)(*values)
+
+
+def _attributes_of(value):
+    """What an object holds, in __dict__ and in slots."""
+    slots = [name for kind in type(value).__mro__ for name in
+             ([kind.__dict__["__slots__"]] if isinstance(kind.__dict__.get("__slots__"), str)
+              else kind.__dict__.get("__slots__", ()))]
+    found = {name: getattr(value, name) for name in slots
+             if not name.startswith("__") and hasattr(value, name)}
+    found.update(getattr(value, "__dict__", {}))
+    return found
+
+
+def _is_importable(function):
+    """Whether a class or a function is found again by its name."""
+    found = sys.modules.get(getattr(function, "__module__", None) or "builtins")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles what an importer of the problem's libraries can unpickle; `is_whole` says whether
+    nothing was left out or stood in for. With `blanks`, tensors are shapes and types alone."""
+
+    def __init__(self, file, blanks=False):
+        super().__init__(file, _PROTOCOL)
+        self.is_whole = True
+        self._blanks = blanks
+
+    def _leave_out(self):
+        self.is_whole = False
+        return _nothing, ()
+
+    def reducer_override(self, value):
+        if self._blanks and isinstance(value, torch.Tensor):
+            return _blank, (tuple(value.shape), value.dtype)
+        if isinstance(value, types.ModuleType):
+            return importlib.import_module, (value.__name__,)
+        if isinstance(value, (type, types.FunctionType)):
+            return NotImplemented if not _is_of_problem(value) and _is_importable(value) else (
+                self._leave_out())
+        if isinstance(value, types.MethodType) and _is_of_problem(type(value.__self__)):
+            return self._leave_out()
+        if _is_of_problem(type(value)):
+            return self._stand_in(value)
+        return NotImplemented
+
+    def _stand_in(self, value):
+        if isinstance(value, (torch.nn.Module, torch.Tensor)):
+            return self._leave_out()
+        self.is_whole = False
+        name = type(value).__name__
+        if isinstance(value, enum.Enum):
+            return _object, (name,), {"name": value.name, "value": value.value}
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return _named_tuple, (name, tuple(value._fields), tuple(value))
+        for base in _PLAIN_BASES:
+            if isinstance(value, base):
+                return base, (base(value),)
+        return _object, (name,), _attributes_of(value)
+
+
+def _pickled(value, blanks=False):
+    """(bytes, whether they are the whole value)."""
+    file = io.BytesIO()
+    pickler = _Pickler(file, blanks)
+    pickler.dump(value)
+    return file.getvalue(), pickler.is_whole
+
+
+def _checked(value):
+    """The same; raises where the bytes do not become a value again."""
+    data, is_whole = _pickled(value)
+    if not is_whole:
+        pickle.loads(data)
+    return data, is_whole
+
+
+def pack_list(values):
+    """(bytes, whether nothing is missing) of a list: of what cannot be sent, None stands in it."""
+    values = list(values)
+    try:
+        return _checked(values)
+    except Exception:
+        pass
+    for i, value in enumerate(values):
+        try:
+            _checked(value)
+        except Exception:
+            values[i] = None
+    return _pickled(values)[0], False
+
+
+def pack_init_arguments(module, device, precision, seed):
+    """The same of what a constructor gets under an init seed."""
+    return pack_list(problem_host.init_arguments(module, device, precision, seed))
+
+
+# Global state of torch's that a problem's file may set for both sides: how to read it, what it is
+# where nobody has set it, and how to set it.
+_STATE = {
+    "dtype": (torch.get_default_dtype, torch.float32, torch.set_default_dtype),
+    "device": (lambda: str(torch.get_default_device()), "cpu", torch.set_default_device),
+    "deterministic": (torch.are_deterministic_algorithms_enabled, False,
+                      torch.use_deterministic_algorithms),
+}
+
+
+def _init_of_a_scout(module, precision):
+    """A scout sees no more than shapes, which do not depend on a seed."""
+    try:
+        return pack_list(problem_host.init_arguments(module, "cpu", precision, 0))[0]
+    except Exception:
+        return None  # its judge says why
+
+
+def _inputs_as_shapes(module, precision):
+    """A call's inputs, pickled without values; None where the problem does not draw such."""
+    try:
+        with light_meta.without_compiler():
+            inputs = problem_host.draw_inputs(module, "meta", precision, 0)
+        return _pickled(inputs, blanks=True)[0]
+    except Exception:
+        return None
+
+
+def pack(module, precision):
+    """What a candidate's process knows of the problem `module` before it is asked for anything."""
+    imports = module.kbench_imports
+    imported = {name for name, _ in imports}
+    state = {name: read() for name, (read, usual, _) in _STATE.items() if read() != usual}
+    return pickle.dumps({
+        "imports": imports,
+        "constants": {name: value for name, value in module.kbench_given.items()
+                      if name not in imported and problem_names.is_plain(value)},
+        "changed": module.kbench_changed,
+        "state": state,
+        "init": _init_of_a_scout(module, precision),
+        "inputs": _inputs_as_shapes(module, precision),
+    }, _PROTOCOL)
+
+
+class Given:
+    """What pack() has sent, in the candidate's process; without values, nothing."""
+
+    def __init__(self, values):
+        sent = pickle.loads(values) if values else {}
+        for name, value in sent.get("state", {}).items():
+            _STATE[name][2](value)
+        self.names = problem_names.imported_by(sent.get("imports", ()))
+        self.names.update(sent.get("constants", {}))
+        self.changed = sent.get("changed", {})
+        self.init, self._inputs = sent.get("init"), sent.get("inputs")
+
+    def inputs_as_shapes(self):
+        """Those of a call; raises where there are none."""
+        return unpack_list(self._inputs)
+
+
+def init_arguments_of(given):
+    """Those of seed 0, or None where the problem has none for it."""
+    return None if given.init is None else unpack_list(given.init)
+
+
+def unpack_list(data):
+    return pickle.loads(data)
