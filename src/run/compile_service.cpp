@@ -110,7 +110,7 @@ void CompileService::answer(const ExtensionResult& result) {
                                                   {"log", error->log}}));
     return;
   }
-  const auto& extension = std::get<Extension>(result);
+  const Extension extension = with_bytes(std::get<Extension>(result));
   json body{{"built", true},
             {"whole", extension.whole},
             {"kernels", json::array()},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
@@ -101,11 +102,24 @@ Extension join(const HostModule& host, const Artifact& device) {
   return extension;
 }
 
+/// Where results lie: in memory they would fill it, as a run keeps them to its end.
+std::filesystem::path folder_of_results(const HostSetup& setup) {
+  return (setup.cache.empty() ? std::filesystem::temp_directory_path() : setup.cache) / "built";
+}
+
 }  // namespace
+
+Extension with_bytes(Extension extension) {
+  if (extension.stored_object.size() > 0) extension.object = extension.stored_object.read();
+  if (extension.stored_image.size() > 0) extension.image = extension.stored_image.read();
+  return extension;
+}
 
 ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
                                    std::string arch)
-    : pool_(pool), setup_(std::move(setup)), nvcc_(std::move(nvcc)), arch_(std::move(arch)) {}
+    : pool_(pool), setup_(std::move(setup)), nvcc_(std::move(nvcc)), arch_(std::move(arch)) {
+  remove_stored_bytes(folder_of_results(setup_));
+}
 
 ExtensionBuilder::~ExtensionBuilder() { cancel(); }
 
@@ -135,11 +149,32 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
     auto build = [this, texts = request, whose = owner]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
-      return named(build_now(asked, {std::string(kOwnName), by.source}), by.file_name);
+      return stored(named(build_now(asked, {std::string(kOwnName), by.source}), by.file_name),
+                    Sha256().field(by.file_name).field(by.source).hex());
     };
     future = std::async(std::launch::async, std::move(build)).share();
   }
   return future;
+}
+
+ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::string& candidate) {
+  auto* extension = std::get_if<Extension>(&result);
+  if (extension == nullptr) return result;
+  {
+    const std::lock_guard lock(mutex_);
+    std::size_t& bytes = built_bytes_[candidate];
+    bytes += extension->object.size() + extension->image.size();
+    if (bytes > kMostBuiltBytes)
+      return refused("objects_too_large",
+                     fmt::format("what it has built takes {:.1f} GB, more than the {:.1f} GB that "
+                                 "one candidate may",
+                                 static_cast<double>(bytes) / 1e9,
+                                 static_cast<double>(kMostBuiltBytes) / 1e9));
+  }
+  const auto folder = folder_of_results(setup_);
+  extension->stored_object = StoredBytes(std::exchange(extension->object, {}), folder);
+  extension->stored_image = StoredBytes(std::exchange(extension->image, {}), folder);
+  return result;
 }
 
 ExtensionResult ExtensionBuilder::build_now(const json& request, const ExtensionOwner& owner) {

@@ -17,6 +17,7 @@
 #include "kbench/outcome.hpp"
 #include "run/extension_request.hpp"
 #include "run/nvcc_fallback.hpp"
+#include "run/stored_bytes.hpp"
 
 namespace kbench::run {
 
@@ -41,7 +42,12 @@ struct Extension {
   bool cached = false;
   std::string way;       ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
   std::string fallback;  ///< why it was nvcc; else empty
+  /// Object and image of one that is kept: there the two above are empty; see with_bytes().
+  StoredBytes stored_object{}, stored_image{};
 };
+
+/// The same with object and image, if it is one that is kept. Throws kbench::Error.
+Extension with_bytes(Extension extension);
 
 /// Why there is no extension: the candidate's fault.
 struct ExtensionError {
@@ -70,6 +76,8 @@ class ExtensionBuilder {
                                             const ExtensionOwner& owner);
   /// Ends all that is under way.
   void cancel();
+  /// Bytes of objects and images that one candidate may have built, in all.
+  static constexpr std::size_t kMostBuiltBytes = std::size_t{1} << 30;
 
  private:
   ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
@@ -84,6 +92,8 @@ class ExtensionBuilder {
   std::vector<std::filesystem::path> header_folders();
   bool is_on_cpu() const { return arch_.starts_with("compute_"); }
   HostCompiler& host();
+  /// Puts the bytes of a result into files; an error where its candidate has built too many.
+  ExtensionResult stored(ExtensionResult result, const std::string& candidate);
 
   CompilePool& pool_;
   HostSetup setup_;
@@ -92,6 +102,7 @@ class ExtensionBuilder {
   std::mutex mutex_;
   std::unique_ptr<HostCompiler> host_;
   std::map<std::string, std::shared_future<ExtensionResult>> known_;  ///< by hash of the request
+  std::map<std::string, std::size_t> built_bytes_;  ///< by hash of the candidate
 };
 
 }  // namespace kbench::run

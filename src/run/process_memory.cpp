@@ -34,15 +34,29 @@ Resident resident_of(pid_t pid) {
   return {resident * page_bytes(), (resident - std::min(resident, shared)) * page_bytes()};
 }
 
-/// Its share of what it has, by the kernel's count of who else maps each page.
-std::size_t proportional_bytes(pid_t pid) {
+/// What a descriptor of memfd_create's is called.
+constexpr std::string_view kMemoryFile = "/memfd:";
+
+/// Its share of what it has, by the kernel's count of who else maps each page; without those of
+/// files that are counted themselves.
+std::size_t proportional_bytes(pid_t pid, const MemoryFiles& counted) {
   constexpr std::size_t kKilobyte = 1024;
-  std::ifstream rollup(fmt::format("/proc/{}/smaps_rollup", pid));
-  for (std::string line; std::getline(rollup, line);) {
+  std::ifstream maps(fmt::format("/proc/{}/smaps", pid));
+  bool is_counted = false;
+  bool found = false;
+  std::size_t bytes = 0;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long inode = 0;
     std::size_t kilobytes = 0;
-    if (std::sscanf(line.c_str(), "Pss: %zu kB", &kilobytes) == 1) return kilobytes * kKilobyte;
+    // start-end rights offset device inode name
+    if (std::sscanf(line.c_str(), "%*x-%*x %*s %*x %*x:%*x %llu", &inode) == 1) {
+      is_counted = counted.contains(inode) && line.find(kMemoryFile) != std::string::npos;
+    } else if (std::sscanf(line.c_str(), "Pss: %zu kB", &kilobytes) == 1) {
+      found = true;
+      if (!is_counted) bytes += kilobytes * kKilobyte;
+    }
   }
-  return resident_of(pid).own;  // where the kernel does not say
+  return found ? bytes : resident_of(pid).own;  // where the kernel does not say
 }
 
 }  // namespace
@@ -72,7 +86,9 @@ std::vector<ProcessFacts> running_processes() {
 std::size_t own_files_bytes(pid_t pid) {
   constexpr long kInMemory = 0x01021994;  // TMPFS_MAGIC
   std::size_t bytes = 0;
-  for (const char* folder : temporary_folders()) {
+  std::vector<const char*> folders(temporary_folders().begin(), temporary_folders().end());
+  folders.push_back("/dev/shm");
+  for (const char* folder : folders) {
     const std::string path = fmt::format("/proc/{}/root{}", pid, folder);
     struct stat ours {};
     struct stat theirs {};
@@ -99,17 +115,48 @@ std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, p
   return {family.begin(), family.end()};
 }
 
-bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes) {
+MemoryFiles memory_files_of(const std::vector<pid_t>& pids) {
+  constexpr std::size_t kBlockBytes = 512;
+  MemoryFiles files;
+  for (const pid_t pid : pids) {
+    std::error_code ignored;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), ignored)) {
+      char name[kMemoryFile.size() + 1] = {};
+      struct stat status {};
+      if (::readlink(entry.path().c_str(), name, kMemoryFile.size()) > 0 && name == kMemoryFile &&
+          ::stat(entry.path().c_str(), &status) == 0)
+        files[status.st_ino] = static_cast<std::size_t>(status.st_blocks) * kBlockBytes;
+    }
+  }
+  return files;
+}
+
+bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes,
+                      const MemoryFiles& files) {
+  std::size_t in_files = 0;
+  for (const auto& [inode, bytes] : files) in_files += bytes;
+  if (in_files > limit_bytes) return true;
+  limit_bytes -= in_files;
   std::size_t resident = 0;
   for (const pid_t pid : pids) {
-    const std::size_t bytes = resident_of(pid).all;
-    if (bytes > limit_bytes) return true;
-    resident += bytes;
+    const Resident each = resident_of(pid);
+    if (each.own > limit_bytes) return true;
+    resident += each.all;
   }
   if (resident <= limit_bytes) return false;
   std::size_t shares = 0;
-  for (const pid_t pid : pids) shares += proportional_bytes(pid);
+  for (const pid_t pid : pids) shares += proportional_bytes(pid, files);
   return shares > limit_bytes;
+}
+
+void let_go_first(const std::vector<pid_t>& pids) {
+  constexpr int kFirst = 1000;
+  for (const pid_t pid : pids) {
+    const std::string file = fmt::format("/proc/{}/oom_score_adj", pid);
+    int now = kFirst;
+    if (std::ifstream(file) >> now && now < kFirst) std::ofstream(file) << kFirst << std::flush;
+  }
 }
 
 }  // namespace kbench::run

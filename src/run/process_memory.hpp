@@ -3,6 +3,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 namespace kbench::run {
@@ -20,11 +23,22 @@ std::vector<ProcessFacts> running_processes();
 std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, pid_t forker);
 
 /// Bytes of the files in folders of temporary files that a process has for itself, in memory
-/// (CagePart::kTemporary); 0 where it has none.
+/// (CagePart::kTemporary, and /dev/shm); 0 where it has none.
 std::size_t own_files_bytes(pid_t pid);
 
+/// Files in memory that have no name (memfd_create): their bytes by their numbers.
+using MemoryFiles = std::map<std::uint64_t, std::size_t>;
+/// Those of which the processes have a descriptor, mapped or not. One that is on its way in a
+/// message is not found; a MemoryGroup counts it.
+MemoryFiles memory_files_of(const std::vector<pid_t>& pids);
+
 /// Whether the processes have more than `limit_bytes` of memory, what they share with each other
-/// counted once: their resident sizes tell cheaply that they have not.
-bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes);
+/// counted once, and `files` as a whole: their resident sizes tell cheaply that they have not.
+bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes,
+                      const MemoryFiles& files = {});
+
+/// Makes the processes the first to go where the machine's memory runs out, if they have taken that
+/// back.
+void let_go_first(const std::vector<pid_t>& pids);
 
 }  // namespace kbench::run

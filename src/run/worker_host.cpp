@@ -15,6 +15,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/memory_file.hpp"
+#include "run/memory_group.hpp"
 #include "run/problem_values.hpp"
 #include "run/process_memory.hpp"
 
@@ -40,6 +41,12 @@ std::vector<std::filesystem::path> readable_by_candidates(const Installation& in
        {&installation.cuda_includes, &installation.torch_includes, &installation.python_includes})
     paths.insert(paths.end(), folders->begin(), folders->end());
   return paths;
+}
+
+/// By which all that a process has started can be told from what has started it.
+pid_t parent_of(const std::vector<ProcessFacts>& running, pid_t pid) {
+  const auto found = std::ranges::find(running, pid, &ProcessFacts::pid);
+  return found == running.end() ? -1 : found->parent;
 }
 
 }  // namespace
@@ -145,12 +152,26 @@ void WorkerHost::check_memory() {
   const auto running = running_processes();
   for (const auto& [pid, limit] : memory_limits_) {
     const auto family = family_of(running, pid, zygote_.pid());
-    if (!have_more_memory(family, limit - std::min(limit, own_files_bytes(pid)))) continue;
+    if (cages_) let_go_first(family_of(running, pid, parent_of(running, pid)));
+    if (!has_too_much(pid, family, limit - std::min(limit, own_files_bytes(pid)))) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
     // Those that have left the group; the number of one that ended just now is not used again yet.
     for (const pid_t one : family) kill(one, SIGKILL);
   }
+}
+
+bool WorkerHost::has_too_much(pid_t pid, const std::vector<pid_t>& family,
+                              std::size_t limit_bytes) {
+  const auto group = memory_groups_.find(pid);
+  if (group != memory_groups_.end() && group->second->is_over()) return true;
+  if (have_more_memory(family, limit_bytes)) return true;
+  const MemoryFiles files = memory_files_of(family);
+  const bool is_over = !files.empty() && have_more_memory(family, limit_bytes, files);
+  // It has the judge's files for a moment, until they are mapped.
+  const bool was_over = near_limit_.erase(pid) > 0;
+  if (is_over) near_limit_.insert(pid);
+  return is_over && was_over;
 }
 
 void WorkerHost::check_cancel() {
@@ -230,17 +251,29 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
   const std::lock_guard lock(mutex_);
   exited_.erase(pid);
   over_memory_.erase(pid);
+  near_limit_.erase(pid);
+  memory_groups_.erase(pid);
   return *status;
 }
 
 void WorkerHost::watch_memory(pid_t pid, std::size_t limit_bytes) {
+  auto group = MemoryGroup::make(limit_bytes);
+  if (group) {
+    // Without the init of its namespace, which shares the zygote's memory.
+    const auto running = running_processes();
+    if (!group->add(family_of(running, pid, parent_of(running, pid)))) group.reset();
+  }
   const std::lock_guard lock(mutex_);
-  if (!exited_.contains(pid)) memory_limits_[pid] = limit_bytes;
+  if (exited_.contains(pid)) return;
+  memory_limits_[pid] = limit_bytes;
+  if (group) memory_groups_[pid] = std::move(group);
 }
 
 bool WorkerHost::over_memory(pid_t pid) {
   const std::lock_guard lock(mutex_);
-  return over_memory_.contains(pid);
+  const auto group = memory_groups_.find(pid);
+  return over_memory_.contains(pid) ||
+         (group != memory_groups_.end() && group->second->is_over());
 }
 
 }  // namespace kbench::run

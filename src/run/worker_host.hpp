@@ -20,6 +20,7 @@
 
 namespace kbench::run {
 
+class MemoryGroup;
 class ProblemValues;
 
 /// The run was cancelled: unwinds to the lane's end.
@@ -103,6 +104,7 @@ class WorkerHost {
   void read_messages();
   void handle(const protocol::Message& message);
   void check_memory();
+  bool has_too_much(pid_t pid, const std::vector<pid_t>& family, std::size_t limit_bytes);
   void check_cancel();
   [[noreturn]] void throw_dead();
 
@@ -124,6 +126,8 @@ class WorkerHost {
   std::map<std::uint64_t, pid_t> forked_;
   std::map<pid_t, ExitStatus> exited_;
   std::map<pid_t, std::size_t> memory_limits_;
+  std::set<pid_t> near_limit_;  ///< those over it at the last look, if files in memory count
+  std::map<pid_t, std::unique_ptr<MemoryGroup>> memory_groups_;  ///< where they are to be had
   protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;
   std::unique_ptr<ProblemValues> problem_values_;

@@ -121,6 +121,7 @@ class CagedModules : public testing::Test {
         {"signal", "os.kill(os.getppid(), 0)"},
         {"environ", "Path(f'/proc/{os.getppid()}/environ').read_bytes()"},
         {"memory", "open(f'/proc/{os.getppid()}/mem', 'rb')"},
+        {"oom_score", "open('/proc/self/oom_score_adj', 'w').write('0')"},
         {"ptrace", raised_by("libc.ptrace(0x4206, os.getppid(), 0, 0)")},
         {"own_environ",
          "if b'KBENCH' not in Path('/proc/self/environ').read_bytes():\n        raise OSError"},
@@ -190,6 +191,7 @@ assert pathlib.Path(__file__).read_text()
 pathlib.Path.home().joinpath("note").write_text("mine")
 pathlib.Path("here").write_text("mine")
 assert os.path.expanduser("~") != "~"
+pathlib.Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("mine")
 for cache in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
     folder = pathlib.Path(os.environ[cache])
     folder.mkdir(parents=True)

@@ -50,9 +50,40 @@ TEST_F(Extensions, WhatTheSplitRefusesIsNvccs) {
   const auto* extension = std::get_if<Extension>(&result);
   ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(result).message;
   EXPECT_TRUE(extension->whole);
-  EXPECT_THAT(extension->object, HasSubstr("-arch sm_90a"));
+  EXPECT_THAT(with_bytes(*extension).object, HasSubstr("-arch sm_90a"));
   EXPECT_THAT(extension->way, StartsWith("nvcc 13.0.1 + "));
   EXPECT_THAT(extension->fallback, StartsWith("device_lambda: k.py (cuda_sources[0]):3: "));
+}
+
+TEST_F(Extensions, WhatIsKeptLiesInFilesAndIsBoundedForEachCandidate) {
+  if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
+  constexpr std::size_t kObjectBytes = std::size_t{400} << 20;
+  const auto nvcc =
+      fake_nvcc(folder_.path(),
+                "printf 'extern \"C\" const char filled[400 << 20] = {1};' > $object.cpp\n"
+                "exec g++ -c -fPIC $object.cpp -o $object");
+  const Installation installation = find_installation();
+  CompilePool pool(setup());
+  const ScopedVariable named("KBENCH_NVCC", nvcc.string());
+  HostSetup host = host_setup(installation);
+  NvccSetup whole = nvcc_setup(installation);
+  whole.host.cache = host.cache = folder_.path();
+  if (whole.cuda_version.empty()) whole.cuda_version = "13.0";
+  ExtensionBuilder builder(pool, std::move(host), std::move(whole), "sm_90a");
+  const auto build = [&](const std::string& text, const std::string& owner) {
+    const json request{{"kind", "inline"}, {"cuda_sources", {text + kRefused}}};
+    return builder.build(request, {owner, ""}).get();
+  };
+  const auto first = build("// 1\n", "k.py");
+  const auto* extension = std::get_if<Extension>(&first);
+  ASSERT_NE(extension, nullptr) << std::get<ExtensionError>(first).message;
+  EXPECT_EQ(extension->object, "");
+  EXPECT_GE(extension->stored_object.size(), kObjectBytes);
+  ASSERT_TRUE(std::holds_alternative<Extension>(build("// 2\n", "k.py")));
+  const auto third = build("// 3\n", "k.py");
+  ASSERT_TRUE(std::holds_alternative<ExtensionError>(third));
+  EXPECT_EQ(std::get<ExtensionError>(third).cause, "objects_too_large");
+  EXPECT_TRUE(std::holds_alternative<Extension>(build("// 3\n", "other.py")));
 }
 
 TEST_F(Extensions, WhatNvccSaysIsTheVerdict) {
@@ -119,8 +150,8 @@ TEST_F(Extensions, EqualSourcesOfOtherFilesAreBuiltOnceAndKeepTheirNames) {
   ASSERT_TRUE(std::holds_alternative<Extension>(first)) << std::get<ExtensionError>(first).message;
   EXPECT_FALSE(std::get<Extension>(first).cached);
   EXPECT_TRUE(std::get<Extension>(second).cached);
-  EXPECT_THAT(std::get<Extension>(first).image, HasSubstr("\"a/one.cu\""));
-  EXPECT_THAT(std::get<Extension>(second).image, HasSubstr("\"b/two.cu\""));
+  EXPECT_THAT(with_bytes(std::get<Extension>(first)).image, HasSubstr("\"a/one.cu\""));
+  EXPECT_THAT(with_bytes(std::get<Extension>(second)).image, HasSubstr("\"b/two.cu\""));
   const auto broken = build("b/two.cu", text + "__global__ void m() { none(); }\n");
   ASSERT_TRUE(std::holds_alternative<ExtensionError>(broken));
   EXPECT_THAT(std::get<ExtensionError>(broken).message, HasSubstr("two.cu, line 4: "));

@@ -4,6 +4,7 @@
 // "<zygote>/<judge>/<candidate>", each the name of a behaviour. It needs no Python and no torch.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,17 @@ int candidate(Channel channel, const std::string& mode, const std::string& devic
       const std::vector<char> some(std::size_t{60} << 20, 'x');
       pause();
     }
+  }
+  if (mode == "hides_memory") {
+    // In files that no process maps.
+    std::vector<Fd> files;
+    const std::string part(std::size_t{10} << 20, 'x');
+    for (int i = 0; i < 3; ++i) {
+      files.emplace_back(memfd_create("hidden", MFD_CLOEXEC));
+      for (int k = 0; k < 8; ++k)
+        [[maybe_unused]] const auto ignored = write(files.back().value(), part.data(), part.size());
+    }
+    pause();
   }
   if (mode == "eats_memory") {
     std::vector<char> much(std::size_t{300} << 20, 'x');

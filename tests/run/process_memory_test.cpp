@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -75,6 +77,54 @@ TEST(ProcessMemory, WhatIsSharedCountsOnce) {
   const Tree tree(4, 1, 100);
   EXPECT_FALSE(have_more_memory(tree.family(), 250 * kMegabyte));
   EXPECT_TRUE(have_more_memory(tree.family(), 60 * kMegabyte));
+}
+
+TEST(ProcessMemory, FilesInMemoryThatAreNotMappedAreCountedOnce) {
+  auto [ours, theirs] = socket_pair();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const Fd file(::memfd_create("held", 0));
+    const Fd again(::dup(file.value()));
+    const std::string part(100 * kMegabyte, 'x');
+    for (int i = 0; i < 2; ++i)
+      [[maybe_unused]] const auto ignored = ::write(file.value(), part.data(), part.size());
+    // Half of it is mapped as well.
+    void* mapped =
+        ::mmap(nullptr, part.size(), PROT_READ | PROT_WRITE, MAP_SHARED, file.value(), 0);
+    std::memset(mapped, 1, part.size());
+    [[maybe_unused]] const auto sent = ::write(theirs.value(), "", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ours.value(), &byte, 1), 1);
+  const MemoryFiles files = memory_files_of({pid});
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files.begin()->second, 200 * kMegabyte);
+  // 100 MB of its own, and the file.
+  EXPECT_FALSE(have_more_memory({pid}, 250 * kMegabyte));
+  EXPECT_TRUE(have_more_memory({pid}, 250 * kMegabyte, files));
+  EXPECT_FALSE(have_more_memory({pid}, 350 * kMegabyte, files));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
+TEST(ProcessMemory, AProcessStaysTheFirstToGo) {
+  auto [ours, theirs] = socket_pair();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::ofstream("/proc/self/oom_score_adj") << "1000" << std::flush;
+    std::ofstream("/proc/self/oom_score_adj") << "0" << std::flush;
+    [[maybe_unused]] const auto sent = ::write(theirs.value(), "", 1);
+    while (true) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ours.value(), &byte, 1), 1);
+  let_go_first({pid});
+  int score = 0;
+  std::ifstream("/proc/" + std::to_string(pid) + "/oom_score_adj") >> score;
+  EXPECT_EQ(score, 1000);
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
 }
 
 TEST(ProcessMemory, FilesInATmpOfItsOwnAreCounted) {

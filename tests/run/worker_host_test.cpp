@@ -233,6 +233,15 @@ TEST(StartedCandidate, IsKilledWhenItsChildrenHaveTooMuchTogether) {
   EXPECT_TRUE(candidate.over_memory());
 }
 
+TEST(StartedCandidate, IsKilledOverFilesInMemoryThatItDoesNotMap) {
+  const Stopwatch watch;
+  WorkerHost host(fake_installation("ok", "ok", "hides_memory"), -1, short_limits());
+  StartedCandidate candidate(host, {}, std::size_t{150} << 20);
+  EXPECT_TRUE(host.wait_exit(candidate.pid(), in(milliseconds(5000))));
+  EXPECT_EQ(candidate.finish(milliseconds(0)).code, SIGKILL);
+  EXPECT_TRUE(candidate.over_memory());
+}
+
 TEST(StartedCandidate, CancellingEndsTheWaitUntilItIsSettled) {
   const Stopwatch watch;
   const CancelSwitch cancel;
