@@ -9,12 +9,15 @@
 
 namespace kbench::ptx {
 
-/// Generic addresses: global ones are host addresses; the other spaces have windows far above.
-constexpr unsigned kWindowShift = 60;
-constexpr std::uint64_t kSharedWindow = 1ULL << kWindowShift;
-constexpr std::uint64_t kLocalWindow = 2ULL << kWindowShift;
-constexpr std::uint64_t kParamWindow = 3ULL << kWindowShift;
-constexpr std::uint64_t kFunctionWindow = 4ULL << kWindowShift;
+/// Generic addresses: global ones are host addresses; the other spaces have windows where a GPU may
+/// have them, among a process's addresses: a kernel that looks at one is not to see an executor. No
+/// host has memory there: systems place mappings from 0x7eff'0000'0000 on, thread sanitizer its heap
+/// below 0x7c00'0000'0000.
+constexpr unsigned kWindowShift = 32;
+constexpr std::uint64_t kSharedWindow = 0x7c01ULL << kWindowShift;
+constexpr std::uint64_t kLocalWindow = 0x7c02ULL << kWindowShift;
+constexpr std::uint64_t kParamWindow = 0x7c03ULL << kWindowShift;
+constexpr std::uint64_t kFunctionWindow = 0x7c04ULL << kWindowShift;
 
 /// Addresses in the shared memory of a block of the cluster: its rank plus one above this bit, the
 /// offset below. Zero above stands for the block that uses the address.

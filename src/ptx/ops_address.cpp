@@ -31,12 +31,17 @@ void decode_isspacep(Decode& d) {
   const Space space = take_space(d);
   d.plain_operands(Type::kPred, {Type::kU64});
   u64 window = 0;
-  if (space == Space::kShared) window = 1;
-  if (space == Space::kLocal) window = 2;
-  if (space == Space::kParam) window = 3;
-  d.out.s[1] = d.constant(window, 8);
+  if (space == Space::kShared) window = kSharedWindow;
+  if (space == Space::kLocal) window = kLocalWindow;
+  if (space == Space::kParam) window = kParamWindow;
+  d.out.s[1] = d.constant(window >> kWindowShift, 8);
   if (space == Space::kConst) d.reject("the space .const cannot be told from .global");
-  const auto inside = [](u64 a, u64 b) { return a >> kWindowShift == b; };
+  const auto inside = [](u64 a, u64 b) {
+    const u64 found = a >> kWindowShift;
+    const bool in_window = found >= kSharedWindow >> kWindowShift &&
+                           found <= kParamWindow >> kWindowShift;
+    return b == 0 ? !in_window : found == b;
+  };
   d.each(pick<Test<decltype(inside), u64, u64>>());
 }
 

@@ -123,7 +123,7 @@ template <Space space>
 Space place(const Instr& in, const Shape& shape) {
   if constexpr (space != Space::kGeneric) return space;
   const u64 lowest = shape.lowest + static_cast<u64>(in.imm);
-  return lowest >> kWindowShift == 0 ? Space::kGlobal : Space::kShared;
+  return lowest >> kWindowShift == kSharedWindow >> kWindowShift ? Space::kShared : Space::kGlobal;
 }
 
 /// Whether reads of what nobody has written are looked for there.

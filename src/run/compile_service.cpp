@@ -152,6 +152,8 @@ BuildSummary CompileService::summary() {
     const ExtensionResult& result = building.get();
     ++summary.builds;
     std::visit(add, result);
+    if (const auto* extension = std::get_if<Extension>(&result))
+      summary.reads_machine = summary.reads_machine || extension->reads_machine;
     const auto* error = std::get_if<ExtensionError>(&result);
     if (error == nullptr) continue;
     summary.log += error->log;

@@ -17,6 +17,7 @@ struct BuildSummary {
   double seconds = 0;
   std::optional<double> host_s;  ///< of these, those of host halves; none: there was none
   bool cached = true;
+  bool reads_machine = false;  ///< Extension::reads_machine of one of them
   std::string way, fallback, log;
   std::optional<ExtensionError> failure;
   std::vector<std::string> ignored_flags;  ///< flags for nvcc that mean nothing here

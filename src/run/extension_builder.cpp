@@ -9,6 +9,7 @@
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
+#include "run/machine_reads.hpp"
 #include "run/own_name.hpp"
 
 namespace kbench::run {
@@ -171,6 +172,7 @@ ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::stri
                                  static_cast<double>(bytes) / 1e9,
                                  static_cast<double>(kMostBuiltBytes) / 1e9));
   }
+  extension->reads_machine = reads_machine(extension->image);
   const auto folder = folder_of_results(setup_);
   extension->stored_object = StoredBytes(std::exchange(extension->object, {}), folder);
   extension->stored_image = StoredBytes(std::exchange(extension->image, {}), folder);

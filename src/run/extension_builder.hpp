@@ -42,6 +42,7 @@ struct Extension {
   bool cached = false;
   std::string way;       ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
   std::string fallback;  ///< why it was nvcc; else empty
+  bool reads_machine = false;  ///< its PTX reads what the executor differs in from a GPU
   /// Object and image of one that is kept: there the two above are empty; see with_bytes().
   StoredBytes stored_object{}, stored_image{};
 };

@@ -13,6 +13,7 @@
 #include "run/eval_options.hpp"
 #include "run/judge_answer.hpp"
 #include "run/lane.hpp"
+#include "run/machine_reads.hpp"
 #include "run/own_name.hpp"
 
 // The part of a lane that has a candidate judged, and makes a record of what the judge says.
@@ -83,6 +84,25 @@ void name_graph(Record& record, const Candidate& candidate) {
       "; if that is a mistake: its source speaks of a CUDA graph, which replays the addresses that "
       "it was captured with, so copy each call's inputs into the tensors of the capture before the "
       "replay";
+}
+
+/// A right answer of the executor may be a wrong one of a GPU, where code asks which of them it is.
+void note_machine_reads(const Prepared& prepared, const StartedCandidate& candidate,
+                        Record& record) {
+  if (record.outcome != Outcome::kCorrect) return;
+  bool reads = false;
+  if (prepared.compiled.valid()) {
+    const auto* artifact = std::get_if<Artifact>(&prepared.compiled.get());
+    reads = artifact != nullptr && reads_machine(artifact->image);
+  } else if (candidate.service() != nullptr) {
+    try {
+      // What a module orders late it orders in the process that is judged.
+      reads = candidate.service()->summary().reads_machine;
+    } catch (const Error&) {
+      // A build that a fault has ended is in no right answer.
+    }
+  }
+  if (reads) record.flags.emplace_back(kReadsMachine);
 }
 
 /// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
@@ -211,6 +231,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
                       setup_.device.measured, setup_.options->cold_cache);
   const std::string log = candidate.log();
   if (!log.empty()) details["log"] = log;
+  if (!setup_.device.gpu) note_machine_reads(prepared, candidate, record);
   give_name(prepared.candidate->id, record, details);
 }
 
