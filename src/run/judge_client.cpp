@@ -275,8 +275,9 @@ bool StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_
   return polls[0].revents != 0;
 }
 
-void StartedCandidate::freeze(bool frozen) const {
-  if (!finished_) host_.signal_child(pid_, frozen ? SIGSTOP : SIGCONT);
+void StartedCandidate::freeze(bool frozen) {
+  if (!finished_ && frozen != frozen_) host_.freeze_child(pid_, frozen);
+  frozen_ = frozen;
 }
 
 ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {

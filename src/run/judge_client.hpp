@@ -82,6 +82,7 @@ class JudgeClient {
   void end() { host_.end_child(pid_); }
   /// Asks whether the device is still usable, within a limit.
   bool healthy();
+  pid_t pid() const { return pid_; }
 
  private:
   void ask(protocol::MessageType type, const nlohmann::json& problem, int fd = -1);
@@ -166,7 +167,7 @@ class StartedCandidate {
   /// disturbs the device any more. False where it has not within `limit`.
   bool wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
   /// Stops it and what it has started, or lets them go on.
-  void freeze(bool frozen) const;
+  void freeze(bool frozen);
   std::string log() const { return log_.text(); }
   /// Whether it has printed more than it may.
   bool floods() const { return log_.is_full(); }
@@ -192,7 +193,7 @@ class StartedCandidate {
   Fd judge_end_;
   std::uint64_t nonce_ = 0;
   pid_t pid_ = -1;
-  bool finished_ = false;
+  bool finished_ = false, frozen_ = false;
   std::size_t memory_limit_bytes_;
   bool over_memory_ = false;
 };

@@ -11,6 +11,7 @@
 #include "kbench/speed_of_light.hpp"
 #include "run/device_limits.hpp"
 #include "run/eval_options.hpp"
+#include "run/host_waits.hpp"
 #include "run/judge_answer.hpp"
 #include "run/lane.hpp"
 #include "run/machine_reads.hpp"
@@ -105,6 +106,14 @@ void note_machine_reads(const Prepared& prepared, const StartedCandidate& candid
   if (reads) record.flags.emplace_back(kReadsMachine);
 }
 
+/// Times of host code that waited for others of its host are none.
+void take_times_back(Record& record) {
+  if (!record.timing) return;
+  record.timing.reset();
+  record.speedup.clear();
+  record.flags.emplace_back(kHostBusy);
+}
+
 /// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
@@ -160,6 +169,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
   auto deadline = protocol::Clock::now() + limits.verdict;
   bool killed = false;
   double turn_s = 0;
+  std::optional<AheadOfTurn::Pause> pause;
+  std::optional<HostWaits> waits;
   while (true) {
     protocol::Message message;
     if (!judge.next_event(message, deadline)) {
@@ -175,6 +186,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       const auto before = std::chrono::steady_clock::now();
       turn_.time();
       turn_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+      if (!pause) pause.emplace(setup_.host->ahead_of_turn());
+      if (!waits) waits.emplace(std::vector<pid_t>{judge.pid(), candidate.pid()});
       // What it waited for others is no fault of its own.
       deadline = protocol::Clock::now() + limits.verdict;
       judge.go();
@@ -183,7 +196,10 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
     if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
       if (read_answer(message).record.outcome != Outcome::kIllegalWrite) return;
     }
+    const double waited = waits ? waits->share() : 0;
     take_verdict(prepared, message, candidate, details);
+    if (setup_.device.gpu && code.kind != CandidateKind::kKernel && waited > kMostHostWaits)
+      take_times_back(prepared.record);
     // The judge cannot tell what it waits for.
     if (auto quiet = verdict_phases_.find("quiet"); quiet != verdict_phases_.end()) {
       quiet->second -= turn_s;

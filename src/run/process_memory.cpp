@@ -74,10 +74,10 @@ std::vector<ProcessFacts> running_processes() {
     std::getline(file, line);
     // The name before it may hold anything.
     const auto after = line.rfind(')');
-    char state = 0;
     pid_t group = 0;
-    if (after != std::string::npos && std::sscanf(line.c_str() + after + 1, " %c %d %d %d", &state,
-                                                  &facts.parent, &group, &facts.session) == 4)
+    if (after != std::string::npos &&
+        std::sscanf(line.c_str() + after + 1, " %c %d %d %d", &facts.state, &facts.parent, &group,
+                    &facts.session) == 4)
       processes.push_back(facts);
   }
   return processes;

@@ -13,6 +13,7 @@ namespace kbench::run {
 /// A process as /proc has it.
 struct ProcessFacts {
   pid_t pid = 0, parent = 0, session = 0;
+  char state = 0;  ///< "R" runs, "T" is stopped, …
 };
 /// All that run on this machine now.
 std::vector<ProcessFacts> running_processes();

@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "run/scout.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 
 #include "kbench/error.hpp"
 
 namespace kbench::run {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often a scout is looked at.
+constexpr milliseconds kPeriod(200);
+/// All that a scout and what it starts may compute. Imports take a few; what builds for longer goes
+/// on in its turn.
+constexpr double kMostProcessorSeconds = 60;
+
+/// Is listed as running ahead of its turn while it lives.
+class Listed {
+ public:
+  Listed(AheadOfTurn& all, pid_t pid) : all_(all), pid_(pid) { all_.add(pid_); }
+  ~Listed() { all_.remove(pid_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  AheadOfTurn& all_;
+  pid_t pid_;
+};
+
+bool is_readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+}  // namespace
 
 Scouts::Scouts(WorkerHost& host, ExtensionBuilder& builder, unsigned at_once,
                std::chrono::milliseconds limit, std::size_t memory_limit_bytes, int cancel_fd)
@@ -46,6 +77,19 @@ void Scouts::give_back() {
   changed_.notify_all();
 }
 
+bool Scouts::wait_for(StartedCandidate& process) const {
+  milliseconds used(0);
+  while (used < limit_ && !is_readable(cancel_fd_)) {
+    const bool counts = !host_.ahead_of_turn().is_stopped();
+    const auto start = std::chrono::steady_clock::now();
+    if (process.service()->wait_scouted(std::min(kPeriod, limit_ - used), cancel_fd_)) return true;
+    if (!counts) continue;
+    used += std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+    if (processor_seconds(process.pid()) > kMostProcessorSeconds) return false;
+  }
+  return false;
+}
+
 Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   take_place(ticket);
   std::unique_ptr<StartedCandidate> process;
@@ -54,7 +98,8 @@ Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
     process =
         std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
     // One that never ends has ordered what it was going to order.
-    ended = process->service()->wait_scouted(limit_, cancel_fd_);
+    const Listed listed(host_.ahead_of_turn(), process->pid());
+    ended = wait_for(*process);
     process->finish(std::chrono::milliseconds(0));
   } catch (...) {
     give_back();

@@ -11,7 +11,9 @@
 namespace kbench::run {
 
 /// Imports modules ahead of the device, several at once, in processes that have no GPU: what they
-/// want built is built by the time that a device is free for them.
+/// want built is built by the time that a device is free for them. They get the processors that
+/// nothing else wants, stand still while times are taken, and have limits of time and of processor
+/// seconds, in which that does not count.
 class Scouts {
  public:
   /// `at_once` processes; each may take `limit` and `memory_limit_bytes`.
@@ -23,6 +25,8 @@ class Scouts {
 
  private:
   Scouted run(CandidateJob job, std::uint64_t ticket);
+  /// Whether a scout has come to its end within its limits.
+  bool wait_for(StartedCandidate& process) const;
   void take_place(std::uint64_t ticket);
   void give_back();
 

@@ -242,6 +242,14 @@ void WorkerHost::signal_child(pid_t pid, int signal) {
   if (!exited_.contains(pid)) kill(-pid, signal);
 }
 
+void WorkerHost::freeze_child(pid_t pid, bool frozen) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (exited_.contains(pid)) return;
+  }
+  frozen ? stop_family(pid) : continue_family(pid);
+}
+
 ExitStatus WorkerHost::kill_child(pid_t pid) {
   end_child(pid);
   const auto status = wait_exit(pid, protocol::Clock::now() + limits_.exit);

@@ -17,6 +17,7 @@
 #include "kbench/installation.hpp"
 #include "kbench/protocol.hpp"
 #include "kbench/subprocess.hpp"
+#include "run/ahead_of_turn.hpp"
 
 namespace kbench::run {
 
@@ -86,10 +87,14 @@ class WorkerHost {
   /// of a problem (a file for them, log, problem). Throws kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
              const ForkPlace& place = {});
+  /// Processes of candidates whose turn is not yet.
+  AheadOfTurn& ahead_of_turn() { return ahead_of_turn_; }
   /// What candidates may know of their problems.
   ProblemValues& problem_values() { return *problem_values_; }
   /// How a child ended, waiting at most until `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
+  /// Stops a child and all that it has started, or lets them go on.
+  void freeze_child(pid_t pid, bool frozen);
   /// A signal to the child's process group.
   void signal_child(pid_t pid, int signal);
   void end_child(pid_t pid) { signal_child(pid, SIGKILL); }
@@ -130,6 +135,7 @@ class WorkerHost {
   std::map<pid_t, std::unique_ptr<MemoryGroup>> memory_groups_;  ///< where they are to be had
   protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;
+  AheadOfTurn ahead_of_turn_;
   std::unique_ptr<ProblemValues> problem_values_;
   std::thread reader_;
 };

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ namespace {
 
 using protocol::BufferRole;
 
-constexpr int kScoutNiceness = 5;
+/// The least that there is: from there an idle priority cannot be left without privileges.
+constexpr int kScoutNiceness = 19;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
 /// Of a model's state: two models of more may not fit.
@@ -317,7 +319,9 @@ void ModuleCandidate::settle() {
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
   if (job.module.scout) {
     // What waits for a device goes before what gets ready for it.
-    [[maybe_unused]] const int ignored = nice(kScoutNiceness);
+    const sched_param none{};
+    [[maybe_unused]] const int ignored =
+        nice(kScoutNiceness) + sched_setscheduler(0, SCHED_IDLE, &none);
     ModulePython(job, std::move(compile), nullptr).scout();
     return nullptr;
   }
