@@ -53,7 +53,7 @@ struct CandidateJob {
   /// Of the channel to the judge. It keeps strangers out; the process that gets the job, and so the
   /// candidate's code in it, can read it: the judge trusts no message because of it.
   std::uint64_t nonce = 0;
-  std::string sanitize = "none";  ///< a row of `--sanitize`; looked at where the CPU executes
+  std::string sanitize = "none";       ///< a row of `--sanitize`; looked at where the CPU executes
   std::uint64_t max_instructions = 0;  ///< warp instructions of a launch on the CPU; 0: no bound
 };
 

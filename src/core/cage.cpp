@@ -70,10 +70,11 @@ constexpr const char* kSystem[] = {"/usr",
                                    "/etc/nvidia",
                                    "/run/opengl-driver"};
 constexpr const char* kKernel[] = {"/proc", "/sys"};
-/// Below /proc/self/task CUDA names its threads. What lies beside that, oom_score_adj for one, is not
-/// the candidate's to write.
-constexpr const char* kDevices[] = {"/dev/null",    "/dev/zero",        "/dev/full", "/dev/random",
-                                    "/dev/urandom", "/dev/nvidia-caps", "/dev/dxg",  "/proc/self/task"};
+/// Below /proc/self/task CUDA names its threads. What lies beside that, oom_score_adj for one, is
+/// not the candidate's to write.
+constexpr const char* kDevices[] = {"/dev/null",   "/dev/zero",      "/dev/full",
+                                    "/dev/random", "/dev/urandom",   "/dev/nvidia-caps",
+                                    "/dev/dxg",    "/proc/self/task"};
 
 constexpr std::string_view kGpus[] = {"/dev/nvidia", "/dev/dxg"};
 

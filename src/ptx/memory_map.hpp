@@ -11,8 +11,8 @@ namespace kbench::ptx {
 
 /// Generic addresses: global ones are host addresses; the other spaces have windows where a GPU may
 /// have them, among a process's addresses: a kernel that looks at one is not to see an executor. No
-/// host has memory there: systems place mappings from 0x7eff'0000'0000 on, thread sanitizer its heap
-/// below 0x7c00'0000'0000.
+/// host has memory there: systems place mappings from 0x7eff'0000'0000 on, thread sanitizer its
+/// heap below 0x7c00'0000'0000.
 constexpr unsigned kWindowShift = 32;
 constexpr std::uint64_t kSharedWindow = 0x7c01ULL << kWindowShift;
 constexpr std::uint64_t kLocalWindow = 0x7c02ULL << kWindowShift;

@@ -38,8 +38,8 @@ void decode_isspacep(Decode& d) {
   if (space == Space::kConst) d.reject("the space .const cannot be told from .global");
   const auto inside = [](u64 a, u64 b) {
     const u64 found = a >> kWindowShift;
-    const bool in_window = found >= kSharedWindow >> kWindowShift &&
-                           found <= kParamWindow >> kWindowShift;
+    const bool in_window =
+        found >= kSharedWindow >> kWindowShift && found <= kParamWindow >> kWindowShift;
     return b == 0 ? !in_window : found == b;
   };
   d.each(pick<Test<decltype(inside), u64, u64>>());

@@ -19,8 +19,8 @@
 namespace kbench::run {
 namespace {
 
-/// Each finds what has started since the one before; with as many processes as a candidate may have,
-/// most are stopped in the first.
+/// Each finds what has started since the one before; with as many processes as a candidate may
+/// have, most are stopped in the first.
 constexpr int kStopRounds = 50;
 /// Of processes that do not run.
 constexpr std::string_view kStill = "TtZX";

@@ -9,8 +9,8 @@
 
 namespace kbench::run {
 
-/// Stops a process and all that it has started, whatever groups they are in, but for the init of its
-/// namespace; and lets them go on. What starts meanwhile is stopped as well.
+/// Stops a process and all that it has started, whatever groups they are in, but for the init of
+/// its namespace; and lets them go on. What starts meanwhile is stopped as well.
 void stop_family(pid_t root);
 void continue_family(pid_t root);
 
@@ -18,8 +18,8 @@ void continue_family(pid_t root);
 /// what their parents have waited for.
 double processor_seconds(pid_t root);
 
-/// Processes that run a candidate's code before its turn, on processors that a candidate in its turn
-/// may need: they get those that nothing else wants, and stand still while a time is taken.
+/// Processes that run a candidate's code before its turn, on processors that a candidate in its
+/// turn may need: they get those that nothing else wants, and stand still while a time is taken.
 /// Thread-safe.
 class AheadOfTurn {
  public:

@@ -40,8 +40,8 @@ struct Extension {
   double seconds = 0;            ///< of the compilers, when they ran
   std::optional<double> host_s;  ///< of these, of the host half's
   bool cached = false;
-  std::string way;       ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
-  std::string fallback;  ///< why it was nvcc; else empty
+  std::string way;             ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
+  std::string fallback;        ///< why it was nvcc; else empty
   bool reads_machine = false;  ///< its PTX reads what the executor differs in from a GPU
   /// Object and image of one that is kept: there the two above are empty; see with_bytes().
   StoredBytes stored_object{}, stored_image{};
@@ -103,7 +103,7 @@ class ExtensionBuilder {
   std::mutex mutex_;
   std::unique_ptr<HostCompiler> host_;
   std::map<std::string, std::shared_future<ExtensionResult>> known_;  ///< by hash of the request
-  std::map<std::string, std::size_t> built_bytes_;  ///< by hash of the candidate
+  std::map<std::string, std::size_t> built_bytes_;                    ///< by hash of the candidate
 };
 
 }  // namespace kbench::run

@@ -10,11 +10,13 @@ namespace {
 /// Clocks have a flag of their own (`read_clock`). By %envreg1 and 2 cooperative groups find the
 /// barrier of their grid.
 constexpr std::string_view kRegisters[] = {
-    "smid",            "nsmid",          "warpid",        "nwarpid",
-    "gridid",          "total_smem_size", "aggr_smem_size", "current_graph_exec"};
+    "smid",   "nsmid",           "warpid",         "nwarpid",
+    "gridid", "total_smem_size", "aggr_smem_size", "current_graph_exec"};
 /// With a number behind them: performance monitors.
 constexpr std::string_view kNumbered = "pm";
-constexpr std::string_view kElf = "\x7f" "ELF";
+constexpr std::string_view kElf =
+    "\x7f"
+    "ELF";
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

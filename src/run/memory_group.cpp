@@ -109,7 +109,8 @@ void remove_abandoned(const fs::path& folder) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     pid_t pid = 0;
-    const auto error = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), pid);
+    const auto error =
+        std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), pid);
     if (error.ec == std::errc() && ::kill(pid, 0) != 0 && errno == ESRCH)
       ::rmdir(entry.path().c_str());
   }
@@ -119,8 +120,7 @@ std::optional<fs::path> made_in(const Place& place, std::size_t limit_bytes) {
   static std::atomic<unsigned> number{0};
   if (place.unified && !has_word(place.folder / "cgroup.subtree_control", "memory"))
     return std::nullopt;
-  const fs::path folder =
-      place.folder / fmt::format("{}{}-{}", kPrefix, ::getpid(), number++);
+  const fs::path folder = place.folder / fmt::format("{}{}-{}", kPrefix, ::getpid(), number++);
   std::error_code error;
   if (!fs::create_directory(folder, error) || error) return std::nullopt;
   const std::string limit = std::to_string(limit_bytes);

@@ -13,8 +13,8 @@ namespace kbench::run {
 class WorkerHost;
 
 /// What candidates may know of their problems. A process that runs no candidate's code imports a
-/// problem's file and packs its values (worker/problem_values.hpp): once for each problem, sizes and
-/// precision row. Thread-safe.
+/// problem's file and packs its values (worker/problem_values.hpp): once for each problem, sizes
+/// and precision row. Thread-safe.
 class ProblemValues {
  public:
   ProblemValues(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {}

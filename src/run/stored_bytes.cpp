@@ -27,11 +27,12 @@ StoredBytes::StoredBytes(std::string_view bytes, const fs::path& folder) : size_
   if (bytes.empty()) return;
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  file_ = std::shared_ptr<const fs::path>(new fs::path(next_file(folder)), [](const fs::path* path) {
-    std::error_code gone;
-    fs::remove(*path, gone);
-    delete path;
-  });
+  file_ =
+      std::shared_ptr<const fs::path>(new fs::path(next_file(folder)), [](const fs::path* path) {
+        std::error_code gone;
+        fs::remove(*path, gone);
+        delete path;
+      });
   std::ofstream out(*file_, std::ios::binary | std::ios::trunc);
   if (!out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
     throw Error(fmt::format("cannot write {} bytes to {}: make room there, or set KBENCH_HOME",

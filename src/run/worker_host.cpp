@@ -280,8 +280,7 @@ void WorkerHost::watch_memory(pid_t pid, std::size_t limit_bytes) {
 bool WorkerHost::over_memory(pid_t pid) {
   const std::lock_guard lock(mutex_);
   const auto group = memory_groups_.find(pid);
-  return over_memory_.contains(pid) ||
-         (group != memory_groups_.end() && group->second->is_over());
+  return over_memory_.contains(pid) || (group != memory_groups_.end() && group->second->is_over());
 }
 
 }  // namespace kbench::run

@@ -22,8 +22,8 @@ void Evaluation::build_model(std::size_t slot) {
   // A model that is lent has been built, and an extension has none.
   if (model.lender == model.set && request_.kind == CandidateKind::kModule) {
     const JudgeOptions& options = problem_.options();
-    arguments = pack_init_arguments(problem_.host(), options.device, options.precision,
-                                    model.init_seed);
+    arguments =
+        pack_init_arguments(problem_.host(), options.device, options.precision, model.init_seed);
     if (!arguments.is_whole) flag("init_arguments_incomplete");
     fds.push_back(arguments.file.value());
   }

@@ -178,9 +178,9 @@ void ModulePython::load() {
   }
   const auto request =
       py::cpp_function([this](const py::object& asked) { return build_extension(asked); });
-  module_ = host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
-                 job_.module.folder, request, problem_names(), changed_constants(),
-                 by_kernelbench());
+  module_ =
+      host("load_candidate", job_.module.file_name, py::bytes(job_.module.source),
+           job_.module.folder, request, problem_names(), changed_constants(), by_kernelbench());
 }
 
 void ModulePython::scout() {

@@ -33,9 +33,9 @@ int problem_values_main(Fd result, Fd request) {
     const auto problem = nlohmann::json::parse(read_whole(request.value()));
     const ProblemHost host(problem.at("path"), problem.at("source"),
                            problem.at("sizes").get<Sizes>());
-    const py::object packed = embedded_module("problem_values")
-                                  .attr("pack")(host.module(),
-                                                problem.at("precision").get<std::string>());
+    const py::object packed =
+        embedded_module("problem_values")
+            .attr("pack")(host.module(), problem.at("precision").get<std::string>());
     write_whole(result.value(), packed.cast<std::string>());
     return 0;
   } catch (const ProblemFailure& failure) {

@@ -28,7 +28,9 @@ TEST(ReadsMachine, OthersAreAnyKernels) {
 }
 
 TEST(ReadsMachine, MachineCodeIsNotLookedAt) {
-  EXPECT_FALSE(reads_machine("\x7f" "ELF %nsmid "));
+  EXPECT_FALSE(
+      reads_machine("\x7f"
+                    "ELF %nsmid "));
 }
 
 }  // namespace

@@ -25,8 +25,7 @@ void fill_files_in_flight(std::size_t megabytes) {
   for (std::size_t i = 0; i < megabytes; i += 50) {
     const Fd file(::memfd_create("unmapped", 0));
     for (int k = 0; k < 50; ++k)
-      [[maybe_unused]] const auto ignored =
-          ::write(file.value(), megabyte.data(), megabyte.size());
+      [[maybe_unused]] const auto ignored = ::write(file.value(), megabyte.data(), megabyte.size());
     char byte = 0;
     iovec part{&byte, 1};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
