@@ -37,7 +37,12 @@ cudaError_t release(void* pointer) {
 cudaError_t copy(void* target, const void* source, size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   if (target == nullptr || source == nullptr) return fail(cudaErrorInvalidValue);
-  std::memmove(target, source, bytes);
+  const Runtime* runtime = current_runtime();
+  if (runtime == nullptr) {
+    std::memmove(target, source, bytes);
+  } else {
+    runtime->copy(runtime->context, target, source, bytes);
+  }
   return cudaSuccess;
 }
 
@@ -55,7 +60,12 @@ cudaError_t copy_rows(void* target, size_t target_pitch, const void* source, siz
 cudaError_t fill(void* target, int value, size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   if (target == nullptr) return fail(cudaErrorInvalidValue);
-  std::memset(target, value, bytes);
+  const Runtime* runtime = current_runtime();
+  if (runtime == nullptr) {
+    std::memset(target, value, bytes);
+  } else {
+    runtime->fill(runtime->context, target, value, bytes);
+  }
   return cudaSuccess;
 }
 

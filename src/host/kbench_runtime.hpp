@@ -22,7 +22,7 @@ struct Argument {
 /// one pointer for each parameter that the kernel has (cudaLaunchKernel is not told how many).
 inline constexpr std::size_t kPointersOnly = ~std::size_t{0};
 
-inline constexpr std::uint32_t kRuntimeVersion = 2;
+inline constexpr std::uint32_t kRuntimeVersion = 3;
 
 /// The functions through which a host half reaches its device half. Its loader gives them to
 /// `extern "C" void kbench_split_start(const Runtime*)`, which every host half exports, before
@@ -51,6 +51,9 @@ struct Runtime {
   int (*synchronize)(void* context);
   /// Host code has looked at the error of a launch that was refused, and may try another one.
   void (*error_taken)(void* context);
+  // On the CPU only: what CUDA's copies and fills do with memory that host code may not touch.
+  void (*copy)(void* context, void* target, const void* source, std::size_t bytes);
+  void (*fill)(void* context, void* target, int value, std::size_t bytes);
 };
 
 }  // namespace kbench_split

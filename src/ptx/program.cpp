@@ -91,6 +91,13 @@ class Builder {
     }
   }
 
+  /// Zeros for a variable that has its pages to itself, so that who launches can protect them.
+  static Bytes own_pages(const Variable& variable) {
+    constexpr unsigned kPage = 4096;
+    return Bytes::zeros(std::max<std::uint64_t>((variable.bytes() + kPage - 1) / kPage, 1) * kPage,
+                        std::max(variable.align, kPage));
+  }
+
   /// A variable of the module's: global and const get storage, shared its place.
   Symbol place(const Variable& variable, std::size_t owner, std::size_t v) {
     if (variable.space == Space::kShared) {
@@ -108,7 +115,7 @@ class Builder {
     program_->globals.push_back(
         {fmt::format("{} {}", constant ? "constant" : "variable",
                      variable.name.substr(0, variable.name.find('#'))),
-         Bytes::zeros(std::max<std::uint64_t>(variable.bytes(), 1), std::max(variable.align, 64U)),
+         own_pages(variable),
          variable.bytes(), constant});
     std::byte* storage = program_->globals.back().storage.data();
     initialised_.emplace_back(&variable, storage);

@@ -112,6 +112,10 @@ class Evaluation {
   /// Whether a module's models stay as they are built, by what its first answer is. Else from now
   /// on they are given weights, and that of the slot is built anew.
   bool keeps_as_built(std::size_t slot, bool is_right);
+  /// Throws where a kernel or an extension is wrong once some of its weights change in place.
+  void check_weights_read(std::size_t slot);
+  /// Gives extensions new tensors of weights that have changed in the memory of those slots.
+  void renew_weights(std::span<const std::size_t> slots);
   void call(std::size_t slot);
   /// The same with other memory contents before it than the last time.
   void call_on_next_poison(std::size_t slot);

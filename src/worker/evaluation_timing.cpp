@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "worker/changed_weights.hpp"
 #include "worker/evaluation.hpp"
 #include "worker/timing.hpp"
 
@@ -35,7 +37,14 @@ void Evaluation::run_timing() {
   if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
-  const auto unseen = static_cast<int>(problem_.timed_slots().size());
+  const auto timed = problem_.timed_slots();
+  const auto unseen = static_cast<int>(timed.size());
+  // Those whose models the timed slots use come first.
+  std::vector<std::size_t> with_weights;
+  for (const std::size_t slot : timed) with_weights.push_back(problem_.lender(slot));
+  std::optional<ChangedWeights> weights;
+  if (request_.kind != CandidateKind::kModule) weights.emplace(problem_, with_weights);
+  with_weights.insert(with_weights.end(), timed.begin(), timed.end());
   // Whoever could work ahead in calls that are discarded is asked for new answers there, too.
   const int most = tells_its_times() ? unseen : std::numeric_limits<int>::max();
   verdict_.failed_baselines = problem_.failed_baselines();
@@ -49,8 +58,11 @@ void Evaluation::run_timing() {
   }
   if (!verdict_.failed_baselines.empty()) flag("baseline_failed");
   // Of one that it has seen it may know the answer.
-  sides.push_back({"candidate", [&](Block block) { return time_candidate(block); }, quickest_ms_,
-                   unseen, most});
+  const auto time_with_other_weights = [&](Block block) {
+    if (weights && !is_aside_ && weights->change()) renew_weights(with_weights);
+    return time_candidate(block);
+  };
+  sides.push_back({"candidate", time_with_other_weights, quickest_ms_, unseen, most});
   TimingLimits limits;
   limits.budget_s = problem_.options().timing_budget_s;
   if (tells_its_times()) limits.min_blocks = kFewestBounds;

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <cstring>
 #include <iterator>
 
+#include "worker/changed_weights.hpp"
+#include "worker/element_counts.hpp"
 #include "worker/evaluation.hpp"
 #include "worker/problem_values.hpp"
 
 // How a module's model comes by the reference's weights. It is built under the reference's seed: if
 // its first answer is right with what its constructor made of that, folded and packed as it may be,
-// it stays so in all trials, each of which has another seed. Else it is given weights.
+// it stays so in all trials, each of which has another seed. Else it is given weights. Kernels and
+// extensions get weights as arguments: one that keeps a copy of them from call to call is wrong
+// once some change in place.
 namespace kbench::worker {
 
 using protocol::MessageType;
@@ -69,6 +75,44 @@ bool Evaluation::keeps_as_built(std::size_t slot, bool is_right) {
   else if (built_.weights_by_seed != 0)
     flag(kWeightsBySeed);
   return as_built_;
+}
+
+void Evaluation::renew_weights(std::span<const std::size_t> slots) {
+  if (request_.kind != CandidateKind::kExtension) return;
+  const bool frozen = frozen_;
+  freeze(false);
+  for (const std::size_t slot : slots) build_model(slot);
+  freeze(frozen);
+}
+
+void Evaluation::check_weights_read(std::size_t slot) {
+  // A module may have folded and packed its own: it is built anew under another seed instead.
+  if (request_.kind == CandidateKind::kModule || problem_.is_stateful()) return;
+  const std::span<const std::size_t> slots(&slot, 1);
+  {
+    ChangedWeights weights(problem_, slots);
+    if (!weights.change()) return;
+    const JudgedProblem::TimedAnswers answers(problem_, slot);
+    InputSet& set = problem_.slot_set(slot);
+    if (!all_finite(set.expected())) return;
+    renew_weights(slots);
+    call(slot);
+    check_red_zones(slot);
+    auto result = judge_outputs(slot, set);
+    if (result.wrong_elements > 0) {
+      problem_.look_closer(slot);
+      result = judge_outputs(slot, set);
+    }
+    if (result.wrong_elements > 0 && !NearMisses(1).takes(result)) {
+      verdict_.record.correctness.push_back(result);
+      throw CandidateFailure{
+          Outcome::kMismatch, "weights_kept",
+          fmt::format("right until some weights change in place, and then {} elements are wrong: "
+                      "it computes with weights of an earlier call",
+                      result.wrong_elements)};
+    }
+  }
+  renew_weights(slots);
 }
 
 }  // namespace kbench::worker

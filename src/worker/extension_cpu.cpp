@@ -7,6 +7,7 @@
 
 #include "worker/cpu_executor.hpp"
 #include "worker/extension_runtime.hpp"
+#include "worker/hidden_memory.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -18,19 +19,21 @@ constexpr int kRegisters = 32;
 class HostMemory {
  public:
   void* allocate(std::size_t bytes) {
-    const std::size_t whole =
-        (bytes + 2 * kRedZoneBytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-    auto* begin = static_cast<std::byte*>(std::aligned_alloc(kDataAlignment, whole));
+    // Whole pages of its own, which can be hidden; red zones are as long as one.
+    const std::size_t whole = whole_pages(bytes + 2 * kRedZoneBytes);
+    auto* begin = static_cast<std::byte*>(std::aligned_alloc(kRedZoneBytes, whole));
     if (begin == nullptr) return nullptr;
     std::memset(begin, kCanary, whole);
     std::byte* data = begin + kRedZoneBytes;
     fill_new_memory(data, bytes);
     blocks_[data] = bytes;
+    HiddenMemory::instance().add({begin, whole}, bytes);
     return data;
   }
   bool release(void* pointer) {
     const auto found = blocks_.find(static_cast<std::byte*>(pointer));
     if (found == blocks_.end()) return false;
+    HiddenMemory::instance().remove(found->first - kRedZoneBytes);
     std::free(found->first - kRedZoneBytes);
     blocks_.erase(found);
     return true;
@@ -57,6 +60,12 @@ class CpuRuntime final : public ExtensionRuntime {
       if (pointer == nullptr) return cudaSuccess;
       return static_cast<CpuRuntime*>(context)->memory_.release(pointer) ? cudaSuccess
                                                                          : cudaErrorInvalidValue;
+    };
+    table_.copy = [](void*, void* target, const void* source, std::size_t bytes) {
+      HiddenMemory::instance().copy(target, source, bytes);
+    };
+    table_.fill = [](void*, void* target, int value, std::size_t bytes) {
+      HiddenMemory::instance().fill(target, value, bytes);
     };
     table_.synchronize = [](void* context) -> int {
       return static_cast<CpuRuntime*>(context)->failed() ? cudaErrorLaunchFailure : cudaSuccess;
@@ -89,6 +98,7 @@ class CpuRuntime final : public ExtensionRuntime {
       if (storage.empty() && variable.bytes > 0)
         throw CandidateFailure{Outcome::kLoadFailure, "module_load",
                                fmt::format("the code has no variable {}", variable.symbol)};
+      HiddenMemory::instance().add({storage.data(), whole_pages(storage.size())}, storage.size());
       loaded.variables.push_back({storage.data(), storage.size()});
     }
     modules_.push_back(module);
@@ -115,7 +125,10 @@ class CpuRuntime final : public ExtensionRuntime {
     run.arguments = arguments_of(kernel, launch);
     auto regions = regions_();
     memory_.add_to(regions);
-    auto result = ptx::launch(*kernel.module, regions, run, executor_options(watch_, ++launches_));
+    auto result = [&] {
+      const HiddenMemory::Opening open(HiddenMemory::Reader::kKernel);
+      return ptx::launch(*kernel.module, regions, run, executor_options(watch_, ++launches_));
+    }();
     if (result.fault && result.fault->kind == ptx::FaultKind::kBadLaunch) {
       refuse(failure_of(*result.fault, {}));
       return cudaErrorInvalidConfiguration;

@@ -103,8 +103,12 @@ void ModuleCandidate::place_weights(ModuleSet& set, bool as_built) {
     if (tensor.role != BoundTensor::Role::kState) continue;
     indices.push_back(i);
     names.append(tensor.info.name);
-    tensors.append(worker::to_python(view(set.sources.at(i), tensor)));
+    const at::Tensor weight = view(set.sources.at(i), tensor);
+    // What packs weights once may follow their version.
+    for (unsigned n = 0; n < set.versions; ++n) weight.unsafeGetTensorImpl()->bump_version();
+    tensors.append(worker::to_python(weight));
   }
+  ++set.versions;
   if (job_.kind != CandidateKind::kModule) {
     set.model = python_.extension_model(input_names(), names, tensors);
     return;
@@ -143,7 +147,13 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     if (std::exchange(free_poison_, body.poison) != body.poison || ghost)
       poison_free_memory(body.poison, largest_input(set));
     python_.skip_launches(ghost);
-    watched([&] { outputs = forward(set, inputs); }, set.called ? 1 : 0);
+    const auto whole_call = [&] {
+      InputsHidden hidden(*this, set, inputs);
+      outputs = forward(set, inputs);
+      wait_for_begun(before);  // what goes on after the return belongs to it
+      hidden.take_outputs(outputs);
+    };
+    watched(whole_call, set.called ? 1 : 0);
     python_.skip_launches(false);
     // What a first call allocates may be new, and then was not filled.
     if (!set.called) free_poison_.reset();
@@ -169,9 +179,12 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
     if (entry.complete) notes_.launches = entry.own;
     return;
   }
+  host_reads_ = returns_others_ = false;
   const OperatorWatch watch;
   call();
-  notes_.computed = watch.computed();
+  reads_back_ = reads_back_ || host_reads_;
+  notes_.computed = watch.computed() || host_reads_;
+  if (returns_others_) notes_.launches = 0;
 }
 
 std::size_t ModuleCandidate::bytes_of(BoundTensor::Role role) const {
@@ -237,15 +250,20 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body,
   if (body.cold_cache != 0) device_->flush_cache();
   device_->lead(body.lead_ms);
   const HostTasks before = tasks_before();
+  const auto inputs = inputs_of(set);
+  std::optional<InputsHidden> hidden;
+  if (body.looks != 0) hidden.emplace(*this, set, inputs);
   std::vector<at::Tensor> outputs;
   const auto call = [&] {
-    outputs = forward(set, inputs_of(set));
+    outputs = forward(set, inputs);
     // Work on streams of its own belongs to the time.
     device_->synchronize();
   };
   device_->time_by(body.clock, call, false, times);
   if (const double begun_ms = wait_for_begun(before); begun_ms > 0 && !times.empty())
     times.back() += begun_ms;
+  if (hidden) hidden->take_outputs(outputs);
+  hidden.reset();
   python_.check();
   keep(set, outputs);
 }

@@ -88,24 +88,22 @@ def _patch_scalars(interpreter):
     interpreter._patch_lang_tensor = patch_lang_tensor
 
 
-_launches = []
-_skips = False
+def _launch_alone():
+    return True
 
 
-def skip_launches(skips):
-    """Whether the coming launches do nothing."""
-    global _skips
-    _skips = skips
+# What kbench does before a launch and after it: it opens the memory that host code may not touch,
+# counts, and says whether the launch is to do anything.
+_begin_launch, _end_launch = _launch_alone, _launch_alone
 
 
-def take_launches():
-    """How many kernels were interpreted since the last time."""
-    count = len(_launches)
-    _launches.clear()
-    return count
+def follow_launches(begin, end):
+    """Has launches begin and end with these functions."""
+    global _begin_launch, _end_launch
+    _begin_launch, _end_launch = begin, end
 
 
-def _patch_interpreter():
+def _patch_interpreter(begin_launch, end_launch):
     import triton
     from triton.runtime import interpreter
     _patch_scalars(interpreter)
@@ -114,9 +112,8 @@ def _patch_interpreter():
 
     def call(self, *args, **kwargs):
         _check_arguments([*args, *kwargs.values()])
-        if _skips:
+        if not begin_launch():
             return None
-        _launches.append(1)
         import numpy
         with numpy.errstate(all="ignore"), torch._C.DisableTorchFunction():
             try:
@@ -129,6 +126,8 @@ def _patch_interpreter():
                 if is_missing and is_from_package(missing, triton):
                     raise refusal(Unsupported(f"Triton's interpreter ({missing})")) from error
                 raise
+            finally:
+                end_launch()
 
     interpreter.GridExecutor.__call__ = call
     interpreter.InterpretedFunction.warmup = refusing("a Triton kernel's warmup()")
@@ -142,7 +141,7 @@ def _patch_triton(device):
     autotuner.Autotuner.do_bench = property(_choose_first)
     triton.testing.do_bench = _run_once
     triton.testing.do_bench_cudagraph = _run_once
-    _patch_interpreter()
+    _patch_interpreter(_begin_launch, _end_launch)
 
 
 class _TritonFinder:

@@ -25,6 +25,7 @@ struct ModuleSet {
   std::map<std::size_t, at::Tensor> state;
   bool is_as_built = false;
   bool called = false;  ///< so that what its first call packs is packed
+  unsigned versions = 0;  ///< of an extension's weights, which change in place
   /// The model's attributes as it was built, which each call is to find; null where the reference
   /// keeps no state in its own.
   pybind11::object kept;
@@ -75,6 +76,22 @@ class ModuleCandidate : public JudgedCandidate {
   /// Makes calls of the model, and notes whose kernels compute in them. Of so many it is looked at
   /// what they copy to the host; of none where a model may only read its weights once.
   void watched(const std::function<void()>& call, std::size_t looked_at);
+  /// While it lives, host code cannot touch the inputs of a call without being noticed; on a GPU it
+  /// cannot in any case.
+  class InputsHidden {
+   public:
+    InputsHidden(ModuleCandidate& candidate, const ModuleSet& set,
+                 const std::vector<at::Tensor>& inputs);
+    ~InputsHidden();
+    /// Notes whether kernels wrote something of what the call returns.
+    void take_outputs(const std::vector<at::Tensor>& outputs);
+    InputsHidden(const InputsHidden&) = delete;
+    InputsHidden& operator=(const InputsHidden&) = delete;
+
+   private:
+    ModuleCandidate& candidate_;
+    bool hides_;
+  };
   /// Has the executor, where there is one, look at the coming calls until the limit is over.
   void watch(double limit_s, bool sanitize, bool count = false);
 
@@ -109,6 +126,9 @@ class ModuleCandidate : public JudgedCandidate {
   /// A model that was wrong as built: what packs weights once may know them by their address.
   pybind11::object rejected_;
   bool reads_back_ = false;  ///< calls copy inputs to the host
+  // On the CPU, of the last calls:
+  bool host_reads_ = false;      ///< host code touched hidden inputs
+  bool returns_others_ = false;  ///< no kernel wrote anything of an answer
   bool called_ = false;
   std::optional<Poison> free_poison_;  ///< with which free memory was filled last
 };

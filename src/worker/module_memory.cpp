@@ -3,7 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "worker/embedded_python.hpp"
+#include "worker/hidden_memory.hpp"
 #include "worker/module_judged.hpp"
 #include "worker/tensor_types.hpp"
 #include "worker/torch_memory.hpp"
@@ -40,6 +43,40 @@ std::vector<ptx::Region> ModuleCandidate::regions() const {
                          work.layout().red_before, work.layout().red_after, true, nullptr});
     }
   return regions;
+}
+
+ModuleCandidate::InputsHidden::InputsHidden(ModuleCandidate& candidate, const ModuleSet& set,
+                                            const std::vector<at::Tensor>& inputs)
+    : candidate_(candidate), hides_(candidate.device_->name() == "cpu") {
+  if (!hides_) return;
+  std::vector<HiddenMemory::Input> hidden;
+  for (const auto* buffers : {&set.sources, &set.works})
+    for (const auto& [tensor, buffer] : *buffers)
+      if (candidate.job_.plan.tensors[tensor].role == BoundTensor::Role::kInput)
+        hidden.push_back({{buffer.data(), buffer.size_bytes()},
+                          buffers == &set.works || candidate.job_.sources_writable});
+  HiddenMemory::instance().begin(hidden);
+  // They may be copies.
+  for (const at::Tensor& input : inputs)
+    if (input.nbytes() > 0) HiddenMemory::instance().derive(input.const_data_ptr(), false);
+}
+
+void ModuleCandidate::InputsHidden::take_outputs(const std::vector<at::Tensor>& outputs) {
+  HiddenMemory& memory = HiddenMemory::instance();
+  if (!hides_ || memory.has_given_up()) return;
+  const auto is_empty = [](const at::Tensor& output) { return output.nbytes() == 0; };
+  const auto is_written = [&](const at::Tensor& output) {
+    return memory.content(output.const_data_ptr()).is_written;
+  };
+  if (std::ranges::all_of(outputs, is_empty) || std::ranges::any_of(outputs, is_written)) return;
+  candidate_.returns_others_ = true;
+}
+
+ModuleCandidate::InputsHidden::~InputsHidden() {
+  if (!hides_) return;
+  const std::size_t touched = HiddenMemory::instance().end();
+  if (is_read_back(touched, candidate_.bytes_of(BoundTensor::Role::kInput)))
+    candidate_.host_reads_ = true;
 }
 
 void ModuleCandidate::restore_state(ModuleSet& set, bool goes_on) {

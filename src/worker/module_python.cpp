@@ -9,6 +9,7 @@
 
 #include "kbench/kernelbench.hpp"
 #include "worker/embedded_python.hpp"
+#include "worker/hidden_memory.hpp"
 
 namespace py = pybind11;
 
@@ -83,6 +84,20 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;
   host("prepare", on_cpu, known);
+  if (on_cpu) follow_interpreter();
+}
+
+void ModulePython::follow_interpreter() {
+  embedded_module("module_cpu_triton")
+      .attr("follow_launches")(py::cpp_function([this] {
+                                 if (skips_interpreted_) return false;
+                                 ++interpreted_launches_;
+                                 HiddenMemory::instance().open(HiddenMemory::Reader::kKernel);
+                                 return true;
+                               }),
+                               py::cpp_function([] {
+                                 HiddenMemory::instance().close(HiddenMemory::Reader::kKernel);
+                               }));
 }
 
 void ModulePython::fail(py::error_already_set& error) {
@@ -283,7 +298,7 @@ std::vector<at::Tensor> ModulePython::counted_call(const py::object& model,
 
 void ModulePython::skip_launches(bool skips) {
   runtime_->skip_launches(skips);
-  if (job_.device == "cpu") embedded_module("module_cpu_triton").attr("skip_launches")(skips);
+  skips_interpreted_ = skips;
 }
 
 std::vector<std::span<std::byte>> ModulePython::free_memory() {
@@ -296,8 +311,7 @@ std::vector<std::span<std::byte>> ModulePython::free_memory() {
 }
 
 std::uint32_t ModulePython::take_interpreted_launches() {
-  if (job_.device != "cpu") return 0;
-  return embedded_module("module_cpu_triton").attr("take_launches")().cast<std::uint32_t>();
+  return std::exchange(interpreted_launches_, 0);
 }
 
 ModulePython::KernelbenchCall ModulePython::call_by_kernelbench(const py::object& model,

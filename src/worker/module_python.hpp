@@ -95,6 +95,7 @@ class ModulePython {
   pybind11::object build_extension(const pybind11::object& request);
   pybind11::object load_extension(BuiltExtension built);
   static void note_own_kernels(int shared_object);
+  void follow_interpreter();
   void start(void* library, DeviceHalf device);
   std::string entry() const;
   /// Stage, cause and sentence of the scout's end.
@@ -114,6 +115,9 @@ class ModulePython {
 
   const CandidateJob& job_;
   std::unique_ptr<ExtensionRuntime> runtime_;
+  /// Of kernels that Triton's interpreter runs: counted here, where no name in Python leads.
+  std::uint32_t interpreted_launches_ = 0;
+  bool skips_interpreted_ = false;
   CompileClient compiler_;
   std::unique_ptr<ProblemHost> problem_;  ///< by KernelBench's rules
   pybind11::object given_;                ///< of the problem, by kbench's own

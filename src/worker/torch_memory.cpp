@@ -14,12 +14,14 @@
 #include <new>
 
 #include "worker/device.hpp"
+#include "worker/hidden_memory.hpp"
 
 namespace kbench::worker {
 namespace {
 
 constexpr std::size_t kRedBytes = 512;
-constexpr std::size_t kAlignment = 64;  // as torch's own allocator aligns
+/// So that each has its pages to itself; torch's own allocator aligns to 64.
+constexpr std::size_t kAlignment = 4096;
 /// Freed memory stays poisoned and unused for a while: a kernel that still has its address is
 /// found.
 constexpr std::size_t kQuarantineBytes = 64u << 20;
@@ -44,7 +46,7 @@ struct Block {
 class Registry {
  public:
   std::byte* allocate(std::size_t bytes) {
-    const std::size_t whole = (bytes + 2 * kRedBytes + kAlignment - 1) / kAlignment * kAlignment;
+    const std::size_t whole = whole_pages(bytes + 2 * kRedBytes);
     auto* begin = static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole));
     if (begin == nullptr) throw std::bad_alloc();
     const Block block{begin + kRedBytes, bytes};
@@ -53,6 +55,7 @@ class Registry {
     std::memset(block.data + bytes, kCanary, kRedBytes);
     const std::lock_guard lock(mutex_);
     live_.emplace(block.data, block);
+    HiddenMemory::instance().add({begin, whole}, bytes);
     return block.data;
   }
 
@@ -62,6 +65,7 @@ class Registry {
     if (found == live_.end()) return;
     const Block block = found->second;
     live_.erase(found);
+    HiddenMemory::instance().remove(block.begin());
     if (!block.intact()) broken_.push_back(block.bytes);
     std::memset(block.data, kPoison, block.bytes);
     quarantine_.push_back(block);
