@@ -56,7 +56,7 @@ void note_own_object(std::string_view bytes);
 
 /// Whether a mangled name is one of those that NVIDIA's libraries, torch and inductor give.
 bool is_library_kernel(std::string_view name);
-/// Whether it is one of torch's that fill or copy.
+/// Whether it is one of torch's that fill, copy, cast or concatenate.
 bool computes_nothing(std::string_view name);
 
 }  // namespace kbench::worker

@@ -112,6 +112,124 @@ TEST_F(Class, WhoHasToComputeHimselfIsHeldToIt) {
   }
 }
 
+/// Host code that computes, with kernels without which the answer is wrong.
+const std::string kByTheHost =
+    "  auto made = torch::empty_like(x);\n"
+    "  const float* from = x.data_ptr<float>();\n"
+    "  float* to = made.data_ptr<float>();\n"
+    "  for (int i = 0; i < n; ++i) to[i] = std::max(from[i], 0.f) + 1;\n";
+
+/// Extensions of one kernel that adds a number to each element.
+std::string adding(const std::string& body) {
+  return R"(#include <ATen/record_function.h>
+#include <torch/extension.h>
+__device__ float kept[4096];
+__global__ void add(const float* x, float* y, int n, float by, bool cuts = false) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = (cuts ? fmaxf(x[i], 0.0f) : x[i]) + by;
+}
+void launch(const float* x, float* y, int n, float by, bool cuts = false) {
+  add<<<(n + 255) / 256, 256>>>(x, y, n, by, cuts);
+}
+torch::Tensor forward(torch::Tensor x) {
+  const int n = x.numel();
+  auto y = torch::empty_like(x);
+)" + body +
+         "  return y;\n}\n";
+}
+
+class HostCode : public Class {
+ protected:
+  HostCode() { std::filesystem::remove_all(folder_.path() / "candidates"); }
+};
+
+TEST_F(HostCode, ThatReadsInputsIsNoKernel) {
+  write("copied", adding(kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("one_too_many", adding("  at::RecordFunctionGuard unseen(false);\n"
+                               "  const auto made = x.relu() + 2;\n"
+                               "  launch(made.data_ptr<float>(), y.data_ptr<float>(), n, -1);\n"));
+  write("by_an_own_copy",
+        adding("  auto copy = torch::empty_like(x);\n"
+               "  launch(x.data_ptr<float>(), copy.data_ptr<float>(), n, 0);\n"
+               "  x = copy;\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("by_a_copy_of_torchs", adding("  x = torch::cat({x.clone(), x}).to(torch::kFloat)\n"
+                                      "          .slice(0, 0, x.size(0));\n" +
+                                      kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("by_a_copy_of_cudas",
+        adding("  std::vector<float> copy(n);\n"
+               "  cudaMemcpy(copy.data(), x.data_ptr<float>(), x.nbytes(), cudaMemcpyDefault);\n"
+               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("element_by_element",
+        adding("  std::vector<float> copy(n);\n"
+               "  for (int i = 0; i < n; ++i) copy[i] = x.view(-1)[i].item<float>();\n"
+               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("by_a_variable", adding("  void* address = nullptr;\n"
+                                "  cudaGetSymbolAddress(&address, kept);\n"
+                                "  auto* copy = static_cast<float*>(address);\n"
+                                "  launch(x.data_ptr<float>(), copy, n, 0);\n"
+                                "  x = torch::from_blob(copy, x.sizes());\n" +
+                                kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("canary", adding(kByTheHost +
+                         "  auto word = torch::zeros({1}, x.options());\n"
+                         "  launch(word.data_ptr<float>(), word.data_ptr<float>(), 1, 1);\n"
+                         "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
+  const auto records = judged();
+  EXPECT_EQ(records.size(), 8u);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    EXPECT_NE(record.kernel_class, "own");
+    EXPECT_NE(record.kernel_class, "none");
+    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 1);
+  }
+  for (const auto& [name, record] : judged({"--require", "own-kernels"}))
+    EXPECT_EQ(record.cause, "not_own_kernels") << name;
+}
+
+TEST_F(HostCode, ThatCopiesCastsJoinsAndFillsIsNone) {
+  const std::string both = "  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 1, true);\n";
+  write("plain", adding(both));
+  write("two", adding("  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 0, true);\n"
+                      "  launch(y.data_ptr<float>(), y.data_ptr<float>(), n, 1);\n"));
+  write("copies", adding("  x = x.clone().contiguous();\n" + both + "  y = y.clone();\n"));
+  write("casts", adding(both + "  y = y.to(torch::kDouble).to(torch::kFloat);\n"));
+  write("views", adding(both + "  y = y.view(-1).unsqueeze(0).reshape(x.sizes());\n"));
+  write("joins", adding(both + "  y = torch::cat({y.slice(0, 0, 7), y.slice(0, 7)});\n"));
+  write("filled", adding("  y = torch::full_like(x, 3);\n" + both));
+  write("in_part", adding("  y = torch::ones_like(x);\n"
+                          "  x = x.clone();\n"
+                          "  for (int first = 0; first < n; first += 512)\n"
+                          "    launch(x.data_ptr<float>() + first, y.data_ptr<float>() + first,\n"
+                          "           512, 1, true);\n"));
+  write("copies_of_cudas",
+        adding("  float* to = nullptr;\n"
+               "  cudaMalloc(&to, x.nbytes());\n"
+               "  cudaMemset(to, 0, x.nbytes());\n"
+               "  cudaMemcpy(to, x.data_ptr<float>(), x.nbytes(), cudaMemcpyDeviceToDevice);\n"
+               "  launch(to, to, n, 1, true);\n"
+               "  cudaMemcpyAsync(y.data_ptr<float>(), to, x.nbytes(), cudaMemcpyDeviceToDevice);\n"
+               "  cudaFree(to);\n"));
+  write("kept_buffer", adding("  static auto& result = *new torch::Tensor(torch::empty_like(x));\n"
+                              "  y = result;\n" +
+                              both));
+  write("one_number", adding(both + "  TORCH_CHECK(!std::isnan(y.view(-1)[3].item<float>()));\n"
+                                    "  TORCH_CHECK(!std::isnan(y.cpu().view(-1)[5].item<float>()"
+                                    "));\n"));
+  const auto records = judged();
+  EXPECT_EQ(records.size(), 11u);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    EXPECT_EQ(record.kernel_class, "own");
+    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 0);
+  }
+  for (const auto& [name, record] : judged({"--require", "own-kernels"}))
+    EXPECT_EQ(to_string(record.outcome), "correct") << name << ": " << record.message;
+}
+
 /// An extension with one kernel, which sets each element of y to `value`, of x and of y.
 std::string extension_of(const std::string& value, const std::string& y,
                          const std::string& result = "y") {

@@ -232,6 +232,9 @@ TEST_F(Hostile, HonestTwinsAreRight) {
     if (lacks_shared_memory(found->second)) continue;
     EXPECT_EQ(to_string(found->second.outcome), row.state == "right" ? "correct" : row.state)
         << found->second.cause.str() << ": " << found->second.message;
+    if (row.reason.starts_with("own:")) {
+      EXPECT_EQ(found->second.kernel_class, "own");
+    }
   }
 }
 

@@ -29,6 +29,9 @@ TEST(KernelLedger, FillsAndCopiesOfTorchComputeNothing) {
       "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_"));
   EXPECT_TRUE(
       computes_nothing("_ZN2at6native18elementwise_kernelIZNS0_23direct_copy_kernel_cudaE"));
+  EXPECT_TRUE(computes_nothing(
+      "_ZN2at6native40_GLOBAL__N__00a8a2d3_8_Shape_cu_49f7391c35CatArrayBatchedCopy_aligned16_"
+      "contigINS1_10OpaqueTypeILj4EEEjLi2ELi128ELi1EEEvPT_"));
   EXPECT_FALSE(computes_nothing("_ZN2at6native13reduce_kernelILi512ELi1EEEvT1_"));
   EXPECT_FALSE(computes_nothing("_Z11copy_kernelPKfPf")) << "its own";
 }
