@@ -15,7 +15,7 @@ class DeviceHeap {
   /// As large as a device's when nobody asks for more.
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20;
 
-  DeviceHeap() : storage_(Bytes::zeros(kBytes, 64)), free_{{0, kBytes}} {}
+  DeviceHeap() : storage_(Bytes::zeros(kBytes, 4096)), free_{{0, kBytes}} {}
   std::byte* data() const { return storage_.data(); }
   /// Address of so many bytes, aligned to 16; 0 where there are not as many in a row.
   std::uint64_t allocate(std::uint64_t bytes);

@@ -14,6 +14,7 @@
 #include "ptx/counters.hpp"
 #include "ptx/heap.hpp"
 #include "ptx/launch_limits.hpp"
+#include "ptx/module_memory.hpp"
 #include "ptx/names.hpp"
 #include "ptx/program.hpp"
 #include "ptx/races.hpp"
@@ -63,6 +64,15 @@ std::span<std::byte> Module::variable(std::string_view name) {
     if (known.substr(known.find(' ') + 1) == name) return {global.storage.data(), global.bytes};
   }
   return {};
+}
+
+std::vector<std::span<std::byte>> own_memory(Module& module) {
+  const Program& program = *module.impl->program;
+  std::vector<std::span<std::byte>> memory;
+  for (const Program::Global& global : program.globals)
+    if (!global.constant) memory.emplace_back(global.storage.data(), global.bytes);
+  if (program.heap) memory.emplace_back(program.heap->data(), DeviceHeap::kBytes);
+  return memory;
 }
 
 namespace {

@@ -125,6 +125,7 @@ class Evaluation {
   static std::optional<protocol::CalledBody> called_of(const protocol::Message& message);
   void take_findings(std::string_view bodies);
   void take_class(const protocol::CalledBody& called);
+  void take_read_back();
   void take_noted(const protocol::CalledBody& called);
   void take_profile(std::string_view body);
   void flag(std::string_view name);

@@ -46,6 +46,12 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
   record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
 }
 
+/// Of any call so far, also of one that was not looked at.
+void Evaluation::take_read_back() {
+  flag(protocol::kNotedFlags[protocol::kInputsReadBack]);
+  if (verdict_.record.kernel_class == "own") verdict_.record.kernel_class = "mixed";
+}
+
 bool Evaluation::is_looked_before() {
   const bool is_rough = problem_.device().timing_method() == "wall";
   if (blocks_ == 0)
@@ -144,6 +150,7 @@ Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::
   // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
   const bool all_held = called && (problem_.options().device == "cpu" || called->launches == 0) &&
                         called->unseen == 0;
+  if (called && (called->noted >> protocol::kInputsReadBack & 1u) != 0) take_read_back();
   if (!all_held) return Ablation::kUnknown;
   InputSet& set = problem_.slot_set(slot);
   if (judge_outputs(slot, set).wrong_elements > 0) return Ablation::kNeeded;

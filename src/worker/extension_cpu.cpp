@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "ptx/module_memory.hpp"
 #include "worker/cpu_executor.hpp"
 #include "worker/extension_runtime.hpp"
 #include "worker/hidden_memory.hpp"
@@ -98,10 +99,12 @@ class CpuRuntime final : public ExtensionRuntime {
       if (storage.empty() && variable.bytes > 0)
         throw CandidateFailure{Outcome::kLoadFailure, "module_load",
                                fmt::format("the code has no variable {}", variable.symbol)};
-      HiddenMemory::instance().add({storage.data(), whole_pages(storage.size())}, storage.size());
       loaded.variables.push_back({storage.data(), storage.size()});
     }
     modules_.push_back(module);
+    for (const std::span<std::byte> memory : ptx::own_memory(*module))
+      if (!memory.empty())
+        HiddenMemory::instance().add({memory.data(), whole_pages(memory.size())}, memory.size());
     return loaded;
   }
 

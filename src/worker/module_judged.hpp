@@ -113,7 +113,8 @@ class ModuleCandidate : public JudgedCandidate {
   /// Of inputs and the model's state, which a call has to read.
   std::size_t read_bytes() const;
   /// Adds what the request's clock says of a call to `times`.
-  void time_call(ModuleSet& set, const protocol::TimeBody& body, std::vector<double>& times);
+  void time_call(ModuleSet& set, const protocol::TimeBody& body, bool hides,
+                 std::vector<double>& times);
   /// Milliseconds that what a call began on the host worked on after its return; throws where a
   /// process stays that may write to its results at any time.
   double wait_for_begun(const HostTasks& before);
@@ -129,6 +130,7 @@ class ModuleCandidate : public JudgedCandidate {
   // On the CPU, of the last calls:
   bool host_reads_ = false;      ///< host code touched hidden inputs
   bool returns_others_ = false;  ///< no kernel wrote anything of an answer
+  bool may_be_own_ = true;       ///< of all calls so far: nothing but kernels has computed
   bool called_ = false;
   std::optional<Poison> free_poison_;  ///< with which free memory was filled last
 };
