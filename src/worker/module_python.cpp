@@ -83,8 +83,8 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   py::dict known;
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;
-  host("prepare", on_cpu, known);
   if (on_cpu) follow_interpreter();
+  host("prepare", on_cpu, known);
 }
 
 void ModulePython::follow_interpreter() {

@@ -33,6 +33,7 @@ struct Block {
   std::size_t bytes = 0;
 
   std::byte* begin() const { return data - kRedBytes; }
+  std::size_t whole() const { return whole_pages(bytes + 2 * kRedBytes); }
   bool intact() const {
     const auto untouched = [](const std::byte* zone) {
       return std::all_of(zone, zone + kRedBytes,
@@ -69,9 +70,9 @@ class Registry {
     if (!block.intact()) broken_.push_back(block.bytes);
     std::memset(block.data, kPoison, block.bytes);
     quarantine_.push_back(block);
-    quarantined_ += block.bytes;
+    quarantined_ += block.whole();
     while (quarantined_ > kQuarantineBytes) {
-      quarantined_ -= quarantine_.front().bytes;
+      quarantined_ -= quarantine_.front().whole();
       std::free(quarantine_.front().begin());
       quarantine_.pop_front();
     }
