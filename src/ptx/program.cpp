@@ -112,11 +112,9 @@ class Builder {
     if (global_bytes_ > kMaxGlobal) {
       reject(variable.name, "the module's variables are too large", variable.ptx_line);
     }
-    program_->globals.push_back(
-        {fmt::format("{} {}", constant ? "constant" : "variable",
-                     variable.name.substr(0, variable.name.find('#'))),
-         own_pages(variable),
-         variable.bytes(), constant});
+    program_->globals.push_back({fmt::format("{} {}", constant ? "constant" : "variable",
+                                             variable.name.substr(0, variable.name.find('#'))),
+                                 own_pages(variable), variable.bytes(), constant});
     std::byte* storage = program_->globals.back().storage.data();
     initialised_.emplace_back(&variable, storage);
     return {variable.space, reinterpret_cast<std::uint64_t>(storage), false, variable.bytes()};

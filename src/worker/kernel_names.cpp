@@ -28,7 +28,8 @@ bool is_library_kernel(std::string_view name) {
 }
 
 bool computes_nothing(std::string_view name) {
-  static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel", "CatArrayBatchedCopy"};
+  static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel",
+                                                "CatArrayBatchedCopy"};
   if (name == kFlushKernel || name == kHoldKernel) return true;
   return name.find("2at6native") != std::string_view::npos && contains_any(name, kParts);
 }

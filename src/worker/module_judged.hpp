@@ -24,7 +24,7 @@ struct ModuleSet {
   /// The model's tensors that took the reference's state, by index into the plan's tensors.
   std::map<std::size_t, at::Tensor> state;
   bool is_as_built = false;
-  bool called = false;  ///< so that what its first call packs is packed
+  bool called = false;    ///< so that what its first call packs is packed
   unsigned versions = 0;  ///< of an extension's weights, which change in place
   /// The model's attributes as it was built, which each call is to find; null where the reference
   /// keeps no state in its own.

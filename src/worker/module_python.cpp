@@ -89,15 +89,14 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
 
 void ModulePython::follow_interpreter() {
   embedded_module("module_cpu_triton")
-      .attr("follow_launches")(py::cpp_function([this] {
-                                 if (skips_interpreted_) return false;
-                                 ++interpreted_launches_;
-                                 HiddenMemory::instance().open(HiddenMemory::Reader::kKernel);
-                                 return true;
-                               }),
-                               py::cpp_function([] {
-                                 HiddenMemory::instance().close(HiddenMemory::Reader::kKernel);
-                               }));
+      .attr("follow_launches")(
+          py::cpp_function([this] {
+            if (skips_interpreted_) return false;
+            ++interpreted_launches_;
+            HiddenMemory::instance().open(HiddenMemory::Reader::kKernel);
+            return true;
+          }),
+          py::cpp_function([] { HiddenMemory::instance().close(HiddenMemory::Reader::kKernel); }));
 }
 
 void ModulePython::fail(py::error_already_set& error) {

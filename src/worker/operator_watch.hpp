@@ -7,7 +7,8 @@ namespace kbench::worker {
 
 /// Notes whether an operator of torch computes anything while this lives, whoever calls it, from
 /// Python or C++, in any thread. Allocating, filling, copying, casting, concatenating and looking
-/// from another angle is no computing; hidden memory (HiddenMemory) is open to these. One at a time.
+/// from another angle is no computing; hidden memory (HiddenMemory) is open to these. One at a
+/// time.
 class OperatorWatch {
  public:
   OperatorWatch();

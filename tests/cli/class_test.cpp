@@ -148,11 +148,10 @@ TEST_F(HostCode, ThatReadsInputsIsNoKernel) {
   write("one_too_many", adding("  at::RecordFunctionGuard unseen(false);\n"
                                "  const auto made = x.relu() + 2;\n"
                                "  launch(made.data_ptr<float>(), y.data_ptr<float>(), n, -1);\n"));
-  write("by_an_own_copy",
-        adding("  auto copy = torch::empty_like(x);\n"
-               "  launch(x.data_ptr<float>(), copy.data_ptr<float>(), n, 0);\n"
-               "  x = copy;\n" +
-               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("by_an_own_copy", adding("  auto copy = torch::empty_like(x);\n"
+                                 "  launch(x.data_ptr<float>(), copy.data_ptr<float>(), n, 0);\n"
+                                 "  x = copy;\n" +
+                                 kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
   write("by_a_copy_of_torchs", adding("  x = torch::cat({x.clone(), x}).to(torch::kFloat)\n"
                                       "          .slice(0, 0, x.size(0));\n" +
                                       kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
@@ -172,10 +171,10 @@ TEST_F(HostCode, ThatReadsInputsIsNoKernel) {
                                 "  launch(x.data_ptr<float>(), copy, n, 0);\n"
                                 "  x = torch::from_blob(copy, x.sizes());\n" +
                                 kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("canary", adding(kByTheHost +
-                         "  auto word = torch::zeros({1}, x.options());\n"
-                         "  launch(word.data_ptr<float>(), word.data_ptr<float>(), 1, 1);\n"
-                         "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
+  write("canary",
+        adding(kByTheHost + "  auto word = torch::zeros({1}, x.options());\n"
+                            "  launch(word.data_ptr<float>(), word.data_ptr<float>(), 1, 1);\n"
+                            "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
   const auto records = judged();
   EXPECT_EQ(records.size(), 8u);
   for (const auto& [name, record] : records) {

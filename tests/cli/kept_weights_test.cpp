@@ -42,7 +42,8 @@ __device__ float packed[48 * 40];
 __device__ const float* from;
 __device__ float sample;
 __global__ void pack(const float* weight, int count) {
-)" + pack + R"(
+)" + pack +
+         R"(
   for (int i = threadIdx.x; i < count; i += 64) packed[i] = weight[i];
   __syncthreads();
   from = weight;
@@ -75,7 +76,8 @@ torch::Tensor forward(torch::Tensor x, torch::Tensor weight, torch::Tensor mask)
   static int64_t version = -1;
   static float sample = 0;
   const float now = weight[0][7].item<float>();
-)" + pack + R"(
+)" + pack +
+         R"(
   version = weight._version();
   address = weight.data_ptr();
   sample = now;
