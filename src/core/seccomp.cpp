@@ -53,7 +53,7 @@ constexpr RefusedCall kCalls[] = {
     // Who is stopped while others are timed could have the kernel send it a SIGCONT.
     {"timer_create", SYS_timer_create, EPERM},
     {"mq_notify", SYS_mq_notify, EPERM},
-    {"fcntl", SYS_fcntl, EPERM, RefusedWhen::kSetsSignal},
+    {"fcntl", SYS_fcntl, EPERM, RefusedWhen::kSignalsOrLeases},
     {"prctl", SYS_prctl, EPERM, RefusedWhen::kContinues},
     // Out of the group that is stopped while others are timed. Those who start workers in sessions
     // of their own are told that it was done.
@@ -75,6 +75,30 @@ constexpr RefusedCall kCalls[] = {
     {"quotactl", SYS_quotactl, EPERM},
     {"quotactl_fd", 443, EPERM},
     {"fanotify_init", SYS_fanotify_init, EPERM},
+    {"fanotify_mark", SYS_fanotify_mark, EPERM},
+// Reports of other processes' accesses to files that are only readable here. A user has few of
+// them, and other programs of that user need theirs.
+#if defined(__x86_64__)
+    {"inotify_init", SYS_inotify_init, EPERM},
+#endif
+    {"inotify_init1", SYS_inotify_init1, EPERM},
+    {"inotify_add_watch", SYS_inotify_add_watch, EPERM},
+    // Memory, queues and semaphores that outlive their process, and that all processes of the
+    // machine share where there is no IPC namespace. multiprocessing and torch use files in
+    // /dev/shm.
+    {"shmget", SYS_shmget, EPERM},
+    {"shmat", SYS_shmat, EPERM},
+    {"shmctl", SYS_shmctl, EPERM},
+    {"msgget", SYS_msgget, EPERM},
+    {"msgsnd", SYS_msgsnd, EPERM},
+    {"msgrcv", SYS_msgrcv, EPERM},
+    {"msgctl", SYS_msgctl, EPERM},
+    {"semget", SYS_semget, EPERM},
+    {"semop", SYS_semop, EPERM},
+    {"semtimedop", SYS_semtimedop, EPERM},
+    {"semctl", SYS_semctl, EPERM},
+    {"mq_open", SYS_mq_open, EPERM},
+    {"mq_unlink", SYS_mq_unlink, EPERM},
     {"swapon", SYS_swapon, EPERM},
     {"swapoff", SYS_swapoff, EPERM},
     {"unshare", SYS_unshare, EPERM},
@@ -188,8 +212,13 @@ std::vector<sock_filter> decision(const RefusedCall& call, SignalRule signals) {
               jump(BPF_JEQ, SOCK_SEQPACKET, 1, 0),
               refuse,
               answer(kAllow)};
-    case RefusedWhen::kSetsSignal:
-      return {load_argument(1), jump(BPF_JEQ, F_SETSIG, 1, 0), answer(kAllow), refuse};
+    case RefusedWhen::kSignalsOrLeases:
+      return {load_argument(1),
+              jump(BPF_JEQ, F_SETSIG, 3, 0),
+              jump(BPF_JEQ, F_SETLEASE, 2, 0),
+              jump(BPF_JEQ, F_NOTIFY, 1, 0),
+              answer(kAllow),
+              refuse};
     case RefusedWhen::kContinues:
       return {load_argument(),  jump(BPF_JEQ, PR_SET_PDEATHSIG, 0, 3),
               load_argument(1), jump(BPF_JEQ, SIGCONT, 0, 1),

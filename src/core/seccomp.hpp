@@ -10,11 +10,12 @@ namespace kbench {
 /// When a row of the table refuses its call.
 enum class RefusedWhen : std::uint8_t {
   kAlways,
-  kNotUnixStream,  ///< the first two are no AF_UNIX and SOCK_STREAM or SOCK_SEQPACKET: a datagram
-                   ///< names its receiver where a filter cannot look
-  kSetsSignal,     ///< of fcntl: chooses the signal that a descriptor sends
-  kContinues,      ///< of prctl: has SIGCONT sent when the parent ends
-  kClones,         ///< flags that make namespaces, or SIGCONT as what the parent is sent at the end
+  kNotUnixStream,    ///< the first two are no AF_UNIX and SOCK_STREAM or SOCK_SEQPACKET: a datagram
+                     ///< names its receiver where a filter cannot look
+  kSignalsOrLeases,  ///< of fcntl: chooses the signal that a descriptor sends; leases and reports
+                     ///< (dnotify) of files: a lease on a file that all compilers read stops them
+  kContinues,        ///< of prctl: has SIGCONT sent when the parent ends
+  kClones,     ///< flags that make namespaces, or SIGCONT as what the parent is sent at the end
   kNotItself,  ///< a signal, and the first argument is neither 0, nor this process, nor its group
   kAnySignal,  ///< a signal, whomever it is for: the filter cannot tell
 };

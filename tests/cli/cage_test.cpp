@@ -129,6 +129,28 @@ class CagedModules : public testing::Test {
         {"arguments",
          "if b'host-headers' not in Path('/proc/self/cmdline').read_bytes():\n"
          "        raise OSError"},
+        {"lease",
+         "fcntl = __import__('fcntl')\n"
+         "    fcntl.fcntl(os.open(__file__, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)"},
+        {"folder_report",
+         "fcntl = __import__('fcntl')\n"
+         "    fcntl.fcntl(os.open('/usr', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_CREATE)"},
+        {"file_report",
+         "libc = ctypes.CDLL(None, use_errno=True)\n"
+         "    if libc.inotify_init1(0) < 0:\n"
+         "        raise OSError(ctypes.get_errno())"},
+        {"system_v_memory",
+         "libc = ctypes.CDLL(None, use_errno=True)\n"
+         "    memory = libc.shmget(0, 4096, 0o1600)\n"
+         "    if memory < 0:\n"
+         "        raise OSError(ctypes.get_errno())\n"
+         "    libc.shmctl(memory, 0, None)"},
+        {"message_queue",
+         "libc = ctypes.CDLL(None, use_errno=True)\n"
+         "    queue = libc.msgget(0, 0o1600)\n"
+         "    if queue < 0:\n"
+         "        raise OSError(ctypes.get_errno())\n"
+         "    libc.msgctl(queue, 0, None)"},
         {"large_file", "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)"},
     };
   }
@@ -204,6 +226,12 @@ try:
 except ImportError:
     pass
 ran = []
+# As Triton and inductor do it for their caches.
+import fcntl
+with open(pathlib.Path.home() / "lock", "w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+multiprocessing.Lock().acquire()
 thread = threading.Thread(target=ran.append, args=(1,))
 thread.start()
 thread.join()

@@ -4,8 +4,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <mqueue.h>
+#include <semaphore.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,7 +46,7 @@ std::string tried(const RefusedCall& call) {
   long argument = -1;
   long second = 0;
   if (call.when == RefusedWhen::kNotUnixStream) argument = AF_INET;
-  if (call.when == RefusedWhen::kSetsSignal) second = F_SETSIG;
+  if (call.when == RefusedWhen::kSignalsOrLeases) second = F_SETSIG;
   if (call.when == RefusedWhen::kContinues) argument = PR_SET_PDEATHSIG, second = SIGCONT;
   if (call.when == RefusedWhen::kClones) argument = 0x10000000 | SIGCHLD;
   if (call.when == RefusedWhen::kNotItself) argument = ::getppid();
@@ -133,6 +141,64 @@ TEST(Seccomp, WhoLeavesItsGroupIsToldSoAndStays) {
                        return std::string(status == 0 ? "stays" : "left");
                      }),
             "stays");
+}
+
+/// What a process may use without the filter to hold up or watch others by files and by memory that
+/// they share.
+std::string ways_to_hold_others() {
+  std::string open;
+  const int file = ::open("/bin/true", O_RDONLY | O_CLOEXEC);
+  const int own = ::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  // Of a file that others have open for reading, a lease to write needs them gone: both answers but
+  // EPERM say that it was asked for.
+  const auto allowed = [&](bool done) { return done || (errno != EPERM && errno != ENOSYS); };
+  if (allowed(::fcntl(file, F_SETLEASE, F_RDLCK) == 0)) open += "lease ";
+  if (allowed(::fcntl(own, F_SETLEASE, F_WRLCK) == 0)) open += "own_lease ";
+  const int folder = ::open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (allowed(::fcntl(folder, F_NOTIFY, DN_CREATE) == 0)) open += "dnotify ";
+  if (allowed(::inotify_init1(IN_CLOEXEC) >= 0)) open += "inotify ";
+  const int memory = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+  if (allowed(memory >= 0)) open += "memory ";
+  if (memory >= 0) ::shmctl(memory, IPC_RMID, nullptr);
+  const int queue = ::msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+  if (allowed(queue >= 0)) open += "queue ";
+  if (queue >= 0) ::msgctl(queue, IPC_RMID, nullptr);
+  const int semaphore = ::semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+  if (allowed(semaphore >= 0)) open += "semaphore ";
+  if (semaphore >= 0) ::semctl(semaphore, 0, IPC_RMID);
+  const std::string name = "/kbench-seccomp-test-" + std::to_string(::getpid());
+  const mqd_t named = ::mq_open(name.c_str(), O_CREAT | O_RDWR | O_EXCL, 0600, nullptr);
+  if (allowed(named >= 0)) open += "named_queue ";
+  if (named >= 0) ::mq_unlink(name.c_str());
+  return open;
+}
+
+TEST(Seccomp, NobodyIsHeldUpByLeasesReportsAndSystemV) {
+  EXPECT_EQ(said_by_child(ways_to_hold_others),
+            "lease own_lease dnotify inotify memory queue semaphore named_queue ");
+  EXPECT_EQ(filtered(SignalRule::kAny, ways_to_hold_others), "");
+}
+
+/// As Triton, inductor (filelock) and SQLite lock files of their own caches.
+TEST(Seccomp, LeavesLocksOfOnesOwnFiles) {
+  EXPECT_EQ(filtered(SignalRule::kItself,
+                     []() -> std::string {
+                       const int own = ::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+                       if (::flock(own, LOCK_EX | LOCK_NB) != 0) return "flock";
+                       struct flock whole {};
+                       whole.l_type = F_WRLCK;
+                       if (::fcntl(own, F_SETLK, &whole) != 0) return "a process's lock";
+                       whole.l_type = F_UNLCK;
+                       if (::fcntl(own, F_SETLK, &whole) != 0) return "unlocking";
+                       whole.l_type = F_WRLCK;
+                       if (::fcntl(own, F_OFD_SETLK, &whole) != 0) return "a descriptor's lock";
+                       const std::string name = "/kbench-seccomp-" + std::to_string(::getpid());
+                       sem_t* const semaphore = ::sem_open(name.c_str(), O_CREAT, 0600, 1);
+                       if (semaphore == SEM_FAILED) return "multiprocessing's semaphores";
+                       ::sem_unlink(name.c_str());
+                       return "";
+                     }),
+            "");
 }
 
 /// What a process may do without the filter, and not with it.
