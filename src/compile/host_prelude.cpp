@@ -25,6 +25,7 @@ using Words = std::vector<std::string>;
 constexpr std::string_view kFormat = "host-prelude-2";
 constexpr std::chrono::hours kKeptUnused{24 * 30};
 constexpr const char* kComplete = "complete";
+constexpr const char* kLocks = "host-header-locks";
 
 std::string read_file(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -89,8 +90,13 @@ bool is_readable(int fd) {
   return ::poll(&poll, 1, 0) > 0;
 }
 
-/// The lock of one folder, which the kernel gives back however its holder ends.
-Fd lock_file(const fs::path& file, int cancel_fd) {
+/// The lock of one folder of headers, which the kernel gives back however its holder ends. The file
+/// does not lie beside the headers: candidates and compilers may read those, and a process may lock
+/// any file that it can open.
+Fd lock_folder(const fs::path& folder, int cancel_fd) {
+  const fs::path locks = folder.parent_path().parent_path() / kLocks;
+  fs::create_directories(locks);
+  const fs::path file = locks / (folder.filename().string() + ".lock");
   Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd) throw Error(fmt::format("{} cannot be written", file.string()));
   while (::flock(fd.value(), LOCK_EX | LOCK_NB) != 0) {
@@ -207,7 +213,7 @@ HostHeaders Preludes::state(const PreludeKind& kind) {
 
 void Preludes::build(const Prelude& prelude) {
   fs::create_directories(prelude.folder);
-  const Fd lock = lock_file(prelude.folder.string() + ".lock", cancel_fd_);
+  const Fd lock = lock_folder(prelude.folder, cancel_fd_);
   if (fs::exists(prelude.folder / kComplete)) return;  // another process was faster
   fs::remove_all(prelude.folder);                      // what a killed process left
   fs::create_directories(prelude.folder);
@@ -223,7 +229,7 @@ void Preludes::build(const Prelude& prelude) {
 
 void Preludes::drop(const Prelude& prelude) {
   const std::scoped_lock lock(build_mutex_);
-  const Fd file_lock = lock_file(prelude.folder.string() + ".lock", cancel_fd_);
+  const Fd file_lock = lock_folder(prelude.folder, cancel_fd_);
   std::error_code ignored;
   fs::remove(prelude.folder / kComplete, ignored);
 }

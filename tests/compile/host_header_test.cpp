@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The precompiled header that all host halves share: what makes it be built anew.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 
+#include <atomic>
 #include <map>
+#include <thread>
 
 #include "compile/host_prelude_build.hpp"
 #include "host_fixture.hpp"
@@ -51,6 +55,37 @@ TEST_F(HostHeader, AMovedCacheHasNone) {
   };
   EXPECT_EQ(name_in("here"), name_in("here"));
   EXPECT_NE(name_in("here"), name_in("there"));
+}
+
+/// Candidates may read headers, and may lock whatever they can read.
+TEST_F(HostHeader, NobodyHoldsItUpWithLocksOfWhatCandidatesRead) {
+  HostSetup own = setup();
+  own.cache = folder_.path() / "own";
+  const Fd cancel(eventfd(0, EFD_CLOEXEC));
+  Preludes preludes(own, cancel.value());
+  const PreludeKind kind{HostDevice::kCpu, HeaderSet::kUsual, "c++17"};
+  const auto folder = preludes.folder(kind);
+  fs::create_directories(folder);
+  const auto complete = [&] { std::ofstream(folder / "complete") << "now\n"; };
+  complete();
+  preludes.drop(preludes.ready(kind));
+  std::vector<Fd> locks;
+  for (const auto& file : fs::recursive_directory_iterator(own.cache / "host-headers")) {
+    locks.emplace_back(::open(file.path().c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(::flock(locks.back().value(), LOCK_EX | LOCK_NB), 0) << file.path();
+  }
+  complete();
+  const Prelude prelude = preludes.ready(kind);
+  std::atomic<bool> dropped = false;
+  std::thread patience([&] {
+    for (int i = 0; i < 100 && !dropped; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::eventfd_write(cancel.value(), 1);
+  });
+  EXPECT_NO_THROW(preludes.drop(prelude));
+  dropped = true;
+  patience.join();
+  EXPECT_FALSE(fs::exists(folder / "complete"));
 }
 
 TEST_F(HostHeader, AHeaderThatTheCompilerRefusesIsMadeAnew) {
