@@ -14,15 +14,18 @@
 
 namespace kbench {
 
-/// What to compile. Everything in it is part of the cache key.
+class CompileBudget;
+
+/// What to compile. Everything in it is part of the cache key but for the budget.
 struct CompileRequest {
   std::string source;
   std::string file_name;                      ///< shown in diagnostics, not part of the key
   std::vector<std::string> flags;             ///< from the plan's allow-list
   std::vector<std::string> name_expressions;  ///< kernels to instantiate; "&name" for a variable
   bool find_parameters = true;                ///< KernelEntry::parameters are wanted
-  std::string arch;               ///< "sm_90a": cubin; "compute_90a": PTX that ptxas takes
-  std::string language = "cuda";  ///< a row of the table in src/compile/languages.hpp
+  std::string arch;                       ///< "sm_90a": cubin; "compute_90a": PTX that ptxas takes
+  std::string language = "cuda";          ///< a row of the table in src/compile/languages.hpp
+  std::shared_ptr<CompileBudget> budget;  ///< of all compiles of one candidate; null: none
 };
 
 /// What the compiler made of a source.
@@ -40,7 +43,8 @@ struct Artifact {
   std::string way = "nvrtc";
 };
 
-/// Why there is no artifact: the candidate's fault, kept in the cache too.
+/// Why there is no artifact: the candidate's fault. Kept in the cache too, but for compile_timeout
+/// and compiler_killed, which may be others' doing.
 struct CompileError {
   /// syntax_error, missing_include, illegal_include, unknown_kernel, undefined_function,
   /// too_much_shared_memory, ptxas_error, illegal_flag, compile_timeout, compiler_crash,
@@ -50,7 +54,7 @@ struct CompileError {
   std::string log;      ///< whole, up to 256 kB
   double seconds = 0;
   bool cached = false;
-  double limit_s = 0;  ///< of a timeout: a longer limit compiles again
+  double limit_s = 0;  ///< of a timeout: the processor time that there was
 };
 
 using CompileResult = std::variant<Artifact, CompileError>;
@@ -62,7 +66,7 @@ struct CompilerSetup {
   std::vector<std::filesystem::path> includes;      ///< CUDA's headers
   std::filesystem::path cache;                      ///< folder of the content cache; empty: none
   unsigned jobs = 2;                                ///< compilers at once
-  std::chrono::milliseconds limit{30'000};          ///< per source, queueing excluded
+  std::chrono::milliseconds limit{30'000};          ///< processor time per source
   std::size_t memory_bytes = std::size_t{4} << 30;  ///< resident size of one compiler
 };
 
@@ -72,6 +76,7 @@ class CompilePool {
   explicit CompilePool(CompilerSetup setup);
   ~CompilePool();  ///< kills what still runs
   /// Compiles or finds in the cache; a fault of the machine arrives as kbench::Error in the future.
+  /// Candidates that wait, known by their budgets, are served in turn.
   std::shared_future<CompileResult> compile(CompileRequest request);
   /// Kills all compilers; futures not yet ready, and those asked for later, get a kbench::Error.
   void cancel();

@@ -30,7 +30,7 @@ struct HostFunction {
 };
 
 /// The host half of one extension, as torch's load_inline and load are given it. Everything in it
-/// is part of the cache key.
+/// is part of the cache key but for the budget.
 struct HostRequest {
   std::vector<HostText> cpp_sources;
   std::vector<HostText> cuda_sources;  ///< host texts made by split_source()
@@ -43,6 +43,7 @@ struct HostRequest {
   std::vector<std::string> kernels;
   std::vector<std::string> variables;  ///< SplitVariable::name
   HostDevice device = HostDevice::kCuda;
+  std::shared_ptr<CompileBudget> budget;  ///< of all compiles of one candidate; null: none
 };
 
 /// The stub of one kernel, or of one instance of a template.
@@ -97,7 +98,7 @@ struct HostSetup {
   std::vector<std::filesystem::path> compilers;  ///< the first that works; empty: those on PATH
   std::filesystem::path cache;
   unsigned jobs = 2;                        ///< compilers at once
-  std::chrono::milliseconds limit{60'000};  ///< per host half; queueing, headers excluded
+  std::chrono::milliseconds limit{60'000};  ///< processor time per host half, headers excluded
   std::size_t memory_bytes = std::size_t{4} << 30;
 };
 

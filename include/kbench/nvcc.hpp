@@ -18,7 +18,7 @@ struct NvccSetup {
   std::filesystem::path packages;  ///< folder of Python's CUDA packages, with bin/nvcc where it is
   std::string cuda_version;        ///< torch's; an nvcc of another major version does not do
   unsigned jobs = 1;               ///< extensions at once; each takes up to a core per source
-  /// Per extension; queueing excluded. With torch's headers nvcc takes about a minute.
+  /// Processor time per source. With torch's headers nvcc takes about a minute.
   std::chrono::milliseconds limit{180'000};
   std::size_t memory_bytes = std::size_t{8} << 30;  ///< of each of its processes
 };

@@ -183,10 +183,7 @@ Subcommand add_check(CLI::App& app) {
       ->add_option("--arch", arguments->options.kernel_arch,
                    "what kernels are compiled for: sm_80, sm_90a, …")
       ->capture_default_str();
-  command
-      ->add_option("--compile-timeout", arguments->options.compile_limit_s, "seconds per compile")
-      ->check(above_zero())
-      ->capture_default_str();
+  add_compile_timeout(*command, arguments->options.compile_limit_s);
   command->add_option("--load-timeout", arguments->options.load_limit_s, "seconds to load a module")
       ->check(above_zero())
       ->capture_default_str();

@@ -268,11 +268,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--timeout", a.options.call_limit_s,
                  "seconds per call (default: 2 s, or 50 times the reference; more on the CPU)")
       ->check(above_zero());
-  app.add_option("--compile-timeout", a.options.compile_limit_s, "seconds per compile")
-      ->check(above_zero())
-      ->capture_default_str();
+  add_compile_timeout(app, a.options.compile_limit_s);
   app.add_option("--nvcc-timeout", a.options.nvcc_limit_s,
-                 "seconds for an extension that only nvcc can compile")
+                 "seconds of processor time for each source of an extension that only nvcc can "
+                 "compile")
       ->check(above_zero())
       ->capture_default_str();
   app.add_option("--load-timeout", a.options.load_limit_s, "seconds to load a candidate")

@@ -49,4 +49,11 @@ CLI::Validator function_name() {
       "NAME");
 }
 
+void add_compile_timeout(CLI::App& app, double& seconds) {
+  seconds = 0;
+  app.add_option("--compile-timeout", seconds,
+                 "processor seconds for all compiles of a candidate (default: 360, on a GPU 720)")
+      ->check(above_zero());
+}
+
 }  // namespace kbench::cli

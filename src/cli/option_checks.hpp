@@ -16,4 +16,7 @@ CLI::Validator one_of(std::vector<std::string> names);
 /// The name of a C++ function: it becomes a part of code.
 CLI::Validator function_name();
 
+/// Adds `--compile-timeout`; `seconds` is 0 where it is not given.
+void add_compile_timeout(CLI::App& app, double& seconds);
+
 }  // namespace kbench::cli

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "compile/compile_budget.hpp"
+#include "compile/compiler_turns.hpp"
 #include "compile/content_cache.hpp"
 #include "compile/exit_codes.hpp"
 #include "compile/languages.hpp"
@@ -112,6 +113,10 @@ std::exception_ptr cancelled_error() {
   return std::make_exception_ptr(Error("compiling was cancelled"));
 }
 
+/// The key of a source, and whose budget it is compiled by: one that is spent is no answer to
+/// others.
+using TaskKey = std::pair<std::string, const CompileBudget*>;
+
 /// One source on its way through a compiler, and everybody who asked for it.
 struct Task {
   struct Waiter {
@@ -121,6 +126,7 @@ struct Task {
   std::string key;
   CompileRequest request;
   std::vector<Waiter> waiters;
+  TaskKey id() const { return {key, request.budget.get()}; }
 };
 
 }  // namespace
@@ -136,7 +142,8 @@ struct CompilePool::Impl {
   void work();
   void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
   CompileResult compile_now(const CompileRequest& request);
-  CompileResult died(const CommandResult& command) const;
+  CompileResult compile_once(const CompileRequest& request, CompileTime& time);
+  CompileResult died(const CommandResult& command, const CompileTime& time) const;
 
   CompilerSetup setup;
   ContentCache cache;
@@ -148,8 +155,8 @@ struct CompilePool::Impl {
 
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<std::shared_ptr<Task>> queue;
-  std::map<std::string, std::shared_ptr<Task>> under_way;  ///< queued or running, by key
+  TurnQueue<std::shared_ptr<Task>> queue;
+  std::map<TaskKey, std::shared_ptr<Task>> under_way;  ///< queued or running
   bool stopped = false;
   bool stored = false;
   std::vector<std::thread> threads;
@@ -170,12 +177,12 @@ CompilePool::Impl::~Impl() {
 }
 
 void CompilePool::Impl::cancel() {
-  std::deque<std::shared_ptr<Task>> dropped;
+  std::vector<std::shared_ptr<Task>> dropped;
   {
     const std::scoped_lock lock(mutex);
     stopped = true;
-    dropped.swap(queue);
-    for (const auto& task : dropped) under_way.erase(task->key);
+    dropped = queue.take_all();
+    for (const auto& task : dropped) under_way.erase(task->id());
   }
   ::eventfd_write(cancel_event.value(), 1);
   wake.notify_all();
@@ -227,25 +234,26 @@ std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest requ
   if (language->prelude)
     request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
   const std::string key = key_of(request);
+  const TaskKey id{key, request.budget.get()};
   Task::Waiter waiter{std::exchange(request.file_name, {}), {}};
   auto future = waiter.promise.get_future().share();
   {
     const std::scoped_lock lock(mutex);
     if (stopped) return failed(cancelled_error());
-    if (const auto task = under_way.find(key); task != under_way.end()) {
+    if (const auto task = under_way.find(id); task != under_way.end()) {
       task->second->waiters.push_back(std::move(waiter));
       return future;
     }
   }
-  if (auto known = cache.load(key, setup.limit)) {
+  if (auto known = cache.load(key)) {
     return ready(with_file_name(std::move(*known), waiter.file_name));
   }
   const std::scoped_lock lock(mutex);
   if (stopped) return failed(cancelled_error());
-  auto& task = under_way[key];
+  auto& task = under_way[id];
   if (task == nullptr) {
     task = std::make_shared<Task>(Task{key, std::move(request), {}});
-    queue.push_back(task);
+    queue.push(id.second, task);
     wake.notify_one();
   }
   task->waiters.push_back(std::move(waiter));
@@ -259,26 +267,22 @@ void CompilePool::Impl::work() {
       std::unique_lock lock(mutex);
       wake.wait(lock, [this] { return stopped || !queue.empty(); });
       if (stopped) return;
-      task = queue.front();
-      queue.pop_front();
+      task = queue.pop();
     }
     std::optional<CompileResult> result;
     std::exception_ptr error;
     try {
       // Once more: it may have been done between the caller's look and its place in the queue.
-      result = cache.load(task->key, setup.limit);
+      result = cache.load(task->key);
       if (!result) result = compile_now(task->request);
     } catch (...) {
       error = std::current_exception();
     }
-    // A kill from outside says something about this moment, not about the source.
-    const auto* refused = result ? std::get_if<CompileError>(&*result) : nullptr;
-    const bool lasting = refused == nullptr || refused->cause != "compiler_killed";
-    if (result && lasting) cache.store(task->key, *result);
+    if (result) cache.store(task->key, *result);
     {
       const std::scoped_lock lock(mutex);
-      under_way.erase(task->key);
-      stored = stored || (result && lasting);
+      under_way.erase(task->id());
+      stored = stored || result;
     }
     finish(*task, result ? &*result : nullptr, error);
   }
@@ -297,31 +301,38 @@ void CompilePool::Impl::finish(Task& task, const CompileResult* result,
 }
 
 CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
+  return compile_in_time<CompileResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {
+    return compile_once(request, time);
+  });
+}
+
+CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, CompileTime& time) {
   const CompilerJob job{setup.nvrtc, setup.includes, setup.memory_bytes, request};
   const auto start = Clock::now();
-  const CommandResult command = run_command({{setup.compiler.string()}, {}, {}}, setup.limit,
-                                            pack(job), kMaxAnswerBytes, cancel_event.value());
+  const CommandResult command = time.run({{setup.compiler.string()}, {}, {}}, pack(job),
+                                         kMaxAnswerBytes, cancel_event.value());
   if (command.cancelled) std::rethrow_exception(cancelled_error());
   const bool answered = !command.timed_out && !command.status.signaled && command.status.code == 0;
   CompileResult result;
   try {
-    result = answered ? unpack_result(command.output) : died(command);
+    result = answered ? unpack_result(command.output) : died(command, time);
   } catch (const Error&) {
     if (!answered) throw;
-    result = died(command);
+    result = died(command, time);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::visit([&](auto& alternative) { alternative.seconds = seconds; }, result);
   return result;
 }
 
-CompileResult CompilePool::Impl::died(const CommandResult& command) const {
+CompileResult CompilePool::Impl::died(const CommandResult& command, const CompileTime& time) const {
   CompileError error;
   error.log = command.error.substr(0, kMaxLogBytes);
-  const double limit_s = std::chrono::duration<double>(setup.limit).count();
   if (command.timed_out) {
+    const double limit_s = std::chrono::duration<double>(time.limit()).count();
     error.cause = "compile_timeout";
-    error.message = fmt::format("the compiler was not done after {:g} s and was killed", limit_s);
+    error.message = fmt::format(
+        "the compiler was not done after {:g} s of processor time and was killed", limit_s);
     error.limit_s = limit_s;
   } else if (command.status.signaled && command.status.code == SIGKILL) {
     error.cause = "compiler_killed";

@@ -46,6 +46,10 @@ std::vector<Entry> entries_of(const fs::path& folder) {
 
 }  // namespace
 
+bool is_lasting(const CompileError& error) {
+  return error.cause != "compile_timeout" && error.cause != "compiler_killed";
+}
+
 fs::path ContentCache::file(const std::string& key) const {
   return folder_ / key.substr(0, 2) / key;
 }
@@ -76,15 +80,13 @@ void ContentCache::store_text(const std::string& key, std::string_view text) con
   if (!stream || error) fs::remove(temporary, error);
 }
 
-std::optional<CompileResult> ContentCache::load(const std::string& key,
-                                                std::chrono::milliseconds limit) const {
+std::optional<CompileResult> ContentCache::load(const std::string& key) const {
   const auto text = load_text(key);
   if (!text) return std::nullopt;
   try {
     CompileResult result = unpack_result(*text);
     if (auto* error = std::get_if<CompileError>(&result)) {
-      const bool timed_out = error->cause == "compile_timeout";
-      if (timed_out && error->limit_s < std::chrono::duration<double>(limit).count()) return {};
+      if (!is_lasting(*error)) return std::nullopt;  // earlier versions kept timeouts
       error->cached = true;
     } else {
       std::get<Artifact>(result).cached = true;
@@ -96,6 +98,8 @@ std::optional<CompileResult> ContentCache::load(const std::string& key,
 }
 
 void ContentCache::store(const std::string& key, const CompileResult& result) const {
+  const auto* error = std::get_if<CompileError>(&result);
+  if (error != nullptr && !is_lasting(*error)) return;
   store_text(key, pack(result));
 }
 

@@ -69,9 +69,11 @@ std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
   const std::string& log = result.error;
   if (result.timed_out) {
     const double limit_s = std::chrono::duration<double>(limit).count();
-    CompileError error = make_error(
-        "compile_timeout",
-        fmt::format("{} was not done after {:g} s and was killed", compiler.name, limit_s), log);
+    CompileError error =
+        make_error("compile_timeout",
+                   fmt::format("{} was not done after {:g} s of processor time and was killed",
+                               compiler.name, limit_s),
+                   log);
     error.limit_s = limit_s;
     return error;
   }

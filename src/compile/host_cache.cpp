@@ -40,17 +40,13 @@ HostCache::~HostCache() {
   if (stored_) cache_.shrink(kMaxCacheBytes);
 }
 
-std::optional<HostResult> HostCache::load(const std::string& key,
-                                          std::chrono::milliseconds limit) const {
+std::optional<HostResult> HostCache::load(const std::string& key) const {
   const auto text = cache_.load_text(key);
   if (!text) return std::nullopt;
   try {
     HostResult result = unpack_host_result(*text);
     const auto* error = std::get_if<CompileError>(&result);
-    const double limit_s = std::chrono::duration<double>(limit).count();
-    if (error != nullptr && error->cause == "compile_timeout" && error->limit_s < limit_s) {
-      return std::nullopt;
-    }
+    if (error != nullptr && !is_lasting(*error)) return std::nullopt;  // kept by earlier versions
     std::visit([](auto& alternative) { alternative.cached = true; }, result);
     return result;
   } catch (const Error&) {
@@ -60,7 +56,7 @@ std::optional<HostResult> HostCache::load(const std::string& key,
 
 void HostCache::store(const std::string& key, const HostResult& result) {
   const auto* error = std::get_if<CompileError>(&result);
-  if (error != nullptr && error->cause == "compiler_killed") return;
+  if (error != nullptr && !is_lasting(*error)) return;
   cache_.store_text(key, pack(result));
   stored_ = true;
 }

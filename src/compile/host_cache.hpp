@@ -25,8 +25,8 @@ class HostCache {
   HostCache(const HostCache&) = delete;
   HostCache& operator=(const HostCache&) = delete;
 
-  /// The result kept under `key`. A timeout counts only where its limit was at least `limit`.
-  std::optional<HostResult> load(const std::string& key, std::chrono::milliseconds limit) const;
+  /// The result kept under `key`.
+  std::optional<HostResult> load(const std::string& key) const;
   /// Keeps it, unless it says something about this moment instead of the source.
   void store(const std::string& key, const HostResult& result);
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <span>
 
+#include "compile/compiler_turns.hpp"
 #include "compile/host_cache.hpp"
 #include "compile/host_diagnostics.hpp"
 #include "compile/host_prelude.hpp"
@@ -159,10 +160,14 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
                                     const PreludeKind& kind, const HostFlags& flags) {
   // Once more: it may have been done while it stood in the queue.
-  if (auto known = cache.load(key, setup.limit)) return *known;
-  HostRun run(setup, request, flags, cancel_event.value());
-  HostResult result = compile_now(request, kind, run);
-  std::visit([&](auto& alternative) { alternative.seconds = run.seconds(); }, result);
+  if (auto known = cache.load(key)) return *known;
+  HostResult result =
+      compile_in_time<HostResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {
+        HostRun run(setup, request, flags, cancel_event.value(), time);
+        HostResult made = compile_now(request, kind, run);
+        std::visit([&](auto& alternative) { alternative.seconds = run.seconds(); }, made);
+        return made;
+      });
   cache.store(key, result);
   return result;
 }
@@ -172,12 +177,12 @@ std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) 
   const PreludeKind kind{request.device, HeaderSet::kUsual,
                          flags.standard.empty() ? std::string(kStandard) : flags.standard};
   const std::string key = key_of(request, preludes.folder(kind), setup);
-  if (auto known = cache.load(key, setup.limit)) {
+  if (auto known = cache.load(key)) {
     std::promise<HostResult> promise;
     promise.set_value(std::move(*known));
     return promise.get_future().share();
   }
-  return pool.submit(key,
+  return pool.submit(key, request.budget.get(),
                      [this, key, kind, flags = std::move(flags), request = std::move(request)] {
                        return work(request, key, kind, flags);
                      });

@@ -53,8 +53,8 @@ bool speaks_of_prelude(const HostResult& result) {
 }
 
 HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
-                 int cancel_fd)
-    : setup_(setup), request_(request), flags_(flags), cancel_fd_(cancel_fd) {}
+                 int cancel_fd, CompileTime& time)
+    : setup_(setup), request_(request), flags_(flags), cancel_fd_(cancel_fd), time_(time) {}
 
 /// The compiler may open itself and headers, and nothing of the user's.
 GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
@@ -81,14 +81,12 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     std::ofstream(scratch.path() / unit_name(i), std::ios::binary) << flags_.macros << units[i];
   }
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(setup_.limit - spent_);
   const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
   const SpawnOptions spawn{guarded(compiler, command(prelude, scratch.path(), units.size())),
                            guarded_environment(compiler),
                            {}};
   const auto start = Clock::now();
-  const CommandResult result = run_command(spawn, std::max(left, std::chrono::milliseconds(1)), {},
-                                           kMaxLogBytes, cancel_fd_);
+  const CommandResult result = time_.run(spawn, {}, kMaxLogBytes, cancel_fd_);
   spent_ += Clock::now() - start;
   if (result.cancelled) throw Error("compiling was cancelled");
   const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
@@ -144,7 +142,7 @@ HostResult HostRun::module(const Prelude& prelude, std::string object, std::stri
 
 CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) const {
   const std::string& log = result.error;
-  if (auto failure = compiler_failure(compiler, result, setup_.limit)) return *failure;
+  if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
   if (request_.device == HostDevice::kCpu) {
     if (const auto what = unsupported_on_cpu(log, setup_.includes); !what.empty())
       return make_error(

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile_budget.hpp"
 #include "compile/guarded_compiler.hpp"
 #include "compile/host_prelude.hpp"
 #include "compile/host_source.hpp"
@@ -20,8 +21,8 @@ bool speaks_of_prelude(const HostResult& result);
 /// The compiles of one host half: several may be tried, and share its limit of time.
 class HostRun {
  public:
-  HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
-          int cancel_fd);
+  HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags, int cancel_fd,
+          CompileTime& time);
   /// Compiles the units into one shared object on top of `prelude`.
   HostResult compile(const Prelude& prelude, const std::vector<std::string>& units);
   /// Whether the compiler refuses the precompiled header, whatever comes after it: an empty unit
@@ -42,6 +43,7 @@ class HostRun {
   const HostRequest& request_;
   const HostFlags& flags_;
   int cancel_fd_;
+  CompileTime& time_;
   std::chrono::steady_clock::duration spent_{};
 };
 

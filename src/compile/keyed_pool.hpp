@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <map>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "compile/compiler_turns.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -47,29 +47,31 @@ class KeyedPool {
   KeyedPool(const KeyedPool&) = delete;
   KeyedPool& operator=(const KeyedPool&) = delete;
 
-  /// What `work` returns or throws, once a thread has come to it.
-  std::shared_future<Result> submit(const std::string& key, Work work) {
+  /// What `work` returns or throws, once a thread has come to it. Owners are served in turn, and
+  /// share no work: a spent budget is no answer to others.
+  std::shared_future<Result> submit(const std::string& key, const CompileBudget* owner, Work work) {
     const std::scoped_lock lock(mutex_);
-    if (const auto known = under_way_.find(key); known != under_way_.end()) return known->second;
-    auto job = std::make_shared<Job>(Job{key, std::move(work), {}});
+    const Key id{key, owner};
+    if (const auto known = under_way_.find(id); known != under_way_.end()) return known->second;
+    auto job = std::make_shared<Job>(Job{id, std::move(work), {}});
     auto future = job->promise.get_future().share();
     if (stopped_) {
       job->promise.set_exception(cancelled());
       return future;
     }
-    under_way_.emplace(key, future);
-    queue_.push_back(std::move(job));
+    under_way_.emplace(id, future);
+    queue_.push(owner, std::move(job));
     wake_.notify_one();
     return future;
   }
 
   /// Futures of jobs that no thread has begun get a kbench::Error, and so do those of later ones.
   void cancel() {
-    std::deque<std::shared_ptr<Job>> dropped;
+    std::vector<std::shared_ptr<Job>> dropped;
     {
       const std::scoped_lock lock(mutex_);
       stopped_ = true;
-      dropped.swap(queue_);
+      dropped = queue_.take_all();
       for (const auto& job : dropped) under_way_.erase(job->key);
     }
     wake_.notify_all();
@@ -77,8 +79,9 @@ class KeyedPool {
   }
 
  private:
+  using Key = std::pair<std::string, const CompileBudget*>;
   struct Job {
-    std::string key;
+    Key key;
     Work work;
     std::promise<Result> promise;
   };
@@ -94,8 +97,7 @@ class KeyedPool {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
         if (stopped_) return;
-        job = std::move(queue_.front());
-        queue_.pop_front();
+        job = queue_.pop();
       }
       run(*job);
     }
@@ -122,8 +124,8 @@ class KeyedPool {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> queue_;
-  std::map<std::string, std::shared_future<Result>> under_way_;
+  TurnQueue<std::shared_ptr<Job>> queue_;
+  std::map<Key, std::shared_future<Result>> under_way_;
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };

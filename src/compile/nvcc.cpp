@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "compile/compiler_turns.hpp"
 #include "compile/host_cache.hpp"
 #include "compile/keyed_pool.hpp"
 #include "compile/nvcc_run.hpp"
@@ -93,9 +94,14 @@ std::string NvccCompiler::Impl::key_of(const NvccRequest& request) {
 
 std::shared_future<HostResult> NvccCompiler::Impl::compile(NvccRequest request) {
   const std::string key = key_of(request);
-  return pool.submit(key, [this, key, request = std::move(request)] {
-    if (auto kept = cache.load(key, setup.limit)) return *kept;
-    HostResult result = NvccRun(setup, nvcc(), compiler(), cancel_event.value()).compile(request);
+  CompileBudget* const budget = request.sources.budget.get();
+  return pool.submit(key, budget, [this, key, budget, request = std::move(request)] {
+    if (auto kept = cache.load(key)) return *kept;
+    // What is compiled side by side took as long as one before, by the clock.
+    const auto limit = setup.limit * std::max<std::size_t>(1, nvcc_units(request).size());
+    HostResult result = compile_in_time<HostResult>(limit, budget, [&](CompileTime& time) {
+      return NvccRun(setup, nvcc(), compiler(), cancel_event.value(), time).compile(request);
+    });
     cache.store(key, result);
     return result;
   });

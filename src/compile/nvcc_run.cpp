@@ -76,13 +76,10 @@ struct Ended {
   bool done = false;
 };
 
-Ended run(const GuardedCompiler& compiler, const Words& command, Clock::time_point deadline,
-          int cancel_fd) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+Ended run(const GuardedCompiler& compiler, const Words& command, CompileTime& time, int cancel_fd) {
   Ended ended;
-  ended.result =
-      run_command({guarded(compiler, command), guarded_environment(compiler), {}},
-                  std::max(left, std::chrono::milliseconds(1)), {}, kMaxLogBytes, cancel_fd);
+  ended.result = time.run({guarded(compiler, command), guarded_environment(compiler), {}}, {},
+                          kMaxLogBytes, cancel_fd);
   // cudafe++ and cicc say what they found on standard error, ptxas on standard output.
   ended.result.error += ended.result.output;
   const auto& status = ended.result.status;
@@ -128,8 +125,8 @@ std::vector<NvccUnit> nvcc_units(const NvccRequest& request) {
 }
 
 NvccRun::NvccRun(const NvccSetup& setup, const FoundNvcc& nvcc, const FoundCompiler& compiler,
-                 int cancel_fd)
-    : setup_(setup), nvcc_(nvcc), compiler_(compiler), cancel_fd_(cancel_fd) {}
+                 int cancel_fd, CompileTime& time)
+    : setup_(setup), nvcc_(nvcc), compiler_(compiler), cancel_fd_(cancel_fd), time_(time) {}
 
 /// What a C++ compiler and nvcc are both given, each -D, -U and -I in the order of the request.
 Words NvccRun::common(const NvccRequest& request) const {
@@ -211,7 +208,7 @@ GuardedCompiler NvccRun::guarded_by(const fs::path& scratch) const {
 CompileError NvccRun::failed(const GuardedCompiler& compiler, const NvccRequest& request,
                              const CommandResult& result) const {
   if (result.cancelled) throw Error("compiling was cancelled");
-  if (auto failure = compiler_failure(compiler, result, setup_.limit)) return *failure;
+  if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
   const Diagnosis diagnosis = diagnose_host(result.error, request.sources);
   return {diagnosis.cause, "nvcc: " + diagnosis.message, result.error, 0, false, 0};
 }
@@ -229,13 +226,13 @@ Words NvccRun::unit_command(const NvccRequest& request, const NvccUnit& unit,
 
 HostResult NvccRun::compile(const NvccRequest& request) const {
   const auto start = Clock::now();
-  HostResult result = compile_by(request, start + setup_.limit);
+  HostResult result = compile_units(request);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::visit([&](auto& alternative) { alternative.seconds = seconds; }, result);
   return result;
 }
 
-HostResult NvccRun::compile_by(const NvccRequest& request, Clock::time_point deadline) const {
+HostResult NvccRun::compile_units(const NvccRequest& request) const {
   const ScratchFolder scratch;
   const GuardedCompiler compiler = guarded_by(scratch.path());
   const auto units = nvcc_units(request);
@@ -253,13 +250,14 @@ HostResult NvccRun::compile_by(const NvccRequest& request, Clock::time_point dea
         scratch.path() / fmt::format("unit{}.{}", i, units[i].is_cuda ? "cu" : "cpp");
     std::ofstream(source, std::ios::binary) << flags.macros << units[i].text;
     compiles.push_back(std::async(std::launch::async, run, compiler,
-                                  unit_command(request, units[i], source), deadline, cancel_fd_));
+                                  unit_command(request, units[i], source), std::ref(time_),
+                                  cancel_fd_));
   }
   finish();
   const auto bad = std::ranges::find(ended, false, &Ended::done);
   if (bad != ended.end()) return failed(compiler, request, bad->result);
   const Ended linked =
-      run(compiler, link_command(request, scratch.path(), units.size()), deadline, cancel_fd_);
+      run(compiler, link_command(request, scratch.path(), units.size()), time_, cancel_fd_);
   if (!linked.done) return failed(compiler, request, linked.result);
   HostModule module;
   module.object = read_file(scratch.path() / kObject);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile_budget.hpp"
 #include "compile/guarded_compiler.hpp"
 #include "compile/host_compilers.hpp"
 #include "kbench/nvcc.hpp"
@@ -24,7 +25,7 @@ std::vector<NvccUnit> nvcc_units(const NvccRequest& request);
 class NvccRun {
  public:
   NvccRun(const NvccSetup& setup, const FoundNvcc& nvcc, const FoundCompiler& compiler,
-          int cancel_fd);
+          int cancel_fd, CompileTime& time);
   HostResult compile(const NvccRequest& request) const;
 
  private:
@@ -39,13 +40,13 @@ class NvccRun {
   GuardedCompiler guarded_by(const std::filesystem::path& scratch) const;
   CompileError failed(const GuardedCompiler& compiler, const NvccRequest& request,
                       const CommandResult& result) const;
-  HostResult compile_by(const NvccRequest& request,
-                        std::chrono::steady_clock::time_point deadline) const;
+  HostResult compile_units(const NvccRequest& request) const;
 
   const NvccSetup& setup_;
   const FoundNvcc& nvcc_;
   const FoundCompiler& compiler_;
   int cancel_fd_;
+  CompileTime& time_;
 };
 
 /// Where an nvcc has its headers, if they lie beside it.

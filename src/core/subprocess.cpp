@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/watched_command.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -156,20 +157,22 @@ int remaining_ms(Clock::time_point end) {
 }
 
 /// Reads the streams until the child ends, the limit is reached or cancel_fd says so.
-void follow(Child& child, std::array<Capture, 2>& streams, std::chrono::milliseconds limit,
+void follow(Child& child, std::array<Capture, 2>& streams, const CommandWatch& watch,
             std::size_t max_bytes, int cancel_fd, CommandResult& result) {
-  const auto end = Clock::now() + limit;
   for (;;) {
+    const auto look = watch(child.pid());
+    const int wait_ms = remaining_ms(Clock::now() + look);
     std::array<pollfd, 4> polls{{{child.pidfd(), POLLIN, 0},
                                  {cancel_fd, POLLIN, 0},
                                  {streams[0].open ? streams[0].fd.value() : -1, POLLIN, 0},
                                  {streams[1].open ? streams[1].fd.value() : -1, POLLIN, 0}}};
-    const int ready =
-        retry_on_signal([&] { return ::poll(polls.data(), polls.size(), remaining_ms(end)); });
+    const int ready = retry_on_signal([&] { return ::poll(polls.data(), polls.size(), wait_ms); });
     if (ready < 0) fail("cannot wait for a command");
-    result.timed_out = remaining_ms(end) == 0 && polls[0].revents == 0;
-    result.cancelled = polls[1].revents != 0 && polls[0].revents == 0;
-    if (result.timed_out || result.cancelled || polls[0].revents != 0) return;
+    const bool ended = polls[0].revents != 0;
+    if (ended) watch(child.pid());
+    result.timed_out = look.count() <= 0 && !ended;
+    result.cancelled = polls[1].revents != 0 && !ended;
+    if (result.timed_out || result.cancelled || ended) return;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       if (polls[2 + i].revents != 0) streams[i].read(max_bytes);
     }
@@ -266,6 +269,15 @@ ExitStatus Child::wait() {
 
 CommandResult run_command(const SpawnOptions& options, std::chrono::milliseconds limit,
                           std::string_view input, std::size_t max_output_bytes, int cancel_fd) {
+  const auto end = Clock::now() + limit;
+  return run_watched_command(
+      options, [&](pid_t) { return std::chrono::milliseconds(remaining_ms(end)); }, input,
+      max_output_bytes, cancel_fd);
+}
+
+CommandResult run_watched_command(const SpawnOptions& options, const CommandWatch& watch,
+                                  std::string_view input, std::size_t max_output_bytes,
+                                  int cancel_fd) {
   auto [output, output_end] = pipe_pair();
   auto [error, error_end] = pipe_pair();
   const Fd stdin_file = input_file(input);
@@ -280,7 +292,7 @@ CommandResult run_command(const SpawnOptions& options, std::chrono::milliseconds
   std::array<Capture, 2> streams{
       {{std::move(output), &result.output}, {std::move(error), &result.error}}};
   for (const Capture& stream : streams) ::fcntl(stream.fd.value(), F_SETFL, O_NONBLOCK);
-  follow(child, streams, limit, max_output_bytes, cancel_fd, result);
+  follow(child, streams, watch, max_output_bytes, cancel_fd, result);
   if (result.timed_out || result.cancelled) child.kill_group();
   result.status = child.wait();
   for (Capture& stream : streams) {

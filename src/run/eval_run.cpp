@@ -27,6 +27,9 @@ using run::Prepared;
 constexpr std::size_t kKeptVerdicts = 4096;
 /// Share of the machine's memory that one candidate's process may hold.
 constexpr double kCandidateMemoryShare = 0.7;
+/// Extensions of one candidate that its compilers have time for, each of which takes all that one
+/// may take.
+constexpr int kExtensionsInBudget = 4;
 
 std::size_t candidate_memory_bytes() {
   return static_cast<std::size_t>(kCandidateMemoryShare *
@@ -72,18 +75,23 @@ void EvalRun::Impl::open_compilers() {
   setup.includes = installation.cuda_includes;
   setup.cache = installation.cache / "compiled";
   setup.jobs = options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  setup.limit = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
-  const unsigned jobs = setup.jobs;
-  const auto limit = setup.limit;
-  pool.emplace(std::move(setup));
   HostSetup host_half = host_setup(installation);
-  host_half.jobs = jobs;
-  host_half.limit = std::max(limit, host_half.limit);
   NvccSetup nvcc = nvcc_setup(installation);
+  nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
+  // As many of nvcc's extensions as a candidate may well have, or of the split's.
+  auto budget =
+      kExtensionsInBudget * (devices.front().gpu ? nvcc.limit : host_half.limit + setup.limit);
+  if (options.compile_limit_s > 0) {
+    budget = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
+    setup.limit = host_half.limit = budget;
+  }
+  const unsigned jobs = setup.jobs;
+  pool.emplace(std::move(setup));
+  host_half.jobs = jobs;
   // Each takes two cores, and a gigabyte or two on each.
   nvcc.jobs = std::max(1u, jobs / 2);
-  nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
-  builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()));
+  builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()),
+                  budget);
   if (devices.front().gpu)
     own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
   const auto load_limit =

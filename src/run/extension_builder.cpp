@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compile/compile_budget.hpp"
 #include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
@@ -73,6 +74,7 @@ CompileRequest device_request(const json& request, const SplitSources& sources,
   CompileRequest device;
   device.source = sources.device;
   device.file_name = owner.file_name;
+  device.budget = owner.budget;
   device.flags = device_flags(strings(request, "extra_cuda_cflags"));
   device.find_parameters = false;
   device.arch = arch;
@@ -117,8 +119,12 @@ Extension with_bytes(Extension extension) {
 }
 
 ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
-                                   std::string arch)
-    : pool_(pool), setup_(std::move(setup)), nvcc_(std::move(nvcc)), arch_(std::move(arch)) {
+                                   std::string arch, std::chrono::milliseconds budget)
+    : pool_(pool),
+      setup_(std::move(setup)),
+      nvcc_(std::move(nvcc)),
+      arch_(std::move(arch)),
+      budget_(budget) {
   remove_stored_bytes(folder_of_results(setup_));
 }
 
@@ -139,19 +145,23 @@ HostCompiler& ExtensionBuilder::host() {
 
 std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
                                                             const ExtensionOwner& owner) {
+  // With the owner's source: what its budget did not reach for is no answer to another's request.
   const std::string key = Sha256()
                               .field(request.dump(-1, ' ', false, json::error_handler_t::replace))
                               .field(owner.file_name)
+                              .field(owner.source)
                               .hex();
   const std::lock_guard lock(mutex_);
   auto& future = known_[key];
   if (!future.valid()) {
     // The future keeps what is bound to it for as long as it lives itself: the texts go before.
-    auto build = [this, texts = request, whose = owner]() mutable {
+    auto build = [this, texts = request, whose = owner, budget = budget_of(owner)]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
-      return stored(named(build_now(asked, {std::string(kOwnName), by.source}), by.file_name),
-                    Sha256().field(by.file_name).field(by.source).hex());
+      return stored(
+          named(build_now(asked, {std::string(kOwnName), by.source, std::move(budget)}),
+                by.file_name),
+          Sha256().field(by.file_name).field(by.source).hex());
     };
     future = std::async(std::launch::async, std::move(build)).share();
   }
@@ -179,6 +189,13 @@ ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::stri
   return result;
 }
 
+/// The same for all processes of a candidate: what its import orders ahead of its turn, too.
+std::shared_ptr<CompileBudget> ExtensionBuilder::budget_of(const ExtensionOwner& owner) {
+  auto& budget = budgets_[Sha256().field(owner.file_name).field(owner.source).hex()];
+  if (!budget) budget = std::make_shared<CompileBudget>(budget_);
+  return budget;
+}
+
 ExtensionResult ExtensionBuilder::build_now(const json& request, const ExtensionOwner& owner) {
   try {
     const auto kind = request.at("kind").get<std::string>();
@@ -204,6 +221,7 @@ ExtensionResult ExtensionBuilder::build_kernel(const json& request, const Extens
   device.name_expressions = {request.at("name").get<std::string>()};
   device.find_parameters = false;
   device.arch = arch_;
+  device.budget = owner.budget;
   const auto result = pool_.compile(std::move(device)).get();
   if (const auto* error = std::get_if<CompileError>(&result)) return error_of(*error);
   const auto& artifact = std::get<Artifact>(result);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <map>
 #include <memory>
@@ -62,12 +63,18 @@ struct ExtensionError {
 
 using ExtensionResult = std::variant<Extension, ExtensionError>;
 
+/// Processor time of all compilers of a candidate, where nothing else is said.
+inline constexpr std::chrono::milliseconds kCompileBudget{360'000};
+
 /// Builds what module_extension.py asks for: splits, compiles both halves over the cores, has nvcc
 /// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
 class ExtensionBuilder {
  public:
-  /// `arch` as in CompileRequest. The host compiler is made when it is first needed.
-  ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc, std::string arch);
+  /// `arch` as in CompileRequest. The host compiler is made when it is first needed. `budget` is
+  /// what all builds of one owner may take: what is left to build when it is spent is
+  /// compile_timeout.
+  ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc, std::string arch,
+                   std::chrono::milliseconds budget = kCompileBudget);
   ~ExtensionBuilder();
 
   /// Starts building, unless it has been asked for before. A request that is none of ours (any JSON
@@ -90,6 +97,7 @@ class ExtensionBuilder {
                             const ExtensionError& error, const FallbackRule& rule);
   ExtensionResult build_whole(const nlohmann::json& request, const ExtensionOwner& owner,
                               const ExtensionError& error);
+  std::shared_ptr<CompileBudget> budget_of(const ExtensionOwner& owner);
   std::vector<std::filesystem::path> header_folders();
   bool is_on_cpu() const { return arch_.starts_with("compute_"); }
   HostCompiler& host();
@@ -100,10 +108,12 @@ class ExtensionBuilder {
   HostSetup setup_;
   NvccCompiler nvcc_;
   std::string arch_;
+  std::chrono::milliseconds budget_;
   std::mutex mutex_;
   std::unique_ptr<HostCompiler> host_;
   std::map<std::string, std::shared_future<ExtensionResult>> known_;  ///< by hash of the request
   std::map<std::string, std::size_t> built_bytes_;                    ///< by hash of the candidate
+  std::map<std::string, std::shared_ptr<CompileBudget>> budgets_;     ///< by hash of the owner
 };
 
 }  // namespace kbench::run

@@ -70,6 +70,7 @@ std::vector<HostText> placed_texts(const json& request, const std::string& kind,
 
 HostRequest host_request(const json& request, const ExtensionOwner& owner) {
   HostRequest host;
+  host.budget = owner.budget;
   host.cpp_sources = placed_texts(request, "cpp", owner);
   const auto functions = request.find("functions");
   if (functions != request.end() && functions->is_object()) {

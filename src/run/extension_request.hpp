@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -15,8 +16,9 @@ namespace kbench::run {
 
 /// Whose extensions they are, for the lines of diagnostics.
 struct ExtensionOwner {
-  std::string file_name;  ///< as people know it
-  std::string source;     ///< in which a CUDA source may stand as a string
+  std::string file_name;                    ///< as people know it
+  std::string source;                       ///< in which a CUDA source may stand as a string
+  std::shared_ptr<CompileBudget> budget{};  ///< of all that is compiled for it; the builder's
 };
 
 /// The texts of a list in a request; none where it has no such list.
