@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/examples.hpp"
 #include "cli/tell.hpp"
+#include "core/descriptor_limit.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/version.hpp"
@@ -107,6 +108,7 @@ int say(const std::exception& error, int code) {
 
 int main(int argc, char** argv) {
   try {
+    kbench::raise_descriptor_limit();
     const int code = run(argc, argv);
     std::cout.flush();
     return code;

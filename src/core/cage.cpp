@@ -30,7 +30,12 @@ namespace fs = std::filesystem;
 
 /// Nothing that a kernel needs comes near.
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;
-constexpr rlim_t kOpenFiles = 4096;
+/// Descriptors: what a frame of the judge's brings, what a process has, and what CUDA opens of each
+/// GPU. Far fewer than a user's processes mostly may have (1024): while a user has more of them in
+/// flight between sockets than a process may have open, that process can send none.
+constexpr rlim_t kOpenFiles = 320;
+constexpr rlim_t kOpenFilesPerGpu = 32;
+constexpr rlim_t kGpusCounted = 8;
 /// Processes and threads: libraries start several for each core.
 constexpr rlim_t kProcesses = 1024;
 constexpr rlim_t kProcessesPerCore = 8;
@@ -77,6 +82,17 @@ constexpr const char* kDevices[] = {"/dev/null",   "/dev/zero",      "/dev/full"
                                     "/dev/dxg",    "/proc/self/task"};
 
 constexpr std::string_view kGpus[] = {"/dev/nvidia", "/dev/dxg"};
+
+/// GPUs of this machine by their device nodes: /dev/nvidia0 and so on.
+rlim_t gpu_nodes() {
+  rlim_t count = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9') ++count;
+  }
+  return count;
+}
 
 /// What this process may open since it is caged.
 std::vector<FilePermission>& permitted() {
@@ -169,7 +185,7 @@ bool unshare_network() {
 
 void limit_files() {
   set_limit(RLIMIT_CORE, 0);
-  set_limit(RLIMIT_NOFILE, kOpenFiles);
+  set_limit(RLIMIT_NOFILE, kOpenFiles + kOpenFilesPerGpu * std::min(gpu_nodes(), kGpusCounted));
 }
 
 void put_cage_on(const CageSetup& setup, CageParts& parts) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "kbench/error.hpp"
@@ -27,6 +28,11 @@ struct Header {
 };
 constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
 
+/// Descriptors in flight count for the user, whose other processes may have all of them for a
+/// while.
+constexpr std::chrono::seconds kInFlightPatience{30};
+constexpr std::chrono::milliseconds kInFlightPause{20};
+
 /// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
 constexpr Outcome kClaimable[] = {
     Outcome::kCompileFailure, Outcome::kLoadFailure,  Outcome::kUnsupported, Outcome::kCrash,
@@ -43,6 +49,23 @@ void random_bytes(void* data, std::size_t size) {
       throw Error(fmt::format("no random numbers from the kernel: {}", std::strerror(errno)));
     out += got;
     size -= static_cast<std::size_t>(got);
+  }
+}
+
+/// Sends the first bytes of a frame, with its descriptors; -1 where the other side is gone. Throws
+/// kbench::Error where the kernel passes no descriptors for kInFlightPatience: the process that
+/// waits for the frame is not at fault.
+ssize_t send_first(int socket, const msghdr& message) {
+  const auto end = Clock::now() + kInFlightPatience;
+  for (;;) {
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent >= 0 || (errno != EINTR && errno != ETOOMANYREFS)) return sent;
+    if (errno == EINTR) continue;
+    if (Clock::now() > end)
+      throw Error(
+          "the kernel passes no descriptors between processes: other processes of this user have "
+          "more of them in flight than this one may have open (ulimit -n)");
+    std::this_thread::sleep_for(kInFlightPause);
   }
 }
 
@@ -128,9 +151,7 @@ bool Channel::send(MessageType type, std::string_view body, const std::vector<in
     c->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
     std::memcpy(CMSG_DATA(c), fds.data(), sizeof(int) * fds.size());
   }
-  ssize_t sent = 0;
-  do sent = sendmsg(socket_.value(), &msg, MSG_NOSIGNAL);
-  while (sent < 0 && errno == EINTR);
+  const ssize_t sent = send_first(socket_.value(), msg);
   if (sent <= 0) return false;
   const auto rest = sizeof header - static_cast<std::size_t>(sent);
   return send_all(socket_.value(), reinterpret_cast<const char*>(&header) + sent, rest) &&

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,24 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/descriptor_limit.hpp"
 #include "kbench/memory_file.hpp"
 #include "kbench/protocol.hpp"
 #include "worker/candidate_cage.hpp"
 #include "worker/problem_host.hpp"
 #include "worker/zygote.hpp"
-
-namespace {
-
-/// Buffers that judge and candidate share take a descriptor each, and sessions often begin with a
-/// limit far below the one that they may have.
-void allow_descriptors() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-}  // namespace
 
 /// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]: started by kbench alone.
 /// READABLE is what candidates may read of kbench's; descriptor 4 (kHiddenFoldersFd) names folders
@@ -47,7 +34,7 @@ int main(int argc, char** argv, char** environment) {
     Fd socket(std::atoi(argv[1]));
     protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
                               protocol::kMaxBody);
-    allow_descriptors();
+    raise_descriptor_limit();
     worker::start_python(argv[3], argv[4]);
     const std::string hidden = read_whole(Fd(protocol::kHiddenFoldersFd).value());
     const worker::CandidateCage cage({argv + 4, argv + argc}, hidden, std::move(first_words));

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "core/cage_fixture.hpp"
 #include "core/cage_steps.hpp"
@@ -107,6 +108,36 @@ TEST_F(Cage, LimitsFilesAndProcesses) {
               return std::to_string(core.rlim_max) + (opened < 5000 ? " few" : " many");
             }),
             "0 few");
+}
+
+/// Those count for the user: as long as there are more of them than another process may have open,
+/// that one can pass none.
+TEST_F(Cage, FewDescriptorsOfItAreInFlight) {
+  EXPECT_EQ(said([]() -> std::string {
+              int ends[2];
+              if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
+                return "no pair";
+              constexpr std::size_t kEach = 200;
+              constexpr std::size_t kUsers = 1024;
+              const std::vector<int> fds(kEach, STDIN_FILENO);
+              std::vector<char> control(CMSG_SPACE(sizeof(int) * kEach));
+              char byte = 0;
+              iovec part{&byte, 1};
+              msghdr message{};
+              message.msg_iov = &part;
+              message.msg_iovlen = 1;
+              message.msg_control = control.data();
+              message.msg_controllen = control.size();
+              cmsghdr* const header = CMSG_FIRSTHDR(&message);
+              header->cmsg_level = SOL_SOCKET;
+              header->cmsg_type = SCM_RIGHTS;
+              header->cmsg_len = CMSG_LEN(sizeof(int) * kEach);
+              std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * kEach);
+              std::size_t sent = 0;
+              while (sent < 2 * kUsers && ::sendmsg(ends[0], &message, 0) == 1) sent += kEach;
+              return sent >= kEach && sent < kUsers ? "few" : std::to_string(sent);
+            }),
+            "few");
 }
 
 TEST_F(Cage, AForkBombStopsGrowing) {

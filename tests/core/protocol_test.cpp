@@ -3,8 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 #include <random>
 #include <thread>
 
+#include "core/forked.hpp"
 #include "core/protocol_frames.hpp"
 #include "kbench/error.hpp"
 
@@ -26,6 +30,61 @@ std::size_t open_descriptors() {
   std::size_t count = 0;
   for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
   return count;
+}
+
+/// Puts as many descriptors in flight as the kernel takes from this process; where they lie.
+std::pair<Fd, Fd> fill_flight(std::vector<int> fds) {
+  auto ends = socket_pair();
+  fcntl(ends.first.value(), F_SETFL, O_NONBLOCK);
+  std::vector<char> control(CMSG_SPACE(sizeof(int) * fds.size()));
+  char byte = 0;
+  iovec part{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
+  for (int i = 0; i < 100 && sendmsg(ends.first.value(), &message, 0) == 1; ++i) {
+  }
+  return ends;
+}
+
+/// As an ordinary user: root's processes pass descriptors without a bound.
+void be_ordinary(rlim_t descriptors) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+  syscall(SYS_capset, &header, none);
+  const rlimit limit{descriptors, descriptors};
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST(Channel, AFrameWaitsWhileOthersHaveAllDescriptorsInFlight) {
+  EXPECT_EQ(said_by_child([]() -> std::string {
+              be_ordinary(64);
+              auto [a, b] = socket_pair();
+              Channel sender(std::move(a), kNonce, kCap), receiver(std::move(b), kNonce, kCap);
+              auto flight = fill_flight(std::vector<int>(50, STDIN_FILENO));
+              std::atomic<bool> landed = false;
+              std::thread other([&] {
+                std::this_thread::sleep_for(milliseconds(300));
+                landed = true;
+                flight = {};
+              });
+              const bool sent = sender.send(MessageType::kBuffers, "entry", {STDIN_FILENO});
+              const bool waited = landed;
+              other.join();
+              Message message;
+              const bool came = receiver.receive(message, soon()) == ReceiveStatus::kOk &&
+                                message.body == "entry" && message.fds.size() == 1;
+              return std::string(sent ? "sent " : "lost ") + (waited ? "late " : "at once ") +
+                     (came ? "whole" : "not whole");
+            }),
+            "sent late whole");
 }
 
 TEST(Channel, CarriesTypesAndBodiesInOrder) {
