@@ -35,6 +35,20 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
           free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
 }
 
+/// Throws kbench::Error where kbench could not build or send what the candidate's process asked
+/// for: what became of that process is no verdict then.
+void throw_fault_of_builds(StartedCandidate& candidate) {
+  const std::exception_ptr fault = candidate.service() ? candidate.service()->fault() : nullptr;
+  if (!fault) return;
+  try {
+    std::rethrow_exception(fault);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(error.what());
+  }
+}
+
 }  // namespace
 
 json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision,
@@ -270,6 +284,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
   for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
   const bool correct = prepared.record.outcome == Outcome::kCorrect;
+  if (!correct) throw_fault_of_builds(*candidate);
   if (correct) ahead_.let_end(prepared, std::move(candidate));
   candidate.reset();
   // What ended the process still uses the device: nobody times before this.
