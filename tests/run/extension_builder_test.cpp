@@ -158,6 +158,34 @@ TEST_F(Extensions, EqualSourcesOfOtherFilesAreBuiltOnceAndKeepTheirNames) {
   EXPECT_THAT(std::get<ExtensionError>(broken).log, HasSubstr("b/two.cu(4)"));
 }
 
+TEST_F(Extensions, ManyEndlessBuildsCostTheirOwnerAlone) {
+  CompilerSetup one = setup();
+  one.jobs = 1;
+  CompilePool pool(one);
+  ExtensionBuilder builder(pool, HostSetup{}, NvccSetup{}, "compute_90a", std::chrono::seconds(1));
+  const auto build = [&](const std::string& name, const std::string& source) {
+    return builder.build({{"kind", "kernel"}, {"source", source}, {"name", "k"}},
+                         {name, "all of " + name});
+  };
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::shared_future<ExtensionResult>> flood;
+  for (int i = 0; i < 30; ++i)
+    flood.push_back(build("flood.py", kEndless + fmt::format("\n// {}", i)));
+  const auto honest =
+      build("honest.py", "extern \"C\" __global__ void k(float* x) { x[0] = 1; }").get();
+  EXPECT_TRUE(std::holds_alternative<Extension>(honest));
+  for (const auto& each : flood) {
+    const auto& error = std::get<ExtensionError>(each.get());
+    EXPECT_EQ(error.outcome, Outcome::kCompileFailure);
+    EXPECT_EQ(error.cause, "compile_timeout");
+  }
+  // A dry import's builds and those of the candidate's own process are taken from one budget.
+  const auto later =
+      build("flood.py", "extern \"C\" __global__ void k(int* x) { x[0] = 1; }").get();
+  EXPECT_EQ(std::get<ExtensionError>(later).cause, "compile_timeout");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
+}
+
 /// What a candidate's process may send in the form of a request, and no compiler takes.
 TEST_F(Extensions, WhatNobodyCanBuildIsTheCandidatesFailure) {
   if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
