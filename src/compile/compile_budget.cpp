@@ -128,11 +128,15 @@ CommandResult CompileTime::run(const SpawnOptions& options, std::string_view inp
     if (Clock::now() - looked < kShortestLook / 2) return kShortestLook;
     looked = Clock::now();
     const Duration waited = (Clock::now() - start) / kShareOfWaiting;
-    const Duration used = std::max({charged, waited, processor_time(group)});
+    const Duration worked = processor_time(group);
+    const Duration used = std::max({charged, waited, worked});
     own_.spend(used - charged);
     if (budget_ != nullptr) budget_->spend(used - charged);
     charged = used;
-    if (left() == Duration::zero()) return std::chrono::milliseconds(0);
+    if (left() == Duration::zero()) {
+      if (waited > worked) has_waited_ = true;
+      return std::chrono::milliseconds(0);
+    }
     const auto look = std::chrono::ceil<std::chrono::milliseconds>(left() / (kLooks * kCores));
     return std::clamp(look, kShortestLook, kLongestLook);
   };

@@ -45,12 +45,16 @@ class CompileTime {
   /// The limit that a compile has come to: of the candidate where its budget is spent, else its
   /// own.
   std::chrono::milliseconds limit() const;
+  /// Whether a command came to the limit by waiting: for the processor, or for something else that
+  /// others hold.
+  bool has_waited() const { return has_waited_; }
 
  private:
   CompileBudget::Duration left() const;
 
   CompileBudget own_;
   CompileBudget* budget_;
+  std::atomic<bool> has_waited_ = false;
 };
 
 /// Processor time of a process and all below it so far, with that of those which have ended and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compile/compiler_turns.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -14,7 +15,11 @@ struct Turns {
   std::uint64_t next = 0, serving = 0;  ///< numbers of those that ask
   unsigned beside = 0;                  ///< that run now
   bool alone = false;
+  std::chrono::nanoseconds alone_for{0};  ///< as far as take_time_alone() has allowed
 };
+
+constexpr std::chrono::minutes kFirstAlone{1};
+constexpr int kShareAlone = 4;
 
 // Leaked, since a compile may end while the process does.
 Turns& turns() {
@@ -23,6 +28,16 @@ Turns& turns() {
 }
 
 }  // namespace
+
+bool take_time_alone(std::chrono::nanoseconds limit) {
+  static const auto kStart = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - kStart;
+  Turns& all = turns();
+  const std::lock_guard lock(all.mutex);
+  if (all.alone_for + limit > kFirstAlone + elapsed / kShareAlone) return false;
+  all.alone_for += limit;
+  return true;
+}
 
 CompilerTurn::CompilerTurn(Kind kind) : kind_(kind) {
   Turns& all = turns();

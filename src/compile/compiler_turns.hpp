@@ -27,6 +27,11 @@ class CompilerTurn {
   Kind kind_;
 };
 
+/// Whether a compile that worked up to its limit may be tried again alone, which takes as long, and
+/// all others wait. Such tries take a minute of a process's time, and a quarter of what goes
+/// beyond: many endless sources would stop a run.
+bool take_time_alone(std::chrono::nanoseconds limit);
+
 /// What waits for a compiler. Owners are served in turn, one of each after the other, so that many
 /// requests of one owner do not hold up those of others.
 template <typename Item>
@@ -67,7 +72,8 @@ class TurnQueue {
 
 /// What `compile(CompileTime&)` gives within `limit` and what is left of `budget` (null: no bound).
 /// Where it takes too long it is tried once more with no other compiler of this process beside it,
-/// since others may have been the reason; once for all compiles of a budget.
+/// since others may have been the reason; once for all compiles of a budget, and where the compiler
+/// had work all the time only as take_time_alone() allows.
 template <typename Result, typename Compile>
 Result compile_in_time(std::chrono::milliseconds limit, CompileBudget* budget, Compile compile) {
   {
@@ -77,8 +83,9 @@ Result compile_in_time(std::chrono::milliseconds limit, CompileBudget* budget, C
     CompileTime time(limit, budget);
     Result result = compile(time);
     const auto* error = std::get_if<CompileError>(&result);
-    const bool took_too_long = error != nullptr && error->cause == "compile_timeout";
-    if (!took_too_long || (budget != nullptr && !budget->take_second_try())) return result;
+    if (error == nullptr || error->cause != "compile_timeout") return result;
+    if (!time.has_waited() && !take_time_alone(limit)) return result;
+    if (budget != nullptr && !budget->take_second_try()) return result;
   }
   const CompilerTurn turn(CompilerTurn::Kind::kAlone);
   if (budget != nullptr)

@@ -113,25 +113,33 @@ TEST(CompilerTurn, OneThatIsAloneHasNobodyBesideIt) {
   EXPECT_GT(most, 1);
 }
 
+TEST(CompilerTurn, EndlessSourcesTakeLittleTimeAlone) {
+  int tries = 0;
+  while (tries < 1000 && take_time_alone(seconds(5))) ++tries;
+  EXPECT_LE(tries, 20);
+  EXPECT_FALSE(take_time_alone(std::chrono::hours(1)));
+}
+
 /// As the pools have it: CompileError among the alternatives.
 using Made = std::variant<int, CompileError>;
 
 TEST(CompileInTime, TriesATimeoutOnceMoreForEachBudget) {
   CompileBudget budget(seconds(10));
   int calls = 0;
-  const auto late = [&](CompileTime&) -> Made {
+  const auto late = [&](CompileTime& time) -> Made {
     ++calls;
+    run(time, "sleep 100");  // has_waited(), whatever other tests have taken
     return CompileError{"compile_timeout", "", "", 0, false, 1};
   };
   EXPECT_TRUE(
-      std::holds_alternative<CompileError>(compile_in_time<Made>(seconds(1), &budget, late)));
+      std::holds_alternative<CompileError>(compile_in_time<Made>(milliseconds(20), &budget, late)));
   EXPECT_EQ(calls, 2);
-  compile_in_time<Made>(seconds(1), &budget, late);
+  compile_in_time<Made>(milliseconds(20), &budget, late);
   EXPECT_EQ(calls, 3);
-  compile_in_time<Made>(seconds(1), nullptr, late);
+  compile_in_time<Made>(milliseconds(20), nullptr, late);
   EXPECT_EQ(calls, 5);
   budget.spend(seconds(20));
-  const Made dropped = compile_in_time<Made>(seconds(1), &budget, late);
+  const Made dropped = compile_in_time<Made>(milliseconds(20), &budget, late);
   EXPECT_EQ(calls, 5);
   EXPECT_EQ(std::get<CompileError>(dropped).cause, "compile_timeout");
   EXPECT_EQ(std::get<CompileError>(dropped).limit_s, 10);
