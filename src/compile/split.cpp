@@ -10,11 +10,15 @@
 #include "compile/split_lambda.hpp"
 #include "compile/split_launch.hpp"
 #include "compile/split_names.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
 
 using Kind = SourceItem::Kind;
+
+/// A candidate has a megabyte, and a text of it stands behind as many line ends at most.
+constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
 
 std::string with_plain_line_ends(std::string_view source) {
   if (source.starts_with("\xEF\xBB\xBF")) source.remove_prefix(3);
@@ -37,6 +41,10 @@ std::string escaped(std::string_view name) {
 }
 
 SourceUnit read_unit(std::string_view source, std::string_view file_name) {
+  if (source.size() > kMaxSourceBytes) {
+    throw SplitRefusal{"too_large",
+                       fmt::format("the source has more than {} bytes", kMaxSourceBytes), 1};
+  }
   const SourceTokens tokens = source_tokens(with_plain_line_ends(source));
   SourceMacros macros(tokens);
   SourceText text(expand_macros(tokens, macros));
@@ -145,6 +153,7 @@ std::string first_line_directive(const SourceUnit& unit) {
 
 std::variant<SplitSource, SplitRefusal> split_source(std::string_view source,
                                                      std::string_view file_name) {
+  const SplitWork work;
   try {
     return split(source, file_name);
   } catch (const SplitRefusal& refusal) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compile/split_macros.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
@@ -60,6 +61,7 @@ class Substitution {
  private:
   const SourceTokens* argument(const SourceToken& token) const {
     const auto& names = macro_.parameters;
+    spend_steps(1 + names.size(), token.line);
     const auto found = std::find(names.begin(), names.end(), token.text);
     if (found == names.end() || !token.is_identifier()) return nullptr;
     const auto index = static_cast<std::size_t>(found - names.begin());
@@ -68,6 +70,8 @@ class Substitution {
   }
 
   void push(SourceToken token) {
+    spend_steps(kLookupSteps, token.line);
+    spend_bytes(token.text.size(), token.line);
     if (!token.space.empty()) token.space = " ";
     made_.push_back(std::move(token));
   }
@@ -83,6 +87,7 @@ class Substitution {
 
   void paste(const SourceToken& token) {
     const SourceTokens* tokens = argument(token);
+    if (tokens != nullptr) spend_steps(kLookupSteps * tokens->size(), token.line);
     const SourceTokens right = tokens == nullptr ? SourceTokens{token} : *tokens;
     // GNU: a comma before an empty rest of arguments goes.
     if (!made_.empty() && made_.back().is(",") && tokens != nullptr) {
@@ -94,6 +99,7 @@ class Substitution {
       for (const SourceToken& each : right) push(each);
       return;
     }
+    spend_bytes(right.front().text.size(), token.line);
     made_.back().text += right.front().text;
     for (std::size_t i = 1; i < right.size(); ++i) push(right[i]);
   }
@@ -169,6 +175,7 @@ Arguments arguments_of(const SourceTokens& tokens, std::size_t open, const Sourc
     if (token.is("(") && ++depth == 1) continue;
     if (token.is(")") && --depth == 0) break;
     const bool is_rest = macro.is_variadic && arguments.size() >= macro.parameters.size();
+    spend_steps(kLookupSteps, token.line);
     if (token.is(",") && depth == 1 && !is_rest) {
       arguments.emplace_back();
     } else if (token.kind != SourceKind::kEnd) {
@@ -190,6 +197,7 @@ std::string line_ends(const SourceTokens& tokens, std::size_t begin, std::size_t
 /// Expands the use of a macro at `at`; returns the index behind it.
 std::size_t Expander::use(const SourceTokens& tokens, std::size_t at, const SourceMacro& macro,
                           int depth, int use_line) {
+  spend_steps(kMacroSteps, use_line);
   std::size_t end = at + 1;
   Arguments arguments;
   if (macro.is_function) arguments = arguments_of(tokens, at + 1, macro, end);

@@ -109,14 +109,17 @@ void name_function(const SourceText& text, SourceItem& function) {
   std::size_t last = before_angles(text, function.open, function.specifiers);
   if (last <= function.specifiers) return;
   --last;
-  std::string name = text[last].text;
+  std::vector<std::size_t> parts = {last};  // the last one first
   while (last >= function.specifiers + 2 && text.is(last - 1, "::")) {
     const std::size_t before = before_angles(text, last - 1, function.specifiers);
     if (before <= function.specifiers || !text[before - 1].is_identifier()) break;
     last = before - 1;
-    name.insert(0, text[last].text + "::");
+    parts.push_back(last);
   }
-  function.name = std::move(name);
+  for (std::size_t i = parts.size(); i > 0; --i) {
+    function.name += text[parts[i - 1]].text;
+    if (i > 1) function.name += "::";
+  }
   function.names = {function.name};
 }
 

@@ -32,7 +32,8 @@ class ItemParser {
   void classify(SourceItem& made) const;
   std::size_t bracket(SourceItem& made, std::size_t at);
   std::size_t brace(SourceItem& made, std::size_t at, bool& finished);
-  std::size_t word(SourceItem& made, std::size_t at);
+  std::size_t word(SourceItem& made, std::size_t at, std::size_t end);
+  std::size_t operator_name(SourceItem& made, std::size_t at, std::size_t end);
   std::size_t initializer_list(std::size_t at, std::size_t end);
   bool is_parameter_list(std::size_t open) const;
   std::size_t statement_end(std::size_t at, std::size_t end) const;
@@ -234,7 +235,7 @@ void ItemParser::scan(SourceItem& made, std::size_t end) {
       finished = true;
       ++at;
     } else {
-      at = word(made, at);
+      at = word(made, at, end);
     }
   }
   made.end = at;
@@ -319,7 +320,23 @@ std::size_t ItemParser::initializer_list(std::size_t at, std::size_t end) {
   return at;
 }
 
-std::size_t ItemParser::word(SourceItem& made, std::size_t at) {
+/// Behind the parameters of the operator at `at`, or at the ; that ends it.
+std::size_t ItemParser::operator_name(SourceItem& made, std::size_t at, std::size_t end) {
+  std::size_t open = at + 1;
+  if (text_.is(open, "(")) open += 2;
+  while (open < end && !text_.is(open, "(") && !text_.is(open, ";")) ++open;
+  if (open >= end) {
+    throw SplitRefusal{"syntax_error", "an operator without parameters", text_[at].line};
+  }
+  for (std::size_t i = at; i < open; ++i) made.name += text_[i].text;
+  made.names = {made.name};
+  if (!text_.is(open, "(")) return open;
+  made.open = open;
+  made.close = text_.after_group(open) - 1;
+  return made.close + 1;
+}
+
+std::size_t ItemParser::word(SourceItem& made, std::size_t at, std::size_t end) {
   const std::string_view word = text_[at].text;
   if (word == "__global__") made.is_global = true;
   if (word == "__device__") made.is_device = true;
@@ -334,17 +351,7 @@ std::size_t ItemParser::word(SourceItem& made, std::size_t at) {
     const bool is_type = word == "class" || word == "struct" || word == "union" || word == "enum";
     if (is_type && type_word_ == kNoToken) type_word_ = at;
   }
-  if (word == "operator" && made.open == kNoToken) {
-    std::size_t open = at + 1;
-    if (text_.is(open, "(")) open += 2;
-    while (!text_.is(open, "(") && !text_.is(open, ";")) ++open;
-    for (std::size_t i = at; i < open; ++i) made.name += text_[i].text;
-    made.names = {made.name};
-    if (!text_.is(open, "(")) return open;
-    made.open = open;
-    made.close = text_.after_group(open) - 1;
-    return made.close + 1;
-  }
+  if (word == "operator" && made.open == kNoToken) return operator_name(made, at, end);
   if (takes_arguments(word) && text_.is(at + 1, "(")) {
     return text_.after_group(at + 1);
   }

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <set>
 
 #include "compile/split_locals.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
@@ -93,6 +94,7 @@ std::vector<std::string> free_names(const SourceText& text, const DeviceLambda& 
     }
   }
   std::vector<std::string> names;
+  std::set<std::string_view> known;
   const std::size_t begin = lambda.open == kNoToken ? lambda.body : lambda.open;
   for (std::size_t i = begin; i < lambda.end; ++i) {
     const std::string& name = text[i].text;
@@ -102,18 +104,17 @@ std::vector<std::string> free_names(const SourceText& text, const DeviceLambda& 
     if (own.values.contains(name) || own.constants.contains(name) || own.types.contains(name)) {
       continue;
     }
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (known.insert(name).second) names.push_back(name);
   }
   return names;
 }
 
 void resolve(const SourceText& text, const SourceItem& function, DeviceLambda& lambda) {
   const LocalNames locals = local_names(text, function, lambda.begin);
+  std::set<std::string> captured;
+  for (const Capture& capture : lambda.captures) captured.insert(capture.name);
   for (const std::string& name : free_names(text, lambda)) {
-    const bool is_captured =
-        std::any_of(lambda.captures.begin(), lambda.captures.end(),
-                    [&name](const Capture& capture) { return capture.name == name; });
-    if (is_captured) continue;
+    if (captured.contains(name)) continue;
     if (locals.values.contains(name)) {
       if (lambda.captures_all) lambda.captures.push_back({name, name});
     } else if (locals.constants.contains(name)) {
@@ -221,6 +222,7 @@ std::string call(const DeviceLambda& lambda, const std::string& name) {
 
 std::size_t find_device_lambda(const SourceText& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
+    spend_steps(1);
     if (!text.is(i, "[") || text.partners[i] == kNoToken) continue;
     const std::size_t after = text.after_group(i);
     if (text.is(after, "__device__")) return i;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compile/split_work.hpp"
+
 namespace kbench {
 namespace {
 
@@ -41,6 +43,7 @@ std::size_t configuration_end(const SourceText& text, std::size_t open, std::siz
 std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t begin) {
   std::size_t at = open;
   while (at > begin) {
+    spend_steps(1, text[open].line);
     const std::size_t last = at - 1;
     if (text.is(last, ">")) {
       const std::size_t angle = text.opening_angle(last, begin);

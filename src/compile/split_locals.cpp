@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compile/split_item_names.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
@@ -39,6 +40,7 @@ std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_
   begin = first_looked_at(at, begin);
   for (std::size_t i = at; i > begin; --i) {
     const std::size_t before = i - 1;
+    spend_steps(1);
     if (text.is(before, ")") || text.is(before, "]") || text.is(before, "}")) {
       if (text.partners[before] == kNoToken || text.partners[before] < begin) return kNoToken;
       i = text.partners[before] + 1;
@@ -92,6 +94,7 @@ bool is_integral_constant(const SourceText& text, std::size_t at, std::size_t be
   begin = first_looked_at(at, begin);
   for (std::size_t i = at;
        i > begin && !text.is(i - 1, ";") && !text.is(i - 1, "{") && !text.is(i - 1, "}"); --i) {
+    spend_steps(1);
     is_constexpr |= text.is(i - 1, "constexpr");
     is_integral |= is_one_of(text[i - 1].text, kIntegralTypes);
   }
@@ -103,6 +106,7 @@ void collect_rest(const SourceText& text, std::size_t at, std::size_t end, bool 
                   LocalNames& names) {
   end = std::min(end, at + kMaxStatementTokens);
   for (std::size_t i = at + 1; i < end && !text.is(i, ";");) {
+    spend_steps(1);
     if (text.is(i, "(") || text.is(i, "[") || text.is(i, "{")) {
       i = text.after_group(i);
       continue;
@@ -151,6 +155,7 @@ std::string one_line(const SourceText& text, std::size_t begin, std::size_t end)
 void collect_locals(const SourceText& text, std::size_t begin, std::size_t end, LocalNames& names) {
   for (std::size_t i = begin; i < end; ++i) {
     const SourceToken& token = text[i];
+    spend_steps(1, token.line);
     if (token.is("using") && text.is(i + 2, "=")) names.types.insert(text[i + 1].text);
     if (token.text.starts_with("AT_DISPATCH")) {
       names.types.insert(token.is("AT_DISPATCH_INDEX_TYPES") ? "index_t" : "scalar_t");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compile/split_work.hpp"
+
 namespace kbench {
 namespace {
 
@@ -62,15 +64,18 @@ SourceMacros::SourceMacros(const SourceTokens& tokens) {
       const SourceTokens words = directive_tokens(token);
       // A mark: what comes after it is another macro, no branch of the same one.
       const auto found = words.size() > 1 ? macros_.find(words[1].text) : macros_.end();
-      if (found != macros_.end()) found->second.push_back({{}, false, false, {}, {}, token.line});
+      if (found != macros_.end())
+        found->second.all.push_back({{}, false, false, {}, {}, token.line, 0});
     }
   }
   for (const SourceToken& token : source_tokens(kKnownMacros)) {
     if (!token.is_directive() || macros_.contains(directive_tokens(token)[1].text)) continue;
     define(token);
-    macros_.find(directive_tokens(token)[1].text)->second.back().line = 0;
+    macros_.find(directive_tokens(token)[1].text)->second.all.back().line = 0;
   }
+  for (auto& [name, definitions] : macros_) summarize(definitions);
   for (const auto& [name, definitions] : macros_) collect(name);
+  for (auto& [name, definitions] : macros_) settle(definitions);
 }
 
 void SourceMacros::define(const SourceToken& directive) {
@@ -82,29 +87,48 @@ void SourceMacros::define(const SourceToken& directive) {
   std::size_t at = 2;
   if (tokens[at].is("(") && tokens[at].space.empty()) at = read_parameters(tokens, at, macro);
   for (; at + 1 < tokens.size(); ++at) macro.body.push_back(tokens[at]);
-  macros_[macro.name].push_back(std::move(macro));
+  std::vector<SourceMacro>& all = macros_[macro.name].all;
+  all.push_back(std::move(macro));
 }
 
 const SourceMacro* SourceMacros::find(std::string_view name, int line) const {
   const auto found = macros_.find(name);
   if (found == macros_.end()) return nullptr;
-  const SourceMacro* chosen = nullptr;
-  for (const SourceMacro& macro : found->second) {
-    if (macro.line > line) break;
-    if (macro.name.empty()) {
-      chosen = nullptr;  // #undef
-      continue;
-    }
-    if (chosen == nullptr || !has_attributes(*chosen)) {
-      chosen = &macro;
-    } else if (has_attributes(macro) && !same_body(*chosen, macro) && macro.is_function) {
-      throw SplitRefusal{
-          "conditional_macro",
-          fmt::format("the macro {} declares different things in the branches of an #if", name),
-          macro.line};
-    }
+  const std::vector<SourceMacro>& all = found->second.all;
+  const auto behind =
+      std::upper_bound(all.begin(), all.end(), line,
+                       [](int wanted, const SourceMacro& macro) { return wanted < macro.line; });
+  if (behind == all.begin()) return nullptr;
+  const Meaning& meaning =
+      found->second.meanings[static_cast<std::size_t>(behind - all.begin()) - 1];
+  if (meaning.is_conflict) {
+    throw SplitRefusal{
+        "conditional_macro",
+        fmt::format("the macro {} declares different things in the branches of an #if", name),
+        meaning.line};
   }
-  return chosen;
+  return meaning.definition == kNoToken ? nullptr : &all[meaning.definition];
+}
+
+/// What a use behind each of the definitions means.
+void SourceMacros::settle(Definitions& definitions) {
+  std::vector<SourceMacro>& all = definitions.all;
+  Meaning meaning;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SourceMacro& macro = all[i];
+    macro.marks = marks(macro);
+    if (macro.name.empty()) {
+      if (!meaning.is_conflict) meaning.definition = kNoToken;  // #undef
+    } else if (meaning.definition == kNoToken || !has_attributes(all[meaning.definition])) {
+      meaning.definition = i;
+    } else if (has_attributes(macro) && !same_body(all[meaning.definition], macro) &&
+               macro.is_function && !meaning.is_conflict) {
+      meaning.is_conflict = true;
+      meaning.line = macro.line;
+    }
+    definitions.is_conditional |= i > 0 && !all[i - 1].name.empty() && !macro.name.empty();
+    definitions.meanings.push_back(meaning);
+  }
 }
 
 unsigned SourceMacros::own_marks(const SourceMacro& macro) {
@@ -130,16 +154,21 @@ unsigned SourceMacros::marks(const SourceMacro& macro) const {
   return found;
 }
 
-bool SourceMacros::declares(const SourceMacro& macro) const { return marks(macro) != 0; }
+bool SourceMacros::declares(const SourceMacro& macro) const { return macro.marks != 0; }
 
 bool SourceMacros::is_conditional(std::string_view name) const {
   const auto found = macros_.find(name);
-  if (found == macros_.end()) return false;
-  const auto& definitions = found->second;
-  return std::adjacent_find(definitions.begin(), definitions.end(),
-                            [](const SourceMacro& a, const SourceMacro& b) {
-                              return !a.name.empty() && !b.name.empty();
-                            }) != definitions.end();
+  return found != macros_.end() && found->second.is_conditional;
+}
+
+/// Each body is read once here, however many macros name it.
+void SourceMacros::summarize(Definitions& definitions) {
+  for (const SourceMacro& definition : definitions.all) {
+    definitions.own_marks |= own_marks(definition);
+    for (const SourceToken& token : definition.body) {
+      if (token.is_identifier()) definitions.words.insert(token.text);
+    }
+  }
 }
 
 void SourceMacros::collect(const std::string& name) {
@@ -150,11 +179,10 @@ void SourceMacros::collect(const std::string& name) {
     const auto macro = macros_.find(open.back());
     open.pop_back();
     if (macro == macros_.end()) continue;
-    for (const SourceMacro& definition : macro->second) {
-      found |= own_marks(definition);
-      for (const SourceToken& token : definition.body) {
-        if (token.is_identifier() && names.insert(token.text).second) open.push_back(token.text);
-      }
+    found |= macro->second.own_marks;
+    spend_steps(kLookupSteps * (1 + macro->second.words.size()));
+    for (const std::string& word : macro->second.words) {
+      if (names.insert(word).second) open.push_back(word);
     }
   }
   total_ += names.size();

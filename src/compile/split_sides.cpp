@@ -8,6 +8,7 @@
 #include "compile/split_lambda.hpp"
 #include "compile/split_names.hpp"
 #include "compile/split_start.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
@@ -26,11 +27,13 @@ struct Traits {
   bool is_device_code = false;
   bool names_host = false;
   bool names_device = false;
+  std::size_t size() const { return mentions.size() + calls.size() + host_mentions.size(); }
 };
 
 void flatten(const std::vector<SourceItem>& items, const std::string& scope,
              std::vector<PlacedItem>& placed) {
   for (const SourceItem& item : items) {
+    spend_bytes(scope.size());
     if (item.is(Kind::kNamespace)) {
       flatten(item.members, item.name.empty() ? scope : scope + item.name + "::", placed);
     } else if (item.is(Kind::kLinkage)) {
@@ -42,9 +45,15 @@ void flatten(const std::vector<SourceItem>& items, const std::string& scope,
 }
 
 bool has_device_member(const SourceItem& type) {
-  return std::any_of(type.members.begin(), type.members.end(), [](const SourceItem& member) {
+  return std::ranges::any_of(type.members, [](const SourceItem& member) {
     return member.has_space() || has_device_member(member);
   });
+}
+
+/// A member defined outside its class goes where the class goes.
+std::string declared_name(const std::string& name) {
+  const std::size_t colon = name.find("::");
+  return colon == std::string::npos ? name : name.substr(0, colon);
 }
 
 class Placement {
@@ -65,7 +74,7 @@ class Placement {
   std::vector<bool> named_by_device_lambdas() const;
   void drop_what_runs_at_load();
   void place_in_device();
-  bool is_only_hosts(std::string_view name) const;
+  void set_in_device(std::size_t at, bool in_device);
   bool drop_what_needs_host();
   bool drop_if_it_needs_host(std::size_t at);
   void mark_device_types();
@@ -77,23 +86,36 @@ class Placement {
   std::vector<Traits> traits_;
   std::vector<bool> needed_;  ///< by code that only the device has
   Names named_, called_;      ///< by such code
-  std::map<std::string, std::vector<std::size_t>, std::less<>> declared_;
+  /// All that declare one name, and how many of them are in the device half.
+  struct Declared {
+    std::vector<std::size_t> items;
+    std::size_t in_device = 0;
+    bool all_constexpr = true;  ///< and none of them names what only host code has
+  };
+  std::map<std::string, Declared, std::less<>> declared_;
 };
 
 void Placement::mention(std::size_t begin, std::size_t end, Names& names) const {
   for (std::size_t i = begin; i < end; ++i) {
     if (!unit_.text[i].is_identifier()) continue;
+    spend_steps(kLookupSteps);
     if (!names.insert(unit_.text[i].text).second) continue;
     const auto& more = unit_.macros.identifiers(unit_.text[i].text);
+    spend_steps(kLookupSteps * more.size());
     names.insert(more.begin(), more.end());
   }
 }
 
 void Placement::call(const SourceItem& item, Names& names) const {
+  std::set<std::string_view> expanded;
   for (std::size_t i = item.begin; i < item.end; ++i) {
     if (!unit_.text[i].is_identifier()) continue;
-    const auto& more = unit_.macros.identifiers(unit_.text[i].text);
-    names.insert(more.begin(), more.end());
+    spend_steps(kLookupSteps);
+    if (expanded.insert(unit_.text[i].text).second) {
+      const auto& more = unit_.macros.identifiers(unit_.text[i].text);
+      spend_steps(kLookupSteps * more.size());
+      names.insert(more.begin(), more.end());
+    }
     const bool is_member = i > 0 && (unit_.text.is(i - 1, ".") || unit_.text.is(i - 1, "->"));
     const bool has_arguments = unit_.text.is(i + 1, "(") || unit_.text.is(i + 1, "<");
     // A function's name alone may be an argument of a template or call.
@@ -128,6 +150,7 @@ bool Placement::type_names_host(const SourceItem& type) const {
 
 bool Placement::names_host_by_macro(std::string_view name) const {
   const auto& words = unit_.macros.identifiers(name);
+  spend_steps(kLookupSteps * (1 + words.size()));
   return std::any_of(words.begin(), words.end(),
                      [](const std::string& word) { return is_host_word(word); });
 }
@@ -150,10 +173,20 @@ Traits Placement::traits(const SourceItem& item) const {
 void Placement::index_names() {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     for (const std::string& name : items_[i].item->names) {
-      // A member defined outside its class goes where the class goes.
-      const std::size_t colon = name.find("::");
-      declared_[colon == std::string::npos ? name : name.substr(0, colon)].push_back(i);
+      Declared& declared = declared_[declared_name(name)];
+      declared.items.push_back(i);
+      declared.all_constexpr &= items_[i].item->is_constexpr && !traits_[i].names_host;
     }
+  }
+}
+
+void Placement::set_in_device(std::size_t at, bool in_device) {
+  if (items_[at].in_device == in_device) return;
+  items_[at].in_device = in_device;
+  spend_steps(kLookupSteps * (1 + items_[at].item->names.size()));
+  for (const std::string& name : items_[at].item->names) {
+    Declared& declared = declared_.find(declared_name(name))->second;
+    declared.in_device = in_device ? declared.in_device + 1 : declared.in_device - 1;
   }
 }
 
@@ -170,19 +203,21 @@ void Placement::close_over_device(std::vector<std::size_t> found) {
   while (!found.empty()) {
     const std::size_t at = found.back();
     found.pop_back();
+    spend_steps(kLookupSteps * traits_[at].mentions.size());
     for (const std::string& name : traits_[at].mentions) {
       const auto declared = declared_.find(name);
       const bool is_called = traits_[at].calls.contains(name);
       if (declared == declared_.end() || !(is_called ? called_ : named_).insert(name).second) {
         continue;
       }
-      for (const std::size_t other : declared->second) {
+      for (const std::size_t other : declared->second.items) {
         const SourceItem& item = *items_[other].item;
         if (needed_[other] || traits_[other].is_device_code) continue;
         const bool is_helper =
             item.is(Kind::kFunction) && !item.is_host && !traits_[other].names_host;
         if (!is_helper && !may_be_shared(other)) continue;
-        needed_[other] = items_[other].in_device = true;
+        needed_[other] = true;
+        set_in_device(other, true);
         found.push_back(other);
       }
     }
@@ -205,7 +240,8 @@ std::vector<bool> Placement::named_by_device_lambdas() const {
     for (const std::string& name : traits_[at].mentions) {
       const auto declared = declared_.find(name);
       if (declared == declared_.end() || !seen.insert(name).second) continue;
-      for (const std::size_t other : declared->second) {
+      for (const std::size_t other : declared->second.items) {
+        if (named[other]) continue;
         named[other] = true;
         found.push_back(other);
       }
@@ -223,16 +259,8 @@ void Placement::drop_what_runs_at_load() {
     const SourceItem& item = *items_[i].item;
     if (!item.is(Kind::kVariable) || item.is_constexpr || !items_[i].in_device) continue;
     if (needed_[i] || named[i] || traits_[i].is_device_code) continue;
-    if (load_time.runs(item, traits_[i].mentions)) items_[i].in_device = false;
+    if (load_time.runs(item, traits_[i].mentions)) set_in_device(i, false);
   }
-}
-
-/// True for a name of the source that no declaration of the device half brings.
-bool Placement::is_only_hosts(std::string_view name) const {
-  const auto declared = declared_.find(name);
-  if (declared == declared_.end()) return false;
-  return std::none_of(declared->second.begin(), declared->second.end(),
-                      [this](std::size_t at) { return items_[at].in_device; });
 }
 
 /// Takes what is not needed and mentions host declarations out of the device half; false where
@@ -246,17 +274,18 @@ bool Placement::drop_what_needs_host() {
 
 bool Placement::drop_if_it_needs_host(std::size_t at) {
   if (!items_[at].in_device || needed_[at] || traits_[at].is_device_code) return false;
+  spend_steps(kLookupSteps * traits_[at].mentions.size());
   for (const std::string& name : traits_[at].mentions) {
-    if (!is_only_hosts(name)) continue;
-    const std::vector<std::size_t>& hosts = declared_.find(name)->second;
-    const bool all_constexpr = std::all_of(hosts.begin(), hosts.end(), [this](std::size_t host) {
-      return items_[host].item->is_constexpr && !traits_[host].names_host;
-    });
-    if (all_constexpr) {
-      for (const std::size_t host : hosts) items_[host].in_device = needed_[host] = true;
-      close_over_device(hosts);
+    const auto declared = declared_.find(name);
+    if (declared == declared_.end() || declared->second.in_device > 0) continue;
+    if (declared->second.all_constexpr) {
+      for (const std::size_t host : declared->second.items) {
+        needed_[host] = true;
+        set_in_device(host, true);
+      }
+      close_over_device(declared->second.items);
     } else {
-      items_[at].in_device = false;
+      set_in_device(at, false);
     }
     return true;
   }
@@ -268,14 +297,13 @@ void Placement::place_in_device() {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     // The namespace may be one that only the host has (std::filesystem).
     const bool is_namespace = unit_.text.is(items_[i].item->specifiers, "namespace");
-    items_[i].in_device = traits_[i].is_device_code || (!is_namespace && may_be_shared(i));
+    set_in_device(i, traits_[i].is_device_code || (!is_namespace && may_be_shared(i)));
     if (traits_[i].is_device_code) roots.push_back(i);
   }
   close_over_device(roots);
   drop_what_runs_at_load();
   // Chains of constants that are made in no order are none of C++.
-  for (int pass = 0; pass < kMaxPasses && drop_what_needs_host(); ++pass) {
-  }
+  for (int pass = 0; pass < kMaxPasses && drop_what_needs_host();) ++pass;
 }
 
 /// Types and aliases of the device's libraries, and what is made of these.
@@ -325,7 +353,7 @@ void Placement::place_in_host() {
     for (const std::string& name : traits_[at].host_mentions) {
       const auto declared = declared_.find(name);
       if (declared == declared_.end() || !seen.insert(name).second) continue;
-      for (const std::size_t other : declared->second) {
+      for (const std::size_t other : declared->second.items) {
         const SourceItem& item = *items_[other].item;
         const bool is_member = item.is(Kind::kFunction) && is_device_only(item) &&
                                item.name.find("::") != std::string::npos;
@@ -343,7 +371,7 @@ std::vector<PlacedItem> Placement::placed() {
   std::size_t total = 0;
   for (const PlacedItem& item : items_) {
     traits_.push_back(traits(*item.item));
-    total += traits_.back().mentions.size();
+    total += traits_.back().size();
     if (total <= kMaxMentions) continue;
     throw SplitRefusal{"too_large", "the declarations of the source name too much",
                        unit_.text[item.item->begin].line};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compile/split_work.hpp"
+
 namespace kbench {
 namespace {
 
@@ -72,6 +74,7 @@ std::size_t after_angles(const SourceTokens& tokens, std::size_t at, std::size_t
   int depth = 0;
   end = std::min(end, at + kMaxTemplateTokens);
   for (std::size_t i = at; i < end; ++i) {
+    spend_steps(1, tokens[i].line);
     if (tokens[i].is(";") || tokens[i].is("{") || tokens[i].is("=")) return at;
     if (tokens[i].is("<")) ++depth;
     if (tokens[i].is(">") && --depth == 0) return i + 1;

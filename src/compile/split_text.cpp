@@ -5,15 +5,26 @@
 #include <utility>
 
 #include "compile/split_tokens.hpp"
+#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {
 
 /// A longer template list is none: a `<` or `>` that stands alone is not looked through a file for.
 constexpr std::size_t kMaxTemplateTokens = 4096;
+/// Of brackets and of #ifs: what is open is kept for each #if.
+constexpr std::size_t kMaxOpen = 2500;
 
 [[noreturn]] void refuse_bracket(const SourceToken& token) {
   throw SplitRefusal{"syntax_error", fmt::format("the '{}' has no counterpart", token.text),
+                     token.line};
+}
+
+void check_depth(std::size_t open, const SourceToken& token) {
+  if (open < kMaxOpen) return;
+  throw SplitRefusal{"too_large",
+                     fmt::format("more than {} '{}' are open here", kMaxOpen,
+                                 token.is_directive() ? std::string("#if") : token.text),
                      token.line};
 }
 
@@ -31,11 +42,14 @@ void follow(const SourceToken& directive, std::vector<std::size_t>& open,
             std::vector<Branches>& conditions) {
   const std::string_view name = directive_name(directive);
   if (name.starts_with("if")) {
+    check_depth(conditions.size(), directive);
+    spend_steps(open.size(), directive.line);
     conditions.push_back({open, {}, false});
   } else if (name.starts_with("el") && !conditions.empty()) {
     Branches& branches = conditions.back();
     if (!branches.has_after) branches.after = open;
     branches.has_after = true;
+    spend_steps(branches.before.size(), directive.line);
     open = branches.before;
   } else if (name == "endif" && !conditions.empty()) {
     if (conditions.back().has_after) open = conditions.back().after;
@@ -54,7 +68,10 @@ std::vector<std::size_t> bracket_partners(const SourceTokens& tokens) {
     if (token.is_directive()) follow(token, open, conditions);
     if (token.kind != SourceKind::kPunctuator || token.text.size() != 1) continue;
     const char c = token.text.front();
-    if (c == '(' || c == '[' || c == '{') open.push_back(i);
+    if (c == '(' || c == '[' || c == '{') {
+      check_depth(open.size(), token);
+      open.push_back(i);
+    }
     if (c != ')' && c != ']' && c != '}') continue;
     if (open.empty() || tokens[open.back()].text.front() != counterpart(c)) refuse_bracket(token);
     partners[i] = open.back();
@@ -78,9 +95,10 @@ std::size_t SourceText::after_group(std::size_t open) const {
 
 std::size_t SourceText::closing_angle(std::size_t open, std::size_t end) const {
   int depth = 0;
-  end = std::min(end, open + kMaxTemplateTokens);
+  end = std::min({end, open + kMaxTemplateTokens, tokens.size()});
   for (std::size_t i = open; i < end; ++i) {
     const SourceToken& token = tokens[i];
+    spend_steps(1, token.line);
     if (token.kind != SourceKind::kPunctuator) continue;
     if (token.is("(") || token.is("[") || token.is("{")) i = after_group(i) - 1;
     if (token.is(";") || token.is(")") || token.is("]") || token.is("}")) return kNoToken;
@@ -100,6 +118,7 @@ std::size_t SourceText::opening_angle(std::size_t close, std::size_t begin) cons
   for (std::size_t i = close + 1; i > begin; --i) {
     const std::size_t at = i - 1;
     const SourceToken& token = tokens[at];
+    spend_steps(1, token.line);
     if (token.kind != SourceKind::kPunctuator) continue;
     if (token.is(")") || token.is("]") || token.is("}")) {
       if (partners[at] == kNoToken || partners[at] < begin) return kNoToken;

@@ -7,12 +7,18 @@
 #include <array>
 #include <utility>
 
+#include "compile/split_work.hpp"
+
 namespace kbench {
 namespace {
 
 constexpr std::array<std::string_view, 24> kLongPunctuators = {
     "<<=", ">>=", "...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||",
     "+=",  "-=",  "*=",  "/=",  "%=", "^=", "&=", "|=", "##", "++", "--", ".*"};
+
+/// What stands between R" and its bracket has 16 characters at most.
+constexpr std::size_t kMaxRawMark = 16;
+constexpr std::size_t kMaxLexed = 2'000'000;
 
 bool is_letter(char c) {
   // Bytes of other alphabets are letters of identifiers.
@@ -138,9 +144,10 @@ std::string SourceLexer::quoted() {
 }
 
 std::string SourceLexer::raw_string() {
-  const std::size_t open = text_.find('(', at_);
-  const std::size_t quote = text_.find('"', at_);
-  if (open == std::string_view::npos || open - quote > 17) return quoted();
+  const std::size_t quote = at_;
+  const std::size_t mark = text_.substr(quote + 1, kMaxRawMark + 1).find('(');
+  if (mark == std::string_view::npos) return quoted();
+  const std::size_t open = quote + 1 + mark;
   const std::string close = fmt::format("){}\"", text_.substr(quote + 1, open - quote - 1));
   const std::size_t end = text_.find(close, open);
   const std::size_t stop = end == std::string_view::npos ? text_.size() : end + close.size();
@@ -217,6 +224,9 @@ SourceTokens SourceLexer::all() {
   SourceTokens tokens;
   do {
     tokens.push_back(token());
+    if (tokens.size() > kMaxLexed) {
+      throw SplitRefusal{"too_large", "the source is too long", tokens.back().line};
+    }
   } while (tokens.back().kind != SourceKind::kEnd);
   return tokens;
 }
