@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "compile/compile_budget.hpp"
+#include "compile/compiler_fault.hpp"
 #include "compile/compiler_turns.hpp"
 #include "compile/content_cache.hpp"
-#include "compile/exit_codes.hpp"
 #include "compile/languages.hpp"
 #include "compile/ptx_names.hpp"
 #include "compile/shims.hpp"
@@ -143,6 +143,7 @@ struct CompilePool::Impl {
   void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
   CompileResult compile_now(const CompileRequest& request);
   CompileResult compile_once(const CompileRequest& request, CompileTime& time);
+  bool works(const CompileRequest& beside);
   CompileResult died(const CommandResult& command, const CompileTime& time) const;
 
   CompilerSetup setup;
@@ -302,8 +303,20 @@ void CompilePool::Impl::finish(Task& task, const CompileResult* result,
 
 CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
   return compile_in_time<CompileResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {
-    return compile_once(request, time);
+    auto result =
+        settle_fault([&] { return compile_once(request, time); }, [&] { return works(request); });
+    if (auto* fault = std::get_if<1>(&result)) return CompileResult(std::move(*fault));
+    return std::get<0>(std::move(result));
   });
+}
+
+/// Whether a source that nothing is wrong with compiles where `beside` does not.
+bool CompilePool::Impl::works(const CompileRequest& beside) {
+  CompileRequest plain;
+  plain.source = "__global__ void plain(float* x) { x[0] = 1; }\n";
+  plain.arch = beside.arch;
+  CompileTime time(setup.limit, nullptr);
+  return std::holds_alternative<Artifact>(compile_once(plain, time));
 }
 
 CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, CompileTime& time) {
@@ -316,6 +329,8 @@ CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, Com
   CompileResult result;
   try {
     result = answered ? unpack_result(command.output) : died(command, time);
+  } catch (const CompilerFault& fault) {
+    throw CompilerFault(fmt::format("{}: {}", setup.compiler.string(), fault.what()));
   } catch (const Error&) {
     if (!answered) throw;
     result = died(command, time);
@@ -340,8 +355,6 @@ CompileResult CompilePool::Impl::died(const CommandResult& command, const Compil
   } else if (command.status.signaled) {
     error.cause = "compiler_crash";
     error.message = fmt::format("the compiler crashed ({})", ::strsignal(command.status.code));
-  } else if (command.status.code == kFaultExit) {
-    throw Error(fmt::format("{}: {}", setup.compiler.string(), error.log));
   } else {
     error.cause = "compiler_crash";
     error.message =

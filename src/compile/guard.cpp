@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compile/guard.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -55,9 +56,11 @@ void limit(const Job& job) {
   }
 }
 
-}  // namespace
+void report(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = ::write(kGuardReport, text.data(), text.size());
+}
 
-void guard(std::span<const std::string> arguments) {
+[[noreturn]] void become(std::span<const std::string> arguments) {
   Job job = parse(arguments);
   limit(job);
   const OwnNamespaces own = continue_in_namespaces();
@@ -65,8 +68,21 @@ void guard(std::span<const std::string> arguments) {
   std::vector<char*> words;
   for (auto& word : job.command) words.push_back(word.data());
   words.push_back(nullptr);
+  report({&kGuardStarted, 1});
   ::execv(words.front(), words.data());
   throw Error(fmt::format("{} cannot be started: {}", job.command.front(), ::strerror(errno)));
+}
+
+}  // namespace
+
+void guard(std::span<const std::string> arguments) {
+  ::fcntl(kGuardReport, F_SETFD, FD_CLOEXEC);
+  try {
+    become(arguments);
+  } catch (const std::exception& error) {
+    report(error.what());
+    throw;
+  }
 }
 
 }  // namespace kbench

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "compile/guarded_compiler.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
-#include "compile/exit_codes.hpp"
+#include "compile/compiler_fault.hpp"
+#include "compile/guard.hpp"
+#include "compile/wire.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -32,6 +37,20 @@ CompileError make_error(std::string cause, std::string message, const std::strin
 bool says(std::string_view log, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(
       words, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
+}
+
+std::pair<Fd, Fd> report_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Error("cannot create a pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+/// What is there to read: no process that ran holds the other end any more, or ever waits for it.
+std::string read_report(int fd) {
+  std::string text(4096, '\0');
+  const ssize_t count = ::read(fd, text.data(), text.size());
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
 }
 
 }  // namespace
@@ -63,6 +82,25 @@ std::vector<std::pair<std::string, std::string>> guarded_environment(
           {"NVCC_APPEND_FLAGS", ""}};
 }
 
+CommandResult run_guarded(const GuardedCompiler& compiler, const Words& command,
+                          std::chrono::milliseconds limit, int cancel_fd) {
+  auto [report, report_end] = report_pipe();
+  const SpawnOptions spawn{guarded(compiler, command),
+                           guarded_environment(compiler),
+                           {{report_end.value(), kGuardReport}}};
+  CommandResult result = run_command(spawn, limit, {}, kMaxLogBytes, cancel_fd);
+  if (result.cancelled) throw Error("compiling was cancelled");
+  report_end.reset();
+  const std::string said = read_report(report.value());
+  // The limit may have come before the guard was there; a kill from outside says nothing about it.
+  const bool killed = result.status.signaled && result.status.code == SIGKILL;
+  const bool started = said == std::string(1, kGuardStarted);
+  if (started || (said.empty() && (result.timed_out || killed))) return result;
+  throw CompilerFault(
+      fmt::format("{}: {}", compiler.guard.string(),
+                  said.empty() ? result.error : said.substr(said.front() == kGuardStarted)));
+}
+
 std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
                                              const CommandResult& result,
                                              std::chrono::milliseconds limit) {
@@ -76,9 +114,6 @@ std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
                    log);
     error.limit_s = limit_s;
     return error;
-  }
-  if (result.status.code == kFaultExit && !result.status.signaled) {
-    throw Error(fmt::format("{}: {}", compiler.guard.string(), log));
   }
   if (says(log, {"out of memory", "bad_alloc", "virtual memory exhausted", "Cannot allocate"})) {
     return make_error("compiler_out_of_memory",

@@ -32,9 +32,14 @@ std::vector<std::string> guarded(const GuardedCompiler& compiler,
 std::vector<std::pair<std::string, std::string>> guarded_environment(
     const GuardedCompiler& compiler);
 
+/// Runs `command` behind the guard; how it ends and what it says is the compiler's own. Throws
+/// CompilerFault where the guard could not start it, and kbench::Error when the run is cancelled.
+CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
+                          std::chrono::milliseconds limit, int cancel_fd);
+
 /// What a failed run says of the compiler instead of the source: compile_timeout,
 /// compiler_out_of_memory, compiler_killed, compiler_crash. Nothing where its log is about the
-/// source. Throws kbench::Error where the guard itself failed.
+/// source.
 std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
                                              const CommandResult& result,
                                              std::chrono::milliseconds limit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compile/host_cache.hpp"
 
+#include "compile/compiler_fault.hpp"
 #include "compile/host_wire.hpp"
 #include "kbench/error.hpp"
 

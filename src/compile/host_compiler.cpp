@@ -9,7 +9,6 @@
 
 #include "compile/compiler_turns.hpp"
 #include "compile/host_cache.hpp"
-#include "compile/host_diagnostics.hpp"
 #include "compile/host_prelude.hpp"
 #include "compile/host_run.hpp"
 #include "compile/host_source.hpp"
@@ -100,13 +99,13 @@ struct HostCompiler::Impl {
 HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                                           const std::vector<std::string>& units, HostRun& run) {
   HostResult result = run.compile(preludes.ready(kind), units);
-  if (is_settled(result) || !speaks_of_prelude(result)) return result;
+  if (is_settled(result) || !run.said().speaks_of_prelude) return result;
   if (const Prelude prelude = preludes.ready(kind); run.refuses(prelude)) preludes.drop(prelude);
   // Once more in any case: another candidate's compile may have had the header built anew
   // meanwhile.
   const Prelude prelude = preludes.ready(kind);
   result = run.compile(prelude, units);
-  if (is_settled(result) || !speaks_of_prelude(result) || !run.refuses(prelude)) return result;
+  if (is_settled(result) || !run.said().speaks_of_prelude || !run.refuses(prelude)) return result;
   throw Error(fmt::format("{} does not take its own precompiled header: {}",
                           preludes.compiler().name(), std::get<CompileError>(result).message));
 }
@@ -118,8 +117,8 @@ std::optional<HostResult> HostCompiler::Impl::compile_light(const HostRequest& r
   if (preludes.compiler().is_clang || has_no_light || asks_for_python(request)) return std::nullopt;
   kind.headers = HeaderSet::kLight;
   const std::vector<std::string> separate = separate_sources(request);
-  const auto counts = [](const HostResult& result) {
-    return is_settled(result) || !may_need_usual(std::get<CompileError>(result).log);
+  const auto counts = [&run](const HostResult& result) {
+    return is_settled(result) || !run.said().may_need_usual;
   };
   try {
     HostResult result = compile_on(kind, {joined_source(request)}, run);
@@ -148,7 +147,7 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
   if (!asks_for_heavy(request)) {
     if (auto light = compile_light(request, kind, run)) return std::move(*light);
     usual = attempt();
-    if (is_settled(*usual) || !may_need_heavy(std::get<CompileError>(*usual).log)) return *usual;
+    if (is_settled(*usual) || !run.said().may_need_heavy) return *usual;
   }
   kind.headers = HeaderSet::kHeavy;
   HostResult heavy = attempt();

@@ -208,4 +208,11 @@ bool may_need_usual(std::string_view log) {
   return !has_error;
 }
 
+bool speaks_of_prelude(std::string_view log) {
+  constexpr std::string_view kWords[] = {"AST file", "PCH file", "precompiled header",
+                                         "precompiled file"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
+}
+
 }  // namespace kbench

@@ -20,4 +20,8 @@ bool may_need_heavy(std::string_view log);
 /// name may: not where each is a mistake of its own, as a semicolon that is missing.
 bool may_need_usual(std::string_view log);
 
+/// Whether the log speaks of precompiled headers: the compiler may have refused the one that it was
+/// given, or the candidate's text may say so.
+bool speaks_of_prelude(std::string_view log);
+
 }  // namespace kbench

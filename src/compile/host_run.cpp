@@ -7,10 +7,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "compile/compiler_fault.hpp"
 #include "compile/host_diagnostics.hpp"
 #include "compile/host_prelude_build.hpp"
-#include "compile/host_symbols.hpp"
-#include "compile/host_unsupported.hpp"
 #include "compile/scratch_folder.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
@@ -38,23 +37,16 @@ CompileError make_error(std::string cause, std::string message, std::string log)
   return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
 }
 
-bool says_prelude(std::string_view log) {
-  constexpr std::string_view kWords[] = {"AST file", "PCH file", "precompiled header",
-                                         "precompiled file"};
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
-}
-
 }  // namespace
-
-bool speaks_of_prelude(const HostResult& result) {
-  const auto* error = std::get_if<CompileError>(&result);
-  return error != nullptr && says_prelude(error->log);
-}
 
 HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
                  int cancel_fd, CompileTime& time)
-    : setup_(setup), request_(request), flags_(flags), cancel_fd_(cancel_fd), time_(time) {}
+    : setup_(setup),
+      request_(request),
+      flags_(flags),
+      cancel_fd_(cancel_fd),
+      time_(time),
+      reader_(setup.guard, setup.limit, cancel_fd) {}
 
 /// The compiler may open itself and headers, and nothing of the user's.
 GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
@@ -82,19 +74,23 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
     std::ofstream(scratch.path() / unit_name(i), std::ios::binary) << flags_.macros << units[i];
   }
   const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
-  const SpawnOptions spawn{guarded(compiler, command(prelude, scratch.path(), units.size())),
-                           guarded_environment(compiler),
-                           {}};
+  const Words words = command(prelude, scratch.path(), units.size());
   const auto start = Clock::now();
-  const CommandResult result = time_.run(spawn, {}, kMaxLogBytes, cancel_fd_);
+  const auto ended = settle_fault([&] { return run_guarded(compiler, words, time_, cancel_fd_); },
+                                  [&] {
+                                    const ExitStatus status = compile_empty(prelude).status;
+                                    return !status.signaled && status.code == 0;
+                                  });
   spent_ += Clock::now() - start;
-  if (result.cancelled) throw Error("compiling was cancelled");
+  if (const auto* fault = std::get_if<CompileError>(&ended)) return *fault;
+  const auto& result = std::get<CommandResult>(ended);
   const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
   if (!done) return failed(compiler, result);
-  return module(prelude, read_file(scratch.path() / kObject), result.error);
+  return module(prelude, scratch.path() / kObject, result.error);
 }
 
-bool HostRun::refuses(const Prelude& prelude) const {
+/// An empty unit on top of `prelude`.
+CommandResult HostRun::compile_empty(const Prelude& prelude) const {
   const ScratchFolder scratch;
   const fs::path unit = scratch.path() / unit_name(0);
   std::ofstream(unit).flush();
@@ -102,12 +98,13 @@ bool HostRun::refuses(const Prelude& prelude) const {
   Words words{prelude.compiler.path.string()};
   words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
   words.insert(words.end(), {"-fsyntax-only", unit.string()});
-  const CommandResult result =
-      run_command({guarded(compiler, words), guarded_environment(compiler), {}}, kEmptyLimit, {},
-                  kMaxLogBytes, cancel_fd_);
-  if (result.cancelled) throw Error("compiling was cancelled");
+  return run_guarded(compiler, words, kEmptyLimit, cancel_fd_);
+}
+
+bool HostRun::refuses(const Prelude& prelude) const {
+  const CommandResult result = compile_empty(prelude);
   const bool ended = !result.timed_out && !result.status.signaled;
-  return ended && result.status.code != 0 && says_prelude(result.error);
+  return ended && result.status.code != 0 && speaks_of_prelude(result.error);
 }
 
 /// All that an object's undefined symbols may come from.
@@ -123,9 +120,35 @@ Words HostRun::libraries(const Prelude& prelude) const {
   return files;
 }
 
-HostResult HostRun::module(const Prelude& prelude, std::string object, std::string log) const {
+/// The libraries are looked for only where the object's own symbols leave a doubt.
+Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
+                                                const fs::path& object) const {
+  ObjectJob job{object, request_.kernels, request_.variables, request_.device, {}};
+  auto read = reader_.read(job);
+  const auto* first = std::get_if<ObjectRead>(&read);
+  if (first == nullptr || !first->needs_libraries) return read;
+  job.libraries.emplace();
+  for (const auto& library : libraries(prelude)) {
+    std::error_code ignored;
+    job.libraries->push_back(fs::weakly_canonical(library, ignored).string());
+  }
+  return reader_.read(job);
+}
+
+HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::string log) {
+  auto read = read_object(prelude, object);
+  if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
+  auto& symbols = std::get<ObjectRead>(read);
+  if (symbols.refusal) {
+    // There is no error in the log: other headers may define what is lacking.
+    said_ = {};
+    said_.may_need_usual = true;
+    return make_error(symbols.refusal->cause, symbols.refusal->message, std::move(log));
+  }
   HostModule module;
-  module.object = std::move(object);
+  module.object = read_file(object);
+  module.stubs = std::move(symbols.stubs);
+  module.variables = std::move(symbols.variables);
   module.log = std::move(log);
   module.way = prelude.compiler.name();
   if (prelude.kind.headers == HeaderSet::kLight) module.way += ", light";
@@ -133,24 +156,21 @@ HostResult HostRun::module(const Prelude& prelude, std::string object, std::stri
   module.library_folders = {prelude.folder, setup_.torch_lib};
   module.library_folders.insert(module.library_folders.end(), setup_.libraries.begin(),
                                 setup_.libraries.end());
-  if (auto refused = read_symbols(
-          request_, [&] { return libraries(prelude); }, module)) {
-    return make_error(refused->cause, refused->message, module.log);
-  }
   return module;
 }
 
-CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) const {
+CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) {
   const std::string& log = result.error;
   if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
-  if (request_.device == HostDevice::kCpu) {
-    if (const auto what = unsupported_on_cpu(log, setup_.includes); !what.empty())
-      return make_error(
-          "unsupported_on_cpu",
-          fmt::format("the host code names {}, which has no counterpart on the CPU", what), log);
-  }
-  const Diagnosis diagnosis = diagnose_host(log, request_);
-  return make_error(diagnosis.cause, diagnosis.message, log);
+  auto read = reader_.read(log_job(log, request_, setup_.includes));
+  if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
+  said_ = std::get<LogRead>(std::move(read));
+  if (request_.device == HostDevice::kCpu && !said_.unsupported.empty())
+    return make_error("unsupported_on_cpu",
+                      fmt::format("the host code names {}, which has no counterpart on the CPU",
+                                  said_.unsupported),
+                      log);
+  return make_error(said_.diagnosis.cause, said_.diagnosis.message, log);
 }
 
 }  // namespace kbench

@@ -9,14 +9,11 @@
 #include "compile/guarded_compiler.hpp"
 #include "compile/host_prelude.hpp"
 #include "compile/host_source.hpp"
+#include "compile/reading.hpp"
 #include "kbench/host_compile.hpp"
 #include "kbench/subprocess.hpp"
 
 namespace kbench {
-
-/// Whether the log of a compile speaks of precompiled headers: the compiler may have refused the
-/// one that it was given, or the candidate's text may say so.
-bool speaks_of_prelude(const HostResult& result);
 
 /// The compiles of one host half: several may be tried, and share its limit of time.
 class HostRun {
@@ -28,6 +25,8 @@ class HostRun {
   /// Whether the compiler refuses the precompiled header, whatever comes after it: an empty unit
   /// tells, which has nothing of the candidate's.
   bool refuses(const Prelude& prelude) const;
+  /// What the compiler said in the last compile that failed.
+  const LogRead& said() const { return said_; }
   /// What the compilers took so far.
   double seconds() const { return std::chrono::duration<double>(spent_).count(); }
 
@@ -36,14 +35,19 @@ class HostRun {
                                    std::size_t units) const;
   GuardedCompiler guarded_by(const Prelude& prelude, const std::filesystem::path& scratch) const;
   std::vector<std::string> libraries(const Prelude& prelude) const;
-  HostResult module(const Prelude& prelude, std::string object, std::string log) const;
-  CompileError failed(const GuardedCompiler& compiler, const CommandResult& result) const;
+  HostResult module(const Prelude& prelude, const std::filesystem::path& object, std::string log);
+  Reader::Result<ObjectRead> read_object(const Prelude& prelude,
+                                         const std::filesystem::path& object) const;
+  CompileError failed(const GuardedCompiler& compiler, const CommandResult& result);
+  CommandResult compile_empty(const Prelude& prelude) const;
 
   const HostSetup& setup_;
   const HostRequest& request_;
   const HostFlags& flags_;
   int cancel_fd_;
   CompileTime& time_;
+  Reader reader_;
+  LogRead said_;
   std::chrono::steady_clock::duration spent_{};
 };
 

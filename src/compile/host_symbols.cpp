@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compile/elf.hpp"
 #include "compile/host_names.hpp"
 #include "compile/mapped_file.hpp"
+#include "kbench/error.hpp"
 
 namespace kbench {
 namespace {
-
-using Libraries = std::function<std::vector<std::string>()>;
 
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
@@ -29,14 +30,21 @@ bool is_of_libraries(std::string_view plain) {
               "kbench_binding::", "operator new", "operator delete"});
 }
 
-bool is_exported(std::string_view name, const std::vector<std::string>& libraries) {
-  return std::ranges::any_of(libraries, [&](const std::string& path) {
+using Names = std::unordered_set<std::string_view>;
+
+/// Those of `names` that one of the libraries defines. Each library is read once: torch's have
+/// 300,000 symbols.
+std::unordered_set<std::string> exported(const Names& names,
+                                         const std::vector<std::string>& libraries) {
+  std::unordered_set<std::string> found;
+  for (const std::string& path : libraries) {
     const MappedFile file(path);
-    if (file.bytes().empty()) return false;
-    const auto symbols = ElfFile(file.bytes()).dynamic_symbols();
-    return std::ranges::any_of(
-        symbols, [&](const ElfSymbol& each) { return each.is_defined && each.name == name; });
-  });
+    if (file.bytes().empty()) continue;
+    for (const ElfSymbol& symbol : ElfFile(file.bytes()).dynamic_symbols()) {
+      if (symbol.is_defined && names.contains(symbol.name)) found.emplace(symbol.name);
+    }
+  }
+  return found;
 }
 
 /// Torch's for a GPU. A process without one may have torch's CUDA library all the same, so that
@@ -54,62 +62,105 @@ bool is_of_cuda(std::string_view name) {
   return name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-std::optional<Diagnosis> undefined(const HostRequest& request, const Libraries& libraries,
-                                   const ElfFile& file) {
+/// An undefined symbol that one of the libraries may define.
+struct Doubt {
+  std::string name, plain;
+  bool is_cuda = false;  ///< else of no library that is known here
+};
+
+Diagnosis without_counterpart(std::string_view name) {
+  return {"unsupported_on_cpu",
+          fmt::format("the host code calls {}, which has no counterpart on the CPU", name)};
+}
+
+Diagnosis refusal_of(const Doubt& doubt) {
+  if (doubt.is_cuda) return without_counterpart(doubt.plain.substr(0, doubt.plain.find('(')));
+  return {"undefined_function",
+          fmt::format("{} is declared and used, but nowhere defined", doubt.plain)};
+}
+
+/// Of the symbols that the object lacks, the first that nothing defines decides.
+void check_undefined(const ObjectJob& job, const ElfFile& file, ObjectRead& read) {
+  const bool on_cpu = job.device == HostDevice::kCpu;
+  std::vector<Doubt> doubts;
   for (const ElfSymbol& symbol : file.dynamic_symbols()) {
     if (symbol.is_defined || symbol.is_weak) continue;
     const std::string name(symbol.name);
-    if (request.device == HostDevice::kCpu && is_of_cuda(name)) {
-      return Diagnosis{
-          "unsupported_on_cpu",
-          fmt::format("the host code calls {}, which has no counterpart on the CPU", name)};
+    if (on_cpu && is_of_cuda(name)) {
+      read.refusal = without_counterpart(name);
+      break;
     }
     if (!name.starts_with("_Z")) continue;
     const std::string plain = demangle(name);
-    if (request.device == HostDevice::kCpu && is_of_torchs_cuda(plain) &&
-        !is_exported(name, libraries())) {
-      return Diagnosis{"unsupported_on_cpu",
-                       fmt::format("the host code calls {}, which has no counterpart on the CPU",
-                                   plain.substr(0, plain.find('(')))};
-    }
-    if (!is_of_libraries(plain) && !is_exported(name, libraries())) {
-      return Diagnosis{"undefined_function",
-                       fmt::format("{} is declared and used, but nowhere defined", plain)};
-    }
+    const bool is_cuda = on_cpu && is_of_torchs_cuda(plain);
+    if (is_cuda || !is_of_libraries(plain)) doubts.push_back({name, plain, is_cuda});
   }
-  return std::nullopt;
+  if (doubts.empty()) return;
+  read.needs_libraries = !job.libraries.has_value();
+  if (read.needs_libraries) return;
+  Names names;
+  for (const Doubt& doubt : doubts) names.insert(doubt.name);
+  const auto known = exported(names, *job.libraries);
+  const auto first =
+      std::ranges::find_if(doubts, [&](const Doubt& doubt) { return !known.contains(doubt.name); });
+  if (first != doubts.end()) read.refusal = refusal_of(*first);
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
+/// How many kernels or variables have a name.
+using Counts = std::unordered_map<std::string, std::size_t>;
+
+Counts counted(const std::vector<std::string>& names) {
+  Counts counts;
+  for (const std::string& name : names) ++counts[name];
+  return counts;
 }
 
 /// One of several kernels of a name is told by its type.
-std::string expression_of(const FunctionName& name, const std::vector<std::string>& kernels) {
+std::string expression_of(const FunctionName& name, std::size_t kernels) {
   if (!name.can_be_named) return {};
-  if (std::ranges::count(kernels, name.qualified) < 2) return name.expression;
+  if (kernels < 2) return name.expression;
   return fmt::format("(void(*){}){}", name.parameters, name.expression);
 }
 
-}  // namespace
-
-std::optional<Diagnosis> read_symbols(const HostRequest& request, const Libraries& libraries,
-                                      HostModule& module) {
-  const ElfFile file(module.object);
+void read_defined(const ObjectJob& job, const ElfFile& file, ObjectRead& read) {
+  const Counts kernels = counted(job.kernels), variables = counted(job.variables);
   for (const ElfSymbol& symbol : file.symbols()) {
     if (!symbol.is_defined || !(symbol.is_function || symbol.is_object)) continue;
     const std::string mangled(symbol.name);
     const FunctionName name = function_name(demangle(mangled));
-    if (symbol.is_function && contains(request.kernels, name.qualified)) {
-      module.stubs.push_back({symbol.value, symbol.size, mangled, name.qualified,
-                              expression_of(name, request.kernels)});
+    const auto kernel = kernels.find(name.qualified);
+    if (symbol.is_function && kernel != kernels.end()) {
+      read.stubs.push_back({symbol.value, symbol.size, mangled, name.qualified,
+                            expression_of(name, kernel->second)});
     }
-    if (symbol.is_object && contains(request.variables, name.qualified)) {
-      module.variables.push_back({name.qualified, symbol.value, symbol.size});
+    if (symbol.is_object && variables.contains(name.qualified)) {
+      read.variables.push_back({name.qualified, symbol.value, symbol.size});
     }
   }
-  std::ranges::sort(module.stubs, {}, &HostStub::offset);
-  return undefined(request, libraries, file);
+  std::ranges::sort(read.stubs, {}, &HostStub::offset);
+}
+
+std::optional<ElfFile> as_elf(std::string_view bytes) {
+  try {
+    return ElfFile(bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ObjectRead read_object(const ObjectJob& job) {
+  ObjectRead read;
+  const MappedFile object(job.object);
+  const auto file = as_elf(object.bytes());
+  if (!file) {
+    read.refusal = {"compiler_crash", "what the host compiler has made is no shared object"};
+    return read;
+  }
+  read_defined(job, *file, read);
+  check_undefined(job, *file, read);
+  return read;
 }
 
 }  // namespace kbench

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "compile/diagnostics.hpp"
-#include "kbench/host_compile.hpp"
+#include "compile/reading.hpp"
 
 namespace kbench {
 
-/// Fills in the stubs and variables of `module` from its object's symbols. Where the object calls
-/// what neither it nor one of `libraries` defines, that is the answer; they are asked for where
-/// there is a doubt.
-std::optional<Diagnosis> read_symbols(const HostRequest& request,
-                                      const std::function<std::vector<std::string>()>& libraries,
-                                      HostModule& module);
+/// Finds the stubs and variables of an object by its symbols. The object is refused if it is no
+/// shared object, or if it calls what neither it nor one of the libraries defines. Throws
+/// kbench::Error where a library cannot be read.
+ObjectRead read_object(const ObjectJob& job);
 
 }  // namespace kbench

@@ -9,10 +9,11 @@
 #include <future>
 #include <iterator>
 
-#include "compile/host_diagnostics.hpp"
+#include "compile/compiler_fault.hpp"
 #include "compile/host_prelude_build.hpp"
 #include "compile/host_source.hpp"
 #include "compile/languages.hpp"
+#include "compile/reading.hpp"
 #include "compile/scratch_folder.hpp"
 #include "kbench/error.hpp"
 
@@ -23,7 +24,6 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxLogBytes = std::size_t{256} << 10;
 constexpr const char* kObject = "object.so";
 /// Units of one extension that are compiled side by side: each takes a gigabyte or two.
 constexpr std::size_t kUnitsAtOnce = 4;
@@ -74,12 +74,23 @@ fs::path library_file(const std::vector<fs::path>& folders, const std::string& n
 struct Ended {
   CommandResult result;
   bool done = false;
+  std::optional<CompileError> fault;  ///< a fault of its process that this source causes
 };
 
 Ended run(const GuardedCompiler& compiler, const Words& command, CompileTime& time, int cancel_fd) {
   Ended ended;
-  ended.result = time.run({guarded(compiler, command), guarded_environment(compiler), {}}, {},
-                          kMaxLogBytes, cancel_fd);
+  auto settled = settle_fault(
+      [&] { return run_guarded(compiler, command, time, cancel_fd); },
+      [&] {
+        const ExitStatus status =
+            run_guarded(compiler, {command.front(), "--version"}, time, cancel_fd).status;
+        return !status.signaled && status.code == 0;
+      });
+  if (auto* fault = std::get_if<CompileError>(&settled)) {
+    ended.fault = std::move(*fault);
+    return ended;
+  }
+  ended.result = std::get<CommandResult>(std::move(settled));
   // cudafe++ and cicc say what they found on standard error, ptxas on standard output.
   ended.result.error += ended.result.output;
   const auto& status = ended.result.status;
@@ -207,9 +218,11 @@ GuardedCompiler NvccRun::guarded_by(const fs::path& scratch) const {
 
 CompileError NvccRun::failed(const GuardedCompiler& compiler, const NvccRequest& request,
                              const CommandResult& result) const {
-  if (result.cancelled) throw Error("compiling was cancelled");
   if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
-  const Diagnosis diagnosis = diagnose_host(result.error, request.sources);
+  const Reader reader(setup_.host.guard, setup_.limit, cancel_fd_);
+  auto read = reader.read(log_job(result.error, request.sources, {}));
+  if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
+  const Diagnosis& diagnosis = std::get<LogRead>(read).diagnosis;
   return {diagnosis.cause, "nvcc: " + diagnosis.message, result.error, 0, false, 0};
 }
 
@@ -255,9 +268,11 @@ HostResult NvccRun::compile_units(const NvccRequest& request) const {
   }
   finish();
   const auto bad = std::ranges::find(ended, false, &Ended::done);
+  if (bad != ended.end() && bad->fault) return *bad->fault;
   if (bad != ended.end()) return failed(compiler, request, bad->result);
   const Ended linked =
       run(compiler, link_command(request, scratch.path(), units.size()), time_, cancel_fd_);
+  if (linked.fault) return *linked.fault;
   if (!linked.done) return failed(compiler, request, linked.result);
   HostModule module;
   module.object = read_file(scratch.path() / kObject);

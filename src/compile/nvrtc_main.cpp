@@ -6,6 +6,7 @@
 //   kbench-cc < JOB > RESULT      both framed as src/compile/wire.hpp says
 //   kbench-cc --version LIBRARY   "NVRTC 13.0"
 //   kbench-cc --guard …           becomes a host compiler with limits, as guard.hpp says
+//   kbench-cc --read < JOB        reads what a candidate wrote or a compiler made (reading.hpp)
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -21,9 +22,9 @@
 #include <vector>
 
 #include "compile/confinement.hpp"
-#include "compile/exit_codes.hpp"
 #include "compile/guard.hpp"
 #include "compile/nvrtc_compile.hpp"
+#include "compile/reading_main.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -33,7 +34,7 @@ void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) ::_exit(kFaultExit);
+    if (count <= 0) ::_exit(1);
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -57,12 +58,14 @@ class Answer {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
   }
 
-  [[noreturn]] void give(const CompileResult& result) {
+  [[noreturn]] void give(const CompileResult& result) { give(pack(result)); }
+
+  [[noreturn]] void give(const std::string& bytes) {
     if (given_.exchange(true)) {
       for (;;)
         std::this_thread::sleep_for(std::chrono::hours(1));  // the other one ends the process
     }
-    write_all(fd_, pack(result));
+    write_all(fd_, bytes);
     ::_exit(0);  // without NVRTC's destructors, which take longer than a small compile
   }
 
@@ -106,16 +109,26 @@ CompileResult with_refusals(CompileResult result) {
                       0};
 }
 
-[[noreturn]] void compile() {
+[[noreturn]] void compile(Answer& answer) {
   const OwnNamespaces own = continue_in_namespaces();
-  static Answer answer;
   const CompilerJob job = unpack_job(read_all(STDIN_FILENO));
   const NvrtcApi nvrtc(job.nvrtc);
   const std::size_t limit = job.memory_bytes;
-  watch_memory(limit, [limit] { answer.give(out_of_memory(limit)); });
+  watch_memory(limit, [limit, &answer] { answer.give(out_of_memory(limit)); });
   if (::chdir("/") != 0) throw Error("cannot change to the root folder");
   confine_reads(job.includes, own);
   answer.give(with_refusals(nvrtc_compile(nvrtc, job)));
+}
+
+/// A fault is an answer as well: an exit code could be the compiler's, and the compiler does what a
+/// source makes it do.
+[[noreturn]] void compile_or_tell() {
+  static Answer answer;
+  try {
+    compile(answer);
+  } catch (const std::exception& error) {
+    answer.give(pack_fault(error.what()));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -126,14 +139,17 @@ int run(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[1]) == "--guard") {
     guard(std::vector<std::string>(argv + 2, argv + argc));
   }
-  if (argc != 1) {
+  const bool reads = argc == 2 && std::string_view(argv[1]) == "--read";
+  if (argc != 1 && !reads) {
     fmt::print(stderr,
-               "usage: kbench-cc < job > result\n       kbench-cc --version LIBRARY\n"
+               "usage: kbench-cc [--read] < job > result\n       kbench-cc --version LIBRARY\n"
                "       kbench-cc --guard BYTES [--read PATH] [--write PATH] -- COMMAND\n");
     return 2;
   }
   limit_self();
-  compile();
+  if (!reads) compile_or_tell();
+  static Answer answer;
+  answer.give(answer_reading(read_all(STDIN_FILENO)));
 }
 
 }  // namespace
@@ -148,6 +164,6 @@ int main(int argc, char** argv) {
     return kbench::run(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return kbench::kFaultExit;
+    return 1;
   }
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "compile/compiler_fault.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -117,6 +118,8 @@ std::string pack(const CompileResult& result) {
                              : pack_error(std::get<CompileError>(result));
 }
 
+std::string pack_fault(std::string_view message) { return pack_frame({{"fault", message}}, {}); }
+
 CompilerJob unpack_job(std::string_view bytes) {
   return reading([&] {
     const Frame frame = unpack_frame(bytes);
@@ -139,6 +142,7 @@ CompileResult unpack_result(std::string_view bytes) {
   return reading([&]() -> CompileResult {
     const Frame frame = unpack_frame(bytes);
     const json& head = frame.head;
+    if (head.contains("fault")) throw CompilerFault(head.at("fault").get<std::string>());
     if (!head.at("ok").get<bool>()) {
       return CompileError{
           head.at("cause"),  head.at("message"), head.at("log"), head.at("seconds"), false,

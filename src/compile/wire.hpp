@@ -29,6 +29,8 @@ struct CompilerJob {
 /// image). The unpack functions throw kbench::Error where the bytes are not that.
 std::string pack(const CompilerJob& job);
 std::string pack(const CompileResult& result);
+/// A result that kbench-cc could not come to: unpack_result() throws it as CompilerFault.
+std::string pack_fault(std::string_view message);
 CompilerJob unpack_job(std::string_view bytes);
 CompileResult unpack_result(std::string_view bytes);
 

@@ -2,12 +2,12 @@
 #include "run/extension_builder.hpp"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compile/compile_budget.hpp"
-#include "compile/split.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "run/machine_reads.hpp"
@@ -17,6 +17,9 @@ namespace kbench::run {
 namespace {
 
 using nlohmann::json;
+
+/// Sources of one extension: the largest in use have a few dozen.
+constexpr std::size_t kMostTexts = 256;
 
 ExtensionError refused(std::string cause, std::string message) {
   return {Outcome::kCompileFailure, std::move(cause), std::move(message), "", 0, false};
@@ -32,34 +35,9 @@ ExtensionError error_of(const CompileError& error) {
           error.cached};
 }
 
-/// All CUDA sources of a request, split: one device text, and a host text each.
-struct SplitSources {
-  std::string device;
-  std::vector<HostText> host;
-  std::vector<std::string> kernels, variables, host_only;
-};
-
-std::variant<SplitSources, ExtensionError> split_all(const json& request,
-                                                     const ExtensionOwner& owner) {
-  SplitSources all;
-  for (const HostText& placed : placed_texts(request, "cuda", owner)) {
-    auto split = split_source(placed.text, placed.name);
-    if (const auto* refusal = std::get_if<SplitRefusal>(&split))
-      return refused(refusal->cause,
-                     fmt::format("{}:{}: {}", placed.name, refusal->line, refusal->message));
-    auto& halves = std::get<SplitSource>(split);
-    all.device += halves.device + "\n";
-    all.host.push_back({placed.name, std::move(halves.host)});
-    for (auto& kernel : halves.kernels) all.kernels.push_back(std::move(kernel.name));
-    for (auto& variable : halves.variables) all.variables.push_back(std::move(variable.name));
-    all.host_only.insert(all.host_only.end(), halves.host_only.begin(), halves.host_only.end());
-  }
-  return all;
-}
-
-HostRequest host_half(const json& request, const SplitSources& sources, const ExtensionOwner& owner,
+HostRequest host_half(const json& request, const TextsRead& sources, const ExtensionOwner& owner,
                       HostDevice device) {
-  HostRequest host = host_request(request, owner);
+  HostRequest host = host_request(request, sources, owner);
   host.cuda_sources = sources.host;
   host.kernels = sources.kernels;
   host.variables = sources.variables;
@@ -68,9 +46,8 @@ HostRequest host_half(const json& request, const SplitSources& sources, const Ex
 }
 
 /// What NVRTC is to make: every instance that the host half can launch, and its variables.
-CompileRequest device_request(const json& request, const SplitSources& sources,
-                              const HostModule& host, const ExtensionOwner& owner,
-                              const std::string& arch) {
+CompileRequest device_request(const json& request, const TextsRead& sources, const HostModule& host,
+                              const ExtensionOwner& owner, const std::string& arch) {
   CompileRequest device;
   device.source = sources.device;
   device.file_name = owner.file_name;
@@ -124,13 +101,15 @@ ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup
       setup_(std::move(setup)),
       nvcc_(std::move(nvcc)),
       arch_(std::move(arch)),
-      budget_(budget) {
+      budget_(budget),
+      readers_(std::max(1u, setup_.jobs)) {
   remove_stored_bytes(folder_of_results(setup_));
 }
 
 ExtensionBuilder::~ExtensionBuilder() { cancel(); }
 
 void ExtensionBuilder::cancel() {
+  eventfd_write(cancel_event_.value(), 1);
   pool_.cancel();
   nvcc_.cancel();
   const std::lock_guard lock(mutex_);
@@ -158,10 +137,9 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
     auto build = [this, texts = request, whose = owner, budget = budget_of(owner)]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
-      return stored(
-          named(build_now(asked, {std::string(kOwnName), by.source, std::move(budget)}),
-                by.file_name),
-          Sha256().field(by.file_name).field(by.source).hex());
+      return stored(named(build_now(asked, {std::string(kOwnName), by.source, std::move(budget)}),
+                          by.file_name),
+                    Sha256().field(by.file_name).field(by.source).hex());
     };
     future = std::async(std::launch::async, std::move(build)).share();
   }
@@ -210,11 +188,26 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
   }
 }
 
+/// At most as many readers as compilers at once, whatever all candidates ask for.
+Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job) {
+  readers_.acquire();
+  const std::unique_ptr<std::counting_semaphore<>, void (*)(std::counting_semaphore<>*)> taken(
+      &readers_, [](std::counting_semaphore<>* readers) { readers->release(); });
+  return Reader(setup_.guard, setup_.limit, cancel_event_.value()).read(job);
+}
+
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
   CompileRequest device;
   device.language = "torch_kernel";
-  const HostText placed = place(request.at("source").get<std::string>(),
-                                fmt::format("{} (kernel_source)", owner.file_name), owner);
+  TextsJob job;
+  job.file_name = owner.file_name;
+  job.file = owner.source;
+  job.cuda = {{fmt::format("{} (kernel_source)", owner.file_name),
+               request.at("source").get<std::string>()}};
+  job.split = false;
+  const auto read = this->read(job);
+  if (const auto* error = std::get_if<CompileError>(&read)) return error_of(*error);
+  const HostText& placed = std::get<TextsRead>(read).cuda.at(0);
   device.source = placed.text;
   device.file_name = placed.name;
   device.flags = device_flags(strings(request, "extra_cuda_cflags"));
@@ -236,15 +229,21 @@ ExtensionResult ExtensionBuilder::build_kernel(const json& request, const Extens
 }
 
 ExtensionResult ExtensionBuilder::build_split(const json& request, const ExtensionOwner& owner) {
+  const TextsJob job = texts_job(request, owner);
+  if (job.cpp.size() + job.cuda.size() > kMostTexts)
+    return refused("bad_request", fmt::format("this has more than {} sources", kMostTexts));
+  const auto read = this->read(job);
+  if (const auto* error = std::get_if<CompileError>(&read)) return error_of(*error);
+  const auto& texts = std::get<TextsRead>(read);
   SplitFailure failure;
-  auto result = try_split(request, owner, failure);
+  auto result = try_split(request, owner, texts, failure);
   const auto* error = std::get_if<ExtensionError>(&result);
   if (error == nullptr) return result;
   failure.cause = error->cause;
   failure.message = error->message;
   failure.log = error->log;
-  for (const char* kind : {"cpp", "cuda"})
-    for (auto& text : placed_texts(request, kind, owner)) failure.own_names.push_back(text.name);
+  for (const auto* kind : {&texts.cpp, &texts.cuda})
+    for (const auto& text : *kind) failure.own_names.push_back(text.name);
   failure.own_names.push_back(owner.file_name);
   // load_inline makes one file of its sources, in which a second definition is an error.
   failure.several_files =
@@ -253,15 +252,12 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
     failure.names_libraries = failure.names_libraries || flag.starts_with("-l");
   if (error->cause == "missing_include") failure.header_folders = header_folders();
   const FallbackRule* rule = find_fallback(failure);
-  return rule == nullptr ? result : fall_back(request, owner, *error, *rule);
+  return rule == nullptr ? result : fall_back(request, owner, texts, *error, *rule);
 }
 
 ExtensionResult ExtensionBuilder::try_split(const json& request, const ExtensionOwner& owner,
-                                            SplitFailure& failure) {
-  if (auto what = missing_headers(request, owner)) return refused("unknown_name", std::move(*what));
-  auto split = split_all(request, owner);
-  if (auto* error = std::get_if<ExtensionError>(&split)) return std::move(*error);
-  const auto& sources = std::get<SplitSources>(split);
+                                            const TextsRead& sources, SplitFailure& failure) {
+  if (sources.refusal) return refused(sources.refusal->cause, sources.refusal->message);
   failure.host_only = sources.host_only;
   failure.part = SplitPart::kHost;
   const HostDevice host_device = is_on_cpu() ? HostDevice::kCpu : HostDevice::kCuda;
@@ -285,7 +281,8 @@ ExtensionResult ExtensionBuilder::try_split(const json& request, const Extension
 }
 
 ExtensionResult ExtensionBuilder::fall_back(const json& request, const ExtensionOwner& owner,
-                                            const ExtensionError& error, const FallbackRule& rule) {
+                                            const TextsRead& texts, const ExtensionError& error,
+                                            const FallbackRule& rule) {
   ExtensionError failed = error;
   const std::string_view why = rule.why;
   if (is_on_cpu()) {
@@ -303,14 +300,14 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
                                  error.message, why, search.absence);
     return failed;
   }
-  return build_whole(request, owner, error);
+  return build_whole(request, owner, texts, error);
 }
 
 /// What nvcc says is the verdict: its headers and its language are those that authors test with.
 ExtensionResult ExtensionBuilder::build_whole(const json& request, const ExtensionOwner& owner,
-                                              const ExtensionError& error) {
+                                              const TextsRead& texts, const ExtensionError& error) {
   const std::string fallback = fmt::format("{}: {}", error.cause, error.message);
-  const auto built = nvcc_.compile(whole_request(request, owner, arch_)).get();
+  const auto built = nvcc_.compile(whole_request(request, texts, owner, arch_)).get();
   if (const auto* refusal = std::get_if<CompileError>(&built)) {
     ExtensionError failed = error_of(*refusal);
     failed.seconds += error.seconds;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/eventfd.h>
+
 #include <chrono>
 #include <future>
 #include <map>
@@ -8,6 +10,7 @@
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "kbench/host_compile.hpp"
 #include "kbench/nvcc.hpp"
 #include "kbench/outcome.hpp"
+#include "kbench/subprocess.hpp"
 #include "run/extension_request.hpp"
 #include "run/nvcc_fallback.hpp"
 #include "run/stored_bytes.hpp"
@@ -91,12 +95,14 @@ class ExtensionBuilder {
   ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_kernel(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_split(const nlohmann::json& request, const ExtensionOwner& owner);
+  Reader::Result<TextsRead> read(const TextsJob& job);
   ExtensionResult try_split(const nlohmann::json& request, const ExtensionOwner& owner,
-                            SplitFailure& failure);
+                            const TextsRead& sources, SplitFailure& failure);
   ExtensionResult fall_back(const nlohmann::json& request, const ExtensionOwner& owner,
-                            const ExtensionError& error, const FallbackRule& rule);
+                            const TextsRead& texts, const ExtensionError& error,
+                            const FallbackRule& rule);
   ExtensionResult build_whole(const nlohmann::json& request, const ExtensionOwner& owner,
-                              const ExtensionError& error);
+                              const TextsRead& texts, const ExtensionError& error);
   std::shared_ptr<CompileBudget> budget_of(const ExtensionOwner& owner);
   std::vector<std::filesystem::path> header_folders();
   bool is_on_cpu() const { return arch_.starts_with("compute_"); }
@@ -109,6 +115,8 @@ class ExtensionBuilder {
   NvccCompiler nvcc_;
   std::string arch_;
   std::chrono::milliseconds budget_;
+  Fd cancel_event_{eventfd(0, EFD_CLOEXEC)};
+  std::counting_semaphore<> readers_;
   std::mutex mutex_;
   std::unique_ptr<HostCompiler> host_;
   std::map<std::string, std::shared_future<ExtensionResult>> known_;  ///< by hash of the request

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "compile/languages.hpp"
-#include "run/implicit_headers.hpp"
-#include "run/source_place.hpp"
 
 namespace kbench::run {
 namespace {
 
 using nlohmann::json;
+
+/// Of the file names that a candidate gives; diagnostics are searched for them.
+constexpr std::size_t kMostNameBytes = 512;
 
 bool is_known_flag(const std::string& flag) {
   return std::holds_alternative<std::vector<std::string>>(find_language("cuda")->options({flag}));
@@ -46,32 +46,24 @@ std::vector<std::string> ignored_flags(const json& request) {
   return ignored;
 }
 
-HostText place(const std::string& text, const std::string& fallback_name,
-               const ExtensionOwner& owner) {
-  if (!owner.source.empty() && text.starts_with(owner.source)) return {owner.file_name, text};
-  const auto before = lines_before(owner.source, text);
-  if (!before) return {fallback_name, text};
-  return {owner.file_name, std::string(*before, '\n') + text};
-}
-
-std::vector<HostText> placed_texts(const json& request, const std::string& kind,
-                                   const ExtensionOwner& owner) {
+std::vector<HostText> texts_of(const json& request, const std::string& kind,
+                               const ExtensionOwner& owner) {
   const auto sources = strings(request, (kind + "_sources").c_str());
   const auto files = strings(request, (kind + "_files").c_str());
   std::vector<HostText> texts;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const bool is_file = i < files.size() && !files[i].empty();
-    const auto name =
-        is_file ? files[i] : fmt::format("{} ({}_sources[{}])", owner.file_name, kind, i);
-    texts.push_back(place(sources[i], name, owner));
+    const auto name = is_file ? files[i].substr(0, kMostNameBytes)
+                              : fmt::format("{} ({}_sources[{}])", owner.file_name, kind, i);
+    texts.push_back({name, sources[i]});
   }
   return texts;
 }
 
-HostRequest host_request(const json& request, const ExtensionOwner& owner) {
+HostRequest host_request(const json& request, const TextsRead& texts, const ExtensionOwner& owner) {
   HostRequest host;
   host.budget = owner.budget;
-  host.cpp_sources = placed_texts(request, "cpp", owner);
+  host.cpp_sources = texts.cpp;
   const auto functions = request.find("functions");
   if (functions != request.end() && functions->is_object()) {
     host.functions.emplace();
@@ -87,11 +79,11 @@ HostRequest host_request(const json& request, const ExtensionOwner& owner) {
   return host;
 }
 
-NvccRequest whole_request(const json& request, const ExtensionOwner& owner,
+NvccRequest whole_request(const json& request, const TextsRead& texts, const ExtensionOwner& owner,
                           const std::string& arch) {
   NvccRequest whole;
-  whole.sources = host_request(request, owner);
-  whole.sources.cuda_sources = placed_texts(request, "cuda", owner);
+  whole.sources = host_request(request, texts, owner);
+  whole.sources.cuda_sources = texts.cuda;
   whole.cuda_flags = strings(request, "extra_cuda_cflags");
   // Those that both compilers know hold for all sources.
   for (const auto& flag : whole.cuda_flags)
@@ -103,20 +95,17 @@ NvccRequest whole_request(const json& request, const ExtensionOwner& owner,
   return whole;
 }
 
-std::optional<std::string> missing_headers(const json& request, const ExtensionOwner& owner) {
-  if (!request.value("no_implicit_headers", false)) return std::nullopt;
-  const bool separate = request.at("kind").get<std::string>() == "files";
+TextsJob texts_job(const json& request, const ExtensionOwner& owner) {
+  TextsJob job;
+  job.file_name = owner.file_name;
+  job.file = owner.source;
+  job.cpp = texts_of(request, "cpp", owner);
+  job.cuda = texts_of(request, "cuda", owner);
+  job.are_files = request.at("kind").get<std::string>() == "files";
+  job.needs_headers = request.value("no_implicit_headers", false);
   const auto functions = request.find("functions");
-  const bool is_bound = functions != request.end() && functions->is_object();
-  for (const char* kind : {"cpp", "cuda"}) {
-    const auto texts = placed_texts(request, kind, owner);
-    const std::span<const HostText> all(texts);
-    for (std::size_t i = 0; i < all.size(); i += separate ? 1 : all.size())
-      if (auto what = name_without_header(separate ? all.subspan(i, 1) : all,
-                                          is_bound && kind == std::string_view("cpp")))
-        return what;
-  }
-  return std::nullopt;
+  job.has_bindings = functions != request.end() && functions->is_object();
+  return job;
 }
 
 }  // namespace kbench::run

@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "compile/reading.hpp"
 #include "kbench/host_compile.hpp"
 #include "kbench/nvcc.hpp"
 
@@ -31,24 +31,18 @@ std::vector<std::string> ignored_flags(const nlohmann::json& request);
 /// and refusing them would refuse most candidates.
 std::vector<std::string> device_flags(const std::vector<std::string>& flags);
 
-/// A source as a compiler is to see it: where it stands in the candidate's file, its lines are
-/// counted there.
-HostText place(const std::string& text, const std::string& fallback_name,
-               const ExtensionOwner& owner);
+/// The sources of one kind ("cpp", "cuda"), by the names of those that stand in no file.
+std::vector<HostText> texts_of(const nlohmann::json& request, const std::string& kind,
+                               const ExtensionOwner& owner);
 
-/// The sources of one kind ("cpp", "cuda"), placed.
-std::vector<HostText> placed_texts(const nlohmann::json& request, const std::string& kind,
-                                   const ExtensionOwner& owner);
+/// All of them, for the process that reads them.
+TextsJob texts_job(const nlohmann::json& request, const ExtensionOwner& owner);
 
 /// What both ways give the C++ compiler: all but the CUDA sources.
-HostRequest host_request(const nlohmann::json& request, const ExtensionOwner& owner);
+HostRequest host_request(const nlohmann::json& request, const TextsRead& texts);
 
 /// What nvcc gets, which is all of it.
-NvccRequest whole_request(const nlohmann::json& request, const ExtensionOwner& owner,
+NvccRequest whole_request(const nlohmann::json& request, const TextsRead& texts,
                           const std::string& arch);
-
-/// What torch's own compiler run would say first; nothing where load_inline brings the headers.
-std::optional<std::string> missing_headers(const nlohmann::json& request,
-                                           const ExtensionOwner& owner);
 
 }  // namespace kbench::run

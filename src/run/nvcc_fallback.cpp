@@ -22,6 +22,8 @@ constexpr std::string_view kLibraries[] = {"std",
                                            "nvcuda",
                                            "cooperative_groups"};
 
+constexpr std::size_t kMaxFileBytes = 4096;
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -37,7 +39,8 @@ std::string_view file_of_error(std::string_view log) {
     if (error == std::string_view::npos && other == std::string_view::npos) continue;
     std::string_view place = line.substr(0, std::min(error, other));
     place = place.substr(0, place.find_last_not_of("0123456789:()") + 1);
-    return place;
+    // It is compared with the names of all sources.
+    return place.size() > kMaxFileBytes ? std::string_view() : place;
   }
   return {};
 }

@@ -12,8 +12,11 @@ namespace {
 constexpr std::string_view kElf = "\177ELF";
 
 void replace(std::string& text, std::string_view what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
+  std::string made;
+  std::size_t done = 0;
+  for (std::size_t at; (at = text.find(what, done)) != std::string::npos; done = at + what.size())
+    made.append(text, done, at - done).append(by);
+  if (done > 0) text = made.append(text, done);
 }
 
 /// A sentence of diagnose() has a file's last name, all others the whole.

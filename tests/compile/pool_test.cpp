@@ -200,6 +200,12 @@ fs::path script(const fs::path& folder, const std::string& body) {
   return path;
 }
 
+/// The name of a file with that text.
+std::string written(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+  return path.string();
+}
+
 TEST_F(PoolTest, ACrashIsTheCandidatesAndAFaultIsNot) {
   const TemporaryFolder scripts;
   CompilerSetup broken = setup();
@@ -213,8 +219,10 @@ TEST_F(PoolTest, ACrashIsTheCandidatesAndAFaultIsNot) {
   EXPECT_EQ(error(ask("kill -KILL $$")).cause, "compiler_killed");
   EXPECT_EQ(error(ask("exit 1")).cause, "compiler_crash");
   EXPECT_EQ(error(ask("echo nonsense")).cause, "compiler_crash");
+  // No exit code is a fault: a source may make its compiler end with any.
+  EXPECT_EQ(error(ask("echo 'no NVRTC there' >&2; exit 70")).cause, "compiler_crash");
   try {
-    ask("echo 'no NVRTC there' >&2; exit 70");
+    ask("cat " + written(scripts.path() / "fault", pack_fault("no NVRTC there")));
     FAIL() << "a fault was taken for the candidate's";
   } catch (const Error& fault) {
     EXPECT_THAT(fault.what(), HasSubstr("no NVRTC there"));
@@ -260,6 +268,32 @@ TEST_F(PoolTest, ASpentBudgetLeavesItsOwnCompilesOutAndNoOthers) {
   }
   EXPECT_THAT(error(flood[5].get()).message, HasSubstr("left to compile"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
+}
+
+TEST_F(PoolTest, AFaultThatRepeatsWithOneSourceIsTheCandidates) {
+  const TemporaryFolder scripts;
+  CompilerSetup broken = setup();
+  const std::string fault = written(scripts.path() / "fault", pack_fault("no place for it"));
+  const std::string made = written(scripts.path() / "made", pack(CompileResult(Artifact())));
+  broken.compiler = script(
+      scripts.path(), "case $(cat) in *plain*) cat " + made + " ;; *) cat " + fault + " ;; esac");
+  for (int i = 0; i < 2; ++i) {
+    const CompileError failure = error(CompilePool(broken).compile(request(kKernel, {"k"})).get());
+    EXPECT_EQ(failure.cause, "compiler_fault");
+    EXPECT_THAT(failure.message, HasSubstr("no place for it"));
+    EXPECT_FALSE(failure.cached);
+  }
+}
+
+TEST_F(PoolTest, AFaultOfTheMomentIsTriedAgain) {
+  const TemporaryFolder scripts;
+  CompilerSetup broken = setup();
+  const std::string fault = written(scripts.path() / "fault", pack_fault("no place for it"));
+  const std::string made = written(scripts.path() / "made", pack(CompileResult(Artifact())));
+  const std::string mark = (scripts.path() / "mark").string();
+  broken.compiler = script(scripts.path(), "if [ -e " + mark + " ]; then cat " + made +
+                                               "; else touch " + mark + "; cat " + fault + "; fi");
+  artifact(CompilePool(broken).compile(request(kKernel, {"k"})).get());
 }
 
 TEST_F(PoolTest, AKillFromOutsideIsNotKept) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/implicit_headers.hpp"
+#include "compile/implicit_headers.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "compile/split_tokens.hpp"
 
-namespace kbench::run {
+namespace kbench {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFolders{"torch/", "ATen/", "c10/", "pybind11/"};
@@ -64,4 +64,4 @@ std::optional<std::string> name_without_header(std::span<const HostText> texts, 
       texts.back().name);
 }
 
-}  // namespace kbench::run
+}  // namespace kbench

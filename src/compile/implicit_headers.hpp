@@ -7,7 +7,7 @@
 
 #include "kbench/host_compile.hpp"
 
-namespace kbench::run {
+namespace kbench {
 
 /// kbench compiles every host half behind torch's precompiled headers. Sources that get none from
 /// load_inline (`no_implicit_headers`) must bring them nevertheless: this is the first name of
@@ -15,4 +15,4 @@ namespace kbench::run {
 /// "place:line: 'name' …", or nothing. `is_bound`: a PYBIND11_MODULE is written behind the texts.
 std::optional<std::string> name_without_header(std::span<const HostText> texts, bool is_bound);
 
-}  // namespace kbench::run
+}  // namespace kbench

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "run/source_place.hpp"
+#include "compile/source_place.hpp"
 
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-namespace kbench::run {
+namespace kbench {
 namespace {
 
 /// Lines that are in both places once, at least; and of those of the text that are not blank.
@@ -98,4 +98,4 @@ std::optional<std::size_t> lines_before(std::string_view file, std::string_view 
   return before;
 }
 
-}  // namespace kbench::run
+}  // namespace kbench

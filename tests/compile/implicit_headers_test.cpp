@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "run/implicit_headers.hpp"
+#include "compile/implicit_headers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace kbench::run {
+namespace kbench {
 namespace {
 
 using testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(ImplicitHeaders, FunctionsAreBoundByPybind) {
 }
 
 }  // namespace
-}  // namespace kbench::run
+}  // namespace kbench

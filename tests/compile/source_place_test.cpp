@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "run/source_place.hpp"
+#include "compile/source_place.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace kbench::run {
+namespace kbench {
 namespace {
 
 const std::string kHead = "import torch\n\nsource = \"\"\"";
@@ -67,4 +67,4 @@ TEST(LinesBefore, AreNoneOfWhatIsMadeElsewhere) {
 }
 
 }  // namespace
-}  // namespace kbench::run
+}  // namespace kbench
