@@ -10,6 +10,7 @@
 #include <iterator>
 #include <vector>
 
+#include "compile/compiler_fault.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
@@ -47,7 +48,8 @@ std::vector<Entry> entries_of(const fs::path& folder) {
 }  // namespace
 
 bool is_lasting(const CompileError& error) {
-  return error.cause != "compile_timeout" && error.cause != "compiler_killed";
+  return error.cause != "compile_timeout" && error.cause != "compiler_killed" &&
+         error.cause != kCompilerFault;
 }
 
 fs::path ContentCache::file(const std::string& key) const {

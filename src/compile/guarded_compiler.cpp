@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 
+#include "compile/compile_budget.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/guard.hpp"
 #include "compile/wire.hpp"
@@ -82,13 +84,15 @@ std::vector<std::pair<std::string, std::string>> guarded_environment(
           {"NVCC_APPEND_FLAGS", ""}};
 }
 
-CommandResult run_guarded(const GuardedCompiler& compiler, const Words& command,
-                          std::chrono::milliseconds limit, int cancel_fd) {
+namespace {
+
+CommandResult run_guarded_by(const GuardedCompiler& compiler, const Words& command,
+                             const std::function<CommandResult(const SpawnOptions&)>& run) {
   auto [report, report_end] = report_pipe();
   const SpawnOptions spawn{guarded(compiler, command),
                            guarded_environment(compiler),
                            {{report_end.value(), kGuardReport}}};
-  CommandResult result = run_command(spawn, limit, {}, kMaxLogBytes, cancel_fd);
+  CommandResult result = run(spawn);
   if (result.cancelled) throw Error("compiling was cancelled");
   report_end.reset();
   const std::string said = read_report(report.value());
@@ -99,6 +103,22 @@ CommandResult run_guarded(const GuardedCompiler& compiler, const Words& command,
   throw CompilerFault(
       fmt::format("{}: {}", compiler.guard.string(),
                   said.empty() ? result.error : said.substr(said.front() == kGuardStarted)));
+}
+
+}  // namespace
+
+CommandResult run_guarded(const GuardedCompiler& compiler, const Words& command,
+                          std::chrono::milliseconds limit, int cancel_fd) {
+  return run_guarded_by(compiler, command, [&](const SpawnOptions& spawn) {
+    return run_command(spawn, limit, {}, kMaxLogBytes, cancel_fd);
+  });
+}
+
+CommandResult run_guarded(const GuardedCompiler& compiler, const Words& command, CompileTime& time,
+                          int cancel_fd) {
+  return run_guarded_by(compiler, command, [&](const SpawnOptions& spawn) {
+    return time.run(spawn, {}, kMaxLogBytes, cancel_fd);
+  });
 }
 
 std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,

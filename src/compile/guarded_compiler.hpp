@@ -11,6 +11,8 @@
 
 namespace kbench {
 
+class CompileTime;
+
 /// The limits of one run of a compiler that knows none itself, and what messages call it.
 struct GuardedCompiler {
   std::string name;                             ///< "the host compiler"
@@ -36,6 +38,9 @@ std::vector<std::pair<std::string, std::string>> guarded_environment(
 /// CompilerFault where the guard could not start it, and kbench::Error when the run is cancelled.
 CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
                           std::chrono::milliseconds limit, int cancel_fd);
+/// The same, limited by what is left of processor time.
+CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
+                          CompileTime& time, int cancel_fd);
 
 /// What a failed run says of the compiler instead of the source: compile_timeout,
 /// compiler_out_of_memory, compiler_killed, compiler_crash. Nothing where its log is about the

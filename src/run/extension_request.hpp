@@ -39,10 +39,11 @@ std::vector<HostText> texts_of(const nlohmann::json& request, const std::string&
 TextsJob texts_job(const nlohmann::json& request, const ExtensionOwner& owner);
 
 /// What both ways give the C++ compiler: all but the CUDA sources.
-HostRequest host_request(const nlohmann::json& request, const TextsRead& texts);
+HostRequest host_request(const nlohmann::json& request, const TextsRead& texts,
+                         const ExtensionOwner& owner);
 
 /// What nvcc gets, which is all of it.
 NvccRequest whole_request(const nlohmann::json& request, const TextsRead& texts,
-                          const std::string& arch);
+                          const ExtensionOwner& owner, const std::string& arch);
 
 }  // namespace kbench::run
