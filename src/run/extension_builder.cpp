@@ -5,9 +5,11 @@
 #include <sys/eventfd.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "compile/compile_budget.hpp"
+#include "compile/compiler_fault.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"
 #include "run/machine_reads.hpp"
@@ -182,6 +184,9 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
     return refused("bad_request", fmt::format("this cannot be built: {}", error.what()));
   } catch (const Error&) {
     throw;
+  } catch (const std::logic_error& error) {
+    // The same request would end like this each time, so it is no fault of the moment.
+    return refused(kCompilerFault, fmt::format("building this failed: {}", error.what()));
   } catch (const std::exception& error) {
     // Anything else would end the run, and not this candidate alone.
     throw Error(fmt::format("building an extension failed: {}", error.what()));
