@@ -126,6 +126,11 @@ std::string without_probes(const std::string& ptx) {
   return kept;
 }
 
+/// The architecture of cubins for one of PTX.
+std::string real_arch(const std::string& arch) {
+  return arch.starts_with(kVirtual) ? "sm_" + arch.substr(kVirtual.size()) : arch;
+}
+
 /// Whether NVRTC compiles for an architecture at all: an empty source tells.
 bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
   CompileRequest empty;
@@ -143,11 +148,6 @@ CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const Compil
   }
   const Diagnosis diagnosis = diagnose(log, request.name_expressions);
   return {diagnosis.cause, diagnosis.message, log, 0, false, 0};
-}
-
-/// The architecture of cubins for one of PTX.
-std::string real_arch(const std::string& arch) {
-  return arch.starts_with(kVirtual) ? "sm_" + arch.substr(kVirtual.size()) : arch;
 }
 
 std::vector<std::string> options_of(const CompilerJob& job) {
