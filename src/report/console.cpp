@@ -21,7 +21,8 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "baseline"};
+constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "unsupported",
+                                            "baseline"};
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
