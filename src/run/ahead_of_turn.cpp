@@ -2,7 +2,7 @@
 #include "run/ahead_of_turn.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace {
 /// Each finds what has started since the one before; with as many processes as a candidate may
 /// have, most are stopped in the first.
 constexpr int kStopRounds = 50;
+constexpr int kNiceness = 10;
 /// Of processes that do not run.
 constexpr std::string_view kStill = "TtZX";
 
 /// What `root` is and has started. Its parent may be the init of its namespace, which shares the
 /// memory of the process that forks for everybody, and is to go on.
-std::vector<ProcessFacts> started_by(pid_t root) {
-  const auto all = running_processes();
+std::vector<ProcessFacts> started_by(const std::vector<ProcessFacts>& all, pid_t root) {
   const auto found = std::ranges::find(all, root, &ProcessFacts::pid);
   if (found == all.end()) return {};
   const auto pids = family_of(all, root, found->parent);
@@ -38,37 +38,43 @@ std::vector<ProcessFacts> started_by(pid_t root) {
   return family;
 }
 
-/// Gives a process the processors that no other one wants, and all that it will start.
-void make_idle(pid_t pid) {
-  const sched_param none{};
-  ::sched_setscheduler(pid, SCHED_IDLE, &none);
+/// Lowers the priority of a process and of all that it will start. Not to that of the idle class:
+/// a lane may come to wait for it on a host where others want all processors, and without
+/// privileges no priority is raised again.
+void step_back(pid_t pid) {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kNiceness);
   // Sessions share processors alike, whatever their processes' priorities are.
-  std::ofstream(fmt::format("/proc/{}/autogroup", pid)) << 19 << std::flush;
+  std::ofstream(fmt::format("/proc/{}/autogroup", pid)) << kNiceness << std::flush;
 }
 
 }  // namespace
 
-void stop_family(pid_t root) {
-  for (int round = 0; round < kStopRounds; ++round) {
+void stop_families(const std::set<pid_t>& roots) {
+  for (int round = 0; round < kStopRounds && !roots.empty(); ++round) {
+    const auto all = running_processes();
     bool is_still = true;
-    for (const auto& process : started_by(root)) {
-      if (kStill.find(process.state) != std::string_view::npos) continue;
-      is_still = false;
-      ::kill(process.pid, SIGSTOP);
-    }
+    for (const pid_t root : roots)
+      for (const auto& process : started_by(all, root)) {
+        if (kStill.find(process.state) != std::string_view::npos) continue;
+        is_still = false;
+        ::kill(process.pid, SIGSTOP);
+      }
     if (is_still) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-void continue_family(pid_t root) {
-  for (const auto& process : started_by(root)) ::kill(process.pid, SIGCONT);
+void continue_families(const std::set<pid_t>& roots) {
+  if (roots.empty()) return;
+  const auto all = running_processes();
+  for (const pid_t root : roots)
+    for (const auto& process : started_by(all, root)) ::kill(process.pid, SIGCONT);
 }
 
 double processor_seconds(pid_t root) {
   static const double kTicks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   unsigned long long ticks = 0;
-  for (const auto& process : started_by(root)) {
+  for (const auto& process : started_by(running_processes(), root)) {
     std::ifstream file(fmt::format("/proc/{}/stat", process.pid));
     std::string line;
     std::getline(file, line);
@@ -85,10 +91,10 @@ double processor_seconds(pid_t root) {
 }
 
 void AheadOfTurn::add(pid_t pid) {
-  make_idle(pid);
+  step_back(pid);
   const std::lock_guard lock(mutex_);
   running_.insert(pid);
-  if (pauses_ > 0) stop_family(pid);
+  if (pauses_ > 0) stop_families({pid});
 }
 
 void AheadOfTurn::remove(pid_t pid) {
@@ -103,14 +109,12 @@ bool AheadOfTurn::is_stopped() {
 
 AheadOfTurn::Pause::Pause(AheadOfTurn& all) : all_(all) {
   const std::lock_guard lock(all_.mutex_);
-  if (all_.pauses_++ > 0) return;
-  for (const pid_t pid : all_.running_) stop_family(pid);
+  if (all_.pauses_++ == 0) stop_families(all_.running_);
 }
 
 AheadOfTurn::Pause::~Pause() {
   const std::lock_guard lock(all_.mutex_);
-  if (--all_.pauses_ > 0) return;
-  for (const pid_t pid : all_.running_) continue_family(pid);
+  if (--all_.pauses_ == 0) continue_families(all_.running_);
 }
 
 }  // namespace kbench::run

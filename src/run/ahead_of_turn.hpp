@@ -9,18 +9,17 @@
 
 namespace kbench::run {
 
-/// Stops a process and all that it has started, whatever groups they are in, but for the init of
-/// its namespace; and lets them go on. What starts meanwhile is stopped as well.
-void stop_family(pid_t root);
-void continue_family(pid_t root);
+/// Stops processes and all that they have started, whatever groups they are in, but for the init of
+/// their namespaces; and lets them go on. What starts meanwhile is stopped as well.
+void stop_families(const std::set<pid_t>& roots);
+void continue_families(const std::set<pid_t>& roots);
 
 /// Processor seconds that a process and all that it has started have used, of those that have ended
 /// what their parents have waited for.
 double processor_seconds(pid_t root);
 
 /// Processes that run a candidate's code before its turn, on processors that a candidate in its
-/// turn may need: they get those that nothing else wants, and stand still while a time is taken.
-/// Thread-safe.
+/// turn may need: they have a low priority, and stand still while a time is taken. Thread-safe.
 class AheadOfTurn {
  public:
   void add(pid_t pid);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -117,11 +118,19 @@ std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, p
 
 MemoryFiles memory_files_of(const std::vector<pid_t>& pids) {
   constexpr std::size_t kBlockBytes = 512;
+  // Looking takes time, and candidates decide on how much there is: one look leaves out what is
+  // beyond, and the next one begins elsewhere.
+  constexpr std::size_t kMostDescriptors = 20'000;
+  static std::atomic<std::size_t> turn{0};
+  const std::size_t first = pids.empty() ? 0 : turn++ % pids.size();
+  std::size_t looked_at = 0;
   MemoryFiles files;
-  for (const pid_t pid : pids) {
+  for (std::size_t i = 0; i < pids.size() && looked_at < kMostDescriptors; ++i) {
+    const pid_t pid = pids[(first + i) % pids.size()];
     std::error_code ignored;
     for (const auto& entry :
          std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), ignored)) {
+      ++looked_at;
       char name[kMemoryFile.size() + 1] = {};
       struct stat status {};
       if (::readlink(entry.path().c_str(), name, kMemoryFile.size()) > 0 && name == kMemoryFile &&

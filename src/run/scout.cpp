@@ -77,29 +77,29 @@ void Scouts::give_back() {
   changed_.notify_all();
 }
 
-bool Scouts::wait_for(StartedCandidate& process) const {
+bool Scouts::takes_too_long(StartedCandidate& process) const {
   milliseconds used(0);
   while (used < limit_ && !is_readable(cancel_fd_)) {
     const bool counts = !host_.ahead_of_turn().is_stopped();
     const auto start = std::chrono::steady_clock::now();
-    if (process.service()->wait_scouted(std::min(kPeriod, limit_ - used), cancel_fd_)) return true;
+    if (process.service()->wait_scouted(std::min(kPeriod, limit_ - used), cancel_fd_)) return false;
     if (!counts) continue;
     used += std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
     if (processor_seconds(process.pid()) > kMostProcessorSeconds) return false;
   }
-  return false;
+  return true;
 }
 
 Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   take_place(ticket);
   std::unique_ptr<StartedCandidate> process;
-  bool ended = false;
+  bool timed_out = true;
   try {
     process =
         std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
     // One that never ends has ordered what it was going to order.
     const Listed listed(host_.ahead_of_turn(), process->pid());
-    ended = wait_for(*process);
+    timed_out = takes_too_long(*process);
     process->finish(std::chrono::milliseconds(0));
   } catch (...) {
     give_back();
@@ -108,7 +108,7 @@ Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   // The compilers keep their own number.
   give_back();
   if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
-  return {process->service()->summary(), process->service()->scout_end(), !ended};
+  return {process->service()->summary(), process->service()->scout_end(), timed_out};
 }
 
 }  // namespace kbench::run

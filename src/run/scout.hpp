@@ -11,9 +11,8 @@
 namespace kbench::run {
 
 /// Imports modules ahead of the device, several at once, in processes that have no GPU: what they
-/// want built is built by the time that a device is free for them. They get the processors that
-/// nothing else wants, stand still while times are taken, and have limits of time and of processor
-/// seconds, in which that does not count.
+/// want built is built by the time that a device is free for them. They have a low priority, stand
+/// still while times are taken, and have limits of time (without that) and of processor seconds.
 class Scouts {
  public:
   /// `at_once` processes; each may take `limit` and `memory_limit_bytes`.
@@ -25,8 +24,9 @@ class Scouts {
 
  private:
   Scouted run(CandidateJob job, std::uint64_t ticket);
-  /// Whether a scout has come to its end within its limits.
-  bool wait_for(StartedCandidate& process) const;
+  /// Waits for a scout's end; whether its time was over before. One that has used up its processor
+  /// seconds has ordered what it was going to order.
+  bool takes_too_long(StartedCandidate& process) const;
   void take_place(std::uint64_t ticket);
   void give_back();
 

@@ -247,7 +247,7 @@ void WorkerHost::freeze_child(pid_t pid, bool frozen) {
     const std::lock_guard lock(mutex_);
     if (exited_.contains(pid)) return;
   }
-  frozen ? stop_family(pid) : continue_family(pid);
+  frozen ? stop_families({pid}) : continue_families({pid});
 }
 
 ExitStatus WorkerHost::kill_child(pid_t pid) {

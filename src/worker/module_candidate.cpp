@@ -3,7 +3,6 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,8 +28,7 @@ namespace {
 
 using protocol::BufferRole;
 
-/// The least that there is: from there an idle priority cannot be left without privileges.
-constexpr int kScoutNiceness = 19;
+constexpr int kScoutNiceness = 10;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
 /// Of a model's state: two models of more may not fit.
@@ -344,9 +342,7 @@ void ModuleCandidate::settle() {
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
   if (job.module.scout) {
     // What waits for a device goes before what gets ready for it.
-    const sched_param none{};
-    [[maybe_unused]] const int ignored =
-        nice(kScoutNiceness) + sched_setscheduler(0, SCHED_IDLE, &none);
+    [[maybe_unused]] const int ignored = nice(kScoutNiceness);
     ModulePython(job, std::move(compile), nullptr).scout();
     return nullptr;
   }

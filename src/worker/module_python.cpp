@@ -75,10 +75,12 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   const bool on_cpu = job.device == "cpu";
   if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
   // Before anything of the candidate: what "cuda" means in this process.
-  if (by_kernelbench())  // its file finds all that its problem defines
+  // An extension's function gets tensors alone.
+  const bool is_module = job.kind == CandidateKind::kModule;
+  if (is_module && by_kernelbench())  // its file finds all that its problem defines
     problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
                                              job.module.sizes);
-  else
+  else if (is_module)
     given_ = call_python("problem_values", "Given", py::bytes(job.module.problem_values));
   py::dict known;
   known["multi_processor_count"] = kSms;
