@@ -18,6 +18,9 @@ constexpr int kOpen = PROT_READ | PROT_WRITE;
 /// As on a GPU (LedgerEntry::is_read_back).
 constexpr std::size_t kReadBackShare = 8;
 constexpr std::size_t kLeastReadBack = 256;
+/// Of more allocations than that, what kernels have not written stays write-protected from the
+/// first launch on: to open all after each one would take longer than kernels do.
+constexpr std::size_t kReopened = 64;
 
 struct sigaction previous;
 
@@ -89,7 +92,9 @@ int HiddenMemory::wanted(const Allocation& allocation) const {
   if (is_hidden && readers_ == 0) return PROT_NONE;
   // A kernel's first write there is met by take_fault().
   const bool is_known = is_hidden && allocation.content.is_written;
-  return kernels_ > 0 && !is_known ? allocation.rights & ~PROT_WRITE : allocation.rights;
+  const int read_only = allocation.rights & ~PROT_WRITE;
+  const bool stays = !is_hidden && allocation.now == read_only && allocations_.size() > kReopened;
+  return stays || (kernels_ > 0 && !is_known) ? read_only : allocation.rights;
 }
 
 void HiddenMemory::protect(std::byte* pages, Allocation& allocation, int rights) {
@@ -221,7 +226,7 @@ bool HiddenMemory::take_fault(void* address) {
       touched_bytes_ += allocation.bytes;
       allocation.is_shown = true;
     }
-  } else {  // a kernel writes there
+  } else if (kernels_ > 0) {  // one writes there
     allocation.content = {true, true};
     allocation.is_shown = false;
   }

@@ -134,6 +134,19 @@ TEST_F(Hidden, FreedMemoryIsOpen) {
   EXPECT_EQ(memory().end(), 0U);
 }
 
+TEST_F(Hidden, OfManyAllocationsThoseThatHostCodeWritesStayItsOwn) {
+  std::vector<at::Tensor> many;
+  for (int i = 0; i < 100; ++i) many.push_back(at::empty({kElements}));
+  run_kernel(input_, many[0]);
+  for (const at::Tensor& tensor : many)
+    if (!tensor.is_same(many[0])) *static_cast<volatile float*>(tensor.data_ptr()) = 7;
+  EXPECT_FALSE(memory().content(many[1].const_data_ptr()).is_derived);
+  run_kernel(input_, many[1]);
+  EXPECT_TRUE(memory().content(many[1].const_data_ptr()).is_written);
+  EXPECT_EQ(first_of(many[2]), 7);
+  EXPECT_EQ(memory().end(), 0U);
+}
+
 TEST_F(Hidden, AWriteToWhatMayOnlyBeReadIsNoneOfItsFaults) {
   EXPECT_DEATH(*static_cast<volatile float*>(memory_) = 1, "");
 }
