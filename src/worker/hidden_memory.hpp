@@ -22,8 +22,9 @@ namespace kbench::worker {
 /// Host code that touches hidden memory goes on as if nothing were hidden, and the bytes count.
 ///
 /// What that does not prove: the pages are those of a process that runs the candidate's code. Host
-/// code that changes their protection, or reads them in another thread while a kernel runs, is not
-/// seen. Allocations are hidden as a whole, so what a kernel reads of them is not known.
+/// code that changes their protection, reads them through /proc/self/mem, or in another thread
+/// while a kernel runs, is not seen. Allocations are hidden as a whole, so what a kernel reads of
+/// them is not known.
 class HiddenMemory {
  public:
   /// Of this process. Never destroyed.
