@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "worker/changed_weights.hpp"
 #include "worker/element_counts.hpp"
@@ -92,7 +93,14 @@ void Evaluation::check_weights_read(std::size_t slot) {
   {
     ChangedWeights weights(problem_, slots);
     if (!weights.change()) return;
-    const JudgedProblem::TimedAnswers answers(problem_, slot);
+    std::optional<JudgedProblem::TimedAnswers> answers;
+    try {
+      answers.emplace(problem_, slot);
+    } catch (const ProblemFailure&) {
+      return;  // the reference has no answer with such weights, or no room for it
+    } catch (const c10::OutOfMemoryError&) {
+      return;
+    }
     InputSet& set = problem_.slot_set(slot);
     if (!all_finite(set.expected())) return;
     renew_weights(slots);
