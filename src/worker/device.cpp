@@ -94,11 +94,7 @@ std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes
 }
 
 SharedBuffer ReceivedMemory::map(Device& device, BufferLayout layout, bool writable) {
-  if (whole_.base() == nullptr) {
-    whole_ = device.map(std::move(fd_), layout, writable);
-    // What is mapped needs none, and a process may have few.
-    whole_.close_descriptor();
-  }
+  if (whole_.base() == nullptr) whole_ = device.map(std::move(fd_), layout, writable);
   return whole_.part(layout);
 }
 

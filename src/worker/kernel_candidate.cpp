@@ -39,6 +39,7 @@ class KernelCandidate final : public JudgedCandidate {
                               entry.red_before, entry.red_after};
     const bool writable = entry.writable != 0 || job_.sources_writable;
     writable_.erase({entry.set, entry.tensor});
+    // It keeps its descriptor, by which lift() maps it once more.
     buffers_[{entry.set, entry.tensor, entry.role}] = memory.map(*device_, layout, writable);
   }
 
