@@ -98,7 +98,7 @@ void Evaluation::check_own() const {
   else if (record.kernel_class == "none")
     what = "nothing was computed in calls that were looked at";
   else if (std::ranges::find(record.flags, "inputs_read_back") != record.flags.end())
-    what = "it copies inputs or weights to the host, which may compute a part of it";
+    what = "its host code reads inputs or weights, and may compute a part of it";
   else if (record.kernel_class != kUnknownClass)
     what = fmt::format("torch or another library computes {} of it",
                        record.kernel_class == "mixed" ? "a part" : "all");

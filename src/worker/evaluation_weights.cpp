@@ -116,7 +116,7 @@ void Evaluation::check_weights_read(std::size_t slot) {
       throw CandidateFailure{
           Outcome::kMismatch, "weights_kept",
           fmt::format("right until some weights change in place, and then {} elements are wrong: "
-                      "it computes with weights of an earlier call",
+                      "it keeps weights, or an answer, from an earlier call",
                       result.wrong_elements)};
     }
   }

@@ -17,7 +17,7 @@ __global__ void twice(float* a, int n) {
   const int i = blockIdx.x * 128 + threadIdx.x;
   if (i < n) a[i] *= 2.0f;
 }
-__global__ void half(float* y, int n) {
+__global__ void halve(float* y, int n) {
   const int i = blockIdx.x * 128 + threadIdx.x;
   if (i < n) y[i] *= 0.5f;
 }
@@ -31,7 +31,7 @@ torch::Tensor forward(torch::Tensor a, torch::Tensor b) {
   auto y = torch::empty({m, n}, a.options());
   cudaMemset(y.data_ptr<float>(), 0, y.nbytes());
   multiply<<<(m * n + 127) / 128, 128>>>(copy, b.data_ptr<float>(), y.data_ptr<float>(), m, n, k);
-  half<<<(m * n + 127) / 128, 128>>>(y.data_ptr<float>(), m * n);
+  halve<<<(m * n + 127) / 128, 128>>>(y.data_ptr<float>(), m * n);
   int is_done = 0;
   cudaMemcpyFromSymbol(&is_done, done, sizeof is_done);
   TORCH_CHECK(is_done == 1, "nothing was multiplied");
