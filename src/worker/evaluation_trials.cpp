@@ -92,7 +92,9 @@ void Evaluation::run_trials() {
     watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
     if (trial == 0 && result.wrong_elements == 0) check_undefined(slot, set);
-    if (trial == 0 && result.wrong_elements == 0) check_weights_read(slot);
+    // A sample of kept weights may be among those that change in one trial.
+    constexpr int kTrialsOfWeights = 3;
+    if (trial < kTrialsOfWeights && result.wrong_elements == 0) check_weights_read(slot);
     if (!wrong) check_next_calls(slot);
     watch_->lap("repeat");
     mismatched = mismatched || wrong;
