@@ -46,7 +46,7 @@ HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostF
       flags_(flags),
       cancel_fd_(cancel_fd),
       time_(time),
-      reader_(setup.guard, setup.limit, cancel_fd) {}
+      reader_(setup.guard, kReadingLimit, cancel_fd) {}
 
 /// The compiler may open itself and headers, and nothing of the user's.
 GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {

@@ -67,6 +67,9 @@ struct LogRead {
   bool may_need_heavy = false, may_need_usual = false, speaks_of_prelude = false;
 };
 
+/// A reader has 20 s of a processor; this is for a machine that has none to give.
+inline constexpr std::chrono::seconds kReadingLimit{180};
+
 /// Starts kbench-cc for each of them. A reading that fails is a CompileError (compile_timeout,
 /// compiler_out_of_memory, compiler_killed, compiler_crash, compiler_fault). A fault of the
 /// machine, or the end of the run, is thrown as kbench::Error.

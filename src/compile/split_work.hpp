@@ -26,7 +26,7 @@ void spend_steps(std::size_t steps, int line = 1);
 void spend_bytes(std::size_t bytes, int line = 1);
 
 /// A use of a macro, and a lookup of a name in a set, in steps.
-inline constexpr std::size_t kMacroSteps = 64;
+inline constexpr std::size_t kMacroSteps = 128;
 inline constexpr std::size_t kLookupSteps = 16;
 
 }  // namespace kbench

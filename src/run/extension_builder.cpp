@@ -198,7 +198,7 @@ Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job) {
   readers_.acquire();
   const std::unique_ptr<std::counting_semaphore<>, void (*)(std::counting_semaphore<>*)> taken(
       &readers_, [](std::counting_semaphore<>* readers) { readers->release(); });
-  return Reader(setup_.guard, setup_.limit, cancel_event_.value()).read(job);
+  return Reader(setup_.guard, kReadingLimit, cancel_event_.value()).read(job);
 }
 
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
