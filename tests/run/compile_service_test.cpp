@@ -119,7 +119,9 @@ TEST(ScoutEnds, AreClaimsWithinBounds) {
 /// One candidate's end of a service that builds nothing in these cases.
 class Services : public CompileTest {
  protected:
-  Services() : pool_(setup()), builder_(pool_, HostSetup{}, NvccSetup{}, "compute_90a") {}
+  Services()
+      : pool_(setup()),
+        builder_(pool_, host_setup(find_installation()), NvccSetup{}, "compute_90a") {}
 
   void serve(bool answers) {
     auto [ours, theirs] = socket_pair();

@@ -25,7 +25,7 @@ class ScoutLimits : public CompileTest {
 
   WorkerHost host_{fake_installation("ok"), -1, short_limits()};
   CompilePool pool_{setup()};
-  ExtensionBuilder builder_{pool_, HostSetup{}, NvccSetup{}, "compute_90a"};
+  ExtensionBuilder builder_{pool_, host_setup(find_installation()), NvccSetup{}, "compute_90a"};
   Scouts scouts_{host_, builder_, 1, milliseconds(300), std::size_t{1} << 30, -1};
 };
 
