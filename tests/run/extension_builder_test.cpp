@@ -162,7 +162,8 @@ TEST_F(Extensions, ManyEndlessBuildsCostTheirOwnerAlone) {
   CompilerSetup one = setup();
   one.jobs = 1;
   CompilePool pool(one);
-  ExtensionBuilder builder(pool, host_setup(find_installation()), NvccSetup{}, "compute_90a",
+  const Installation installation = find_installation();
+  ExtensionBuilder builder(pool, host_setup(installation), nvcc_setup(installation), "compute_90a",
                            std::chrono::seconds(1));
   const auto build = [&](const std::string& name, const std::string& source) {
     return builder.build({{"kind", "kernel"}, {"source", source}, {"name", "k"}},
