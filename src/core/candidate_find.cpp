@@ -23,6 +23,7 @@ struct Entry {
   Candidate candidate;
   std::size_t problem = 0;  ///< index among the problems
   std::optional<int> sample;
+  bool contradicts = false;  ///< its line names another problem than its path
   fs::path real_path;
 };
 
@@ -120,7 +121,8 @@ class Finder {
     entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
     samples_.insert(entry.real_path);
     if (place.problems.size() != 1) return leave_out(place, shown, said);
-    if (place.contradiction && entry.candidate.reject_cause.empty()) {
+    entry.contradicts = place.contradiction.has_value();
+    if (entry.contradicts && entry.candidate.reject_cause.empty()) {
       entry.candidate.reject_cause = "other_problem";
       entry.candidate.reject_message = contradiction_text(place);
     }
@@ -209,7 +211,7 @@ class Finder {
     }
     std::erase_if(entries_, [&](const Entry& entry) {
       const auto part = parts.find(entry.real_path);
-      if (part == parts.end()) return false;
+      if (part == parts.end() || entry.contradicts) return false;
       // A name in a text takes nobody else's candidate off the roster.
       const auto& [path, problem, model] = part->second;
       if (problem != entry.candidate.problem || model != entry.candidate.model) return false;

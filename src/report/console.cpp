@@ -21,7 +21,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "unsupported",
+constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "not judged",
                                             "baseline"};
 constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;

@@ -233,7 +233,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"problems", problems(report)},
       {"sizes", sizes(report)},
       {"excluded", exclusions_text(report)},
-      {"unsupported", unsupported_text(report)},
+      {"not judged", unsupported_text(report)},
       {"degenerate", degenerate_included_text(report)},
       {"judge", judges(report)},
       {"precision", precision(report)},

@@ -46,7 +46,7 @@ std::string unsupported_text(const Report& report) {
                           row.correct, row.samples, row.correct, judged);
   }
   if (rows > shown) models += fmt::format(" and {} more", rows - shown);
-  return fmt::format("{}, counted as wrong; correct of all and of those judged: {}",
+  return fmt::format("{} unsupported, counted as wrong; correct of all and of those judged: {}",
                      counted(count, "sample"), models);
 }
 

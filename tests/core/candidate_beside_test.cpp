@@ -109,7 +109,9 @@ TEST(FindCandidates, NoSampleComesAlongWithAnother) {
   for (const std::size_t asked : {1u, 2u}) {
     const auto found =
         find_candidates({{std::nullopt, scratch / "m"}}, {problems, problems + asked});
-    ASSERT_EQ(found.candidates.size(), 1 + asked);
+    ASSERT_EQ(found.candidates.size(), 3u);
+    // Of a, where b is not asked for: its line contradicts its path, and it stays a sample.
+    EXPECT_EQ(found.candidates[2].reject_cause, asked == 1 ? "other_problem" : "");
     EXPECT_EQ(found.candidates[0].path.filename(), "0.py");
     EXPECT_THAT(names_of(found.candidates[0]),
                 ElementsAre("csrc/more.h", "csrc/part.cu", "parts.cuh"));

@@ -177,7 +177,7 @@ TEST(Report, OnTheCpuCorrectnessLeadsAndSpeedsHaveNoValue) {
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0 / 3) << "unsupported counts as wrong";
   EXPECT_THAT(report.exclusions, IsEmpty());
   EXPECT_THAT(report.facts, Contains(Pair("excluded", "nothing")));
-  EXPECT_THAT(report.facts, Contains(Pair("unsupported", HasSubstr("alpha 1/3 and 1/2"))));
+  EXPECT_THAT(report.facts, Contains(Pair("not judged", HasSubstr("alpha 1/3 and 1/2"))));
 }
 
 TEST(Report, UnsupportedOnAGpuCountsAgainstTheCandidate) {
