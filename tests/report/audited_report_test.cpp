@@ -45,8 +45,9 @@ TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
 TEST(Report, AModelWhoseProblemsAreAllDegenerateHasNoValues) {
   const Report report = build_report(
       samples::cpu_run(), {},
-      audits({samples::degenerate("level1/19_ReLU"), samples::degenerate("level1/2_Softmax")}));
-  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 0.5);
+      audits({samples::degenerate("level1/19_ReLU"), samples::degenerate("level1/2_Softmax"),
+              samples::degenerate("level2/3_MatmulGelu")}));
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0 / 3);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0", true), -1);
 }
 
