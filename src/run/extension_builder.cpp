@@ -98,12 +98,14 @@ Extension with_bytes(Extension extension) {
 }
 
 ExtensionBuilder::ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc,
-                                   std::string arch, std::chrono::milliseconds budget)
+                                   std::string arch, std::chrono::milliseconds budget,
+                                   std::size_t most_built_bytes)
     : pool_(pool),
       setup_(std::move(setup)),
       nvcc_(std::move(nvcc)),
       arch_(std::move(arch)),
       budget_(budget),
+      most_built_bytes_(most_built_bytes),
       readers_(std::max(1u, setup_.jobs)) {
   remove_stored_bytes(folder_of_results(setup_));
 }
@@ -155,12 +157,12 @@ ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::stri
     const std::lock_guard lock(mutex_);
     std::size_t& bytes = built_bytes_[candidate];
     bytes += extension->object.size() + extension->image.size();
-    if (bytes > kMostBuiltBytes)
+    if (bytes > most_built_bytes_)
       return refused("objects_too_large",
                      fmt::format("what it has built takes {:.1f} GB, more than the {:.1f} GB that "
                                  "one candidate may",
                                  static_cast<double>(bytes) / 1e9,
-                                 static_cast<double>(kMostBuiltBytes) / 1e9));
+                                 static_cast<double>(most_built_bytes_) / 1e9));
   }
   extension->reads_machine = reads_machine(extension->image);
   const auto folder = folder_of_results(setup_);

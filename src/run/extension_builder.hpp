@@ -74,11 +74,14 @@ inline constexpr std::chrono::milliseconds kCompileBudget{360'000};
 /// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
 class ExtensionBuilder {
  public:
+  /// Bytes of objects and images that one candidate may have built, in all.
+  static constexpr std::size_t kMostBuiltBytes = std::size_t{1} << 30;
   /// `arch` as in CompileRequest. The host compiler is made when it is first needed. `budget` is
   /// what all builds of one owner may take: what is left to build when it is spent is
-  /// compile_timeout.
+  /// compile_timeout. All that one candidate has built may take `most_built_bytes`.
   ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc, std::string arch,
-                   std::chrono::milliseconds budget = kCompileBudget);
+                   std::chrono::milliseconds budget = kCompileBudget,
+                   std::size_t most_built_bytes = kMostBuiltBytes);
   ~ExtensionBuilder();
 
   /// Starts building, unless it has been asked for before. A request that is none of ours (any JSON
@@ -88,8 +91,6 @@ class ExtensionBuilder {
                                             const ExtensionOwner& owner);
   /// Ends all that is under way.
   void cancel();
-  /// Bytes of objects and images that one candidate may have built, in all.
-  static constexpr std::size_t kMostBuiltBytes = std::size_t{1} << 30;
 
  private:
   ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
@@ -115,6 +116,7 @@ class ExtensionBuilder {
   NvccCompiler nvcc_;
   std::string arch_;
   std::chrono::milliseconds budget_;
+  std::size_t most_built_bytes_;
   Fd cancel_event_{eventfd(0, EFD_CLOEXEC)};
   std::counting_semaphore<> readers_;
   std::mutex mutex_;

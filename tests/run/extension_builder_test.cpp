@@ -57,10 +57,10 @@ TEST_F(Extensions, WhatTheSplitRefusesIsNvccs) {
 
 TEST_F(Extensions, WhatIsKeptLiesInFilesAndIsBoundedForEachCandidate) {
   if (find_installation().torch_lib.empty()) GTEST_SKIP() << "this build has no torch to link with";
-  constexpr std::size_t kObjectBytes = std::size_t{400} << 20;
+  constexpr std::size_t kObjectBytes = std::size_t{1} << 20;
   const auto nvcc =
       fake_nvcc(folder_.path(),
-                "printf 'extern \"C\" const char filled[400 << 20] = {1};' > $object.cpp\n"
+                "printf 'extern \"C\" const char filled[1 << 20] = {1};' > $object.cpp\n"
                 "exec g++ -c -fPIC $object.cpp -o $object");
   const Installation installation = find_installation();
   CompilePool pool(setup());
@@ -69,7 +69,8 @@ TEST_F(Extensions, WhatIsKeptLiesInFilesAndIsBoundedForEachCandidate) {
   NvccSetup whole = nvcc_setup(installation);
   whole.host.cache = host.cache = folder_.path();
   if (whole.cuda_version.empty()) whole.cuda_version = "13.0";
-  ExtensionBuilder builder(pool, std::move(host), std::move(whole), "sm_90a");
+  ExtensionBuilder builder(pool, std::move(host), std::move(whole), "sm_90a", kCompileBudget,
+                           kObjectBytes * 5 / 2);
   const auto build = [&](const std::string& text, const std::string& owner) {
     const json request{{"kind", "inline"}, {"cuda_sources", {text + kRefused}}};
     return builder.build(request, {owner, ""}).get();
@@ -80,9 +81,9 @@ TEST_F(Extensions, WhatIsKeptLiesInFilesAndIsBoundedForEachCandidate) {
   EXPECT_EQ(extension->object, "");
   EXPECT_GE(extension->stored_object.size(), kObjectBytes);
   ASSERT_TRUE(std::holds_alternative<Extension>(build("// 2\n", "k.py")));
-  const auto third = build("// 3\n", "k.py");
-  ASSERT_TRUE(std::holds_alternative<ExtensionError>(third));
-  EXPECT_EQ(std::get<ExtensionError>(third).cause, "objects_too_large");
+  const auto last = build("// 3\n", "k.py");
+  ASSERT_TRUE(std::holds_alternative<ExtensionError>(last));
+  EXPECT_EQ(std::get<ExtensionError>(last).cause, "objects_too_large");
   EXPECT_TRUE(std::holds_alternative<Extension>(build("// 3\n", "other.py")));
 }
 
