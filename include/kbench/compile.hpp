@@ -43,12 +43,12 @@ struct Artifact {
   std::string way = "nvrtc";
 };
 
-/// Why there is no artifact: the candidate's fault. Kept in the cache too, but for compile_timeout
-/// and compiler_killed, which may be others' doing.
+/// Why there is no artifact: the candidate's fault. Kept in the cache too, but for compile_timeout,
+/// compiler_killed and compiler_fault, which may come from elsewhere.
 struct CompileError {
   /// syntax_error, missing_include, illegal_include, unknown_kernel, undefined_function,
   /// too_much_shared_memory, ptxas_error, illegal_flag, compile_timeout, compiler_crash,
-  /// compiler_out_of_memory, compiler_killed
+  /// compiler_out_of_memory, compiler_killed, compiler_fault, too_large
   std::string cause;
   std::string message;  ///< one sentence: the first error with its line
   std::string log;      ///< whole, up to 256 kB
