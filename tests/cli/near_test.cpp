@@ -76,9 +76,9 @@ std::string one_by_one(const std::string& type, const std::string& term) {
 //@ out y: float32[r]
 //@ add<<<r, 1>>>(x, w, y, n)
 __device__ float tf32(float v) {{
-  float rounded;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=f"(rounded) : "f"(v));
-  return rounded;
+  unsigned rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(v));
+  return __uint_as_float(rounded);
 }}
 extern "C" __global__ void add(const float* x, const float* w, float* y, int n) {{
   const float* row = x + (long long)blockIdx.x * n;

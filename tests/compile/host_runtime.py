@@ -99,6 +99,16 @@ def error_taken(_):
     return 0
 
 
+def copy(_, target, source, bytes_):
+    ctypes.memmove(target, source, bytes_)
+    return 0
+
+
+def fill(_, target, value, bytes_):
+    ctypes.memset(target, value, bytes_)
+    return 0
+
+
 _FUNCTIONS = [
     (launch, [_pointer, _numbers, _numbers, _size, _pointer, ctypes.POINTER(Argument), _size, _int,
               _numbers]),
@@ -110,12 +120,14 @@ _FUNCTIONS = [
     (release, [_pointer]),
     (synchronize, []),
     (error_taken, []),
+    (copy, [_pointer, _pointer, _size]),
+    (fill, [_pointer, _int, _size]),
 ]
 
 
 def table():
     """The Runtime of kbench_runtime.hpp."""
-    words = [ctypes.c_uint64(2), ctypes.c_uint64(0)]
+    words = [ctypes.c_uint64(3), ctypes.c_uint64(0)]
     for function, types in _FUNCTIONS:
         callback = ctypes.CFUNCTYPE(_int, _pointer, *types)(function)
         _kept.append(callback)
