@@ -146,7 +146,7 @@ def pack_init_arguments(module, device, precision, seed):
 
 
 # Global state of torch's that a problem's file may set for both sides: how to read it, what it is
-# where nobody has set it, and how to set it.
+# where it is not set, and how to set it.
 _STATE = {
     "dtype": (torch.get_default_dtype, torch.float32, torch.set_default_dtype),
     "device": (lambda: str(torch.get_default_device()), "cpu", torch.set_default_device),
