@@ -2,6 +2,7 @@
 #include "worker/device.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -94,8 +95,12 @@ std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes
 }
 
 SharedBuffer ReceivedMemory::map(Device& device, BufferLayout layout, bool writable) {
-  if (whole_.base() == nullptr) whole_ = device.map(std::move(fd_), layout, writable);
-  return whole_.part(layout);
+  SharedBuffer& whole = writable ? writable_ : read_only_;
+  if (whole.base() == nullptr) {
+    whole = device.map(Fd(::dup(fd_.value())), layout, writable);
+    whole.close_descriptor();
+  }
+  return whole.part(layout);
 }
 
 void fill_with_poison(Device& device, std::byte* memory, std::size_t size_bytes, Poison poison,

@@ -251,7 +251,8 @@ void fill_with_poison(Device& device, std::byte* memory, std::size_t size_bytes,
 void fill_red_zones(Device& device, const SharedBuffer& buffer);
 std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer);
 
-/// A shared object as a process receives it: mapped once, however many tensors lie in it.
+/// A shared object as a process receives it: mapped once for each way of access, however many
+/// tensors lie in it. The mappings outlive its descriptor, of which a process may have few.
 class ReceivedMemory {
  public:
   explicit ReceivedMemory(Fd fd) : fd_(std::move(fd)) {}
@@ -259,7 +260,7 @@ class ReceivedMemory {
 
  private:
   Fd fd_;
-  SharedBuffer whole_;
+  SharedBuffer read_only_, writable_;
 };
 
 /// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error where it cannot be used.

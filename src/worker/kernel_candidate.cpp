@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -38,9 +37,9 @@ class KernelCandidate final : public JudgedCandidate {
     const BufferLayout layout{entry.mapped_bytes, entry.data_offset, entry.data_bytes,
                               entry.red_before, entry.red_after};
     const bool writable = entry.writable != 0 || job_.sources_writable;
-    writable_.erase({entry.set, entry.tensor});
-    // It keeps its descriptor, by which lift() maps it once more.
     buffers_[{entry.set, entry.tensor, entry.role}] = memory.map(*device_, layout, writable);
+    if (device_->veils() && entry.role == static_cast<std::uint32_t>(BufferRole::kSource))
+      writable_[{entry.set, entry.tensor}] = memory.map(*device_, layout, true);
   }
 
   void call(const protocol::CallBody& body) override {
@@ -178,13 +177,8 @@ class KernelCandidate final : public JudgedCandidate {
       const auto& tensor = job_.plan.tensors[i];
       const SharedBuffer* source = find(set, i, BufferRole::kSource);
       if (tensor.role != BoundTensor::Role::kInput || source == nullptr) continue;
-      auto writable = writable_.find({set, i});
-      if (writable == writable_.end())
-        writable = writable_
-                       .emplace(std::pair(set, i),
-                                device_->map(Fd(dup(source->fd())), source->layout(), true))
-                       .first;
-      device_->veil(writable->second.data(), source->size_bytes(), key.of_input(tensor.index));
+      device_->veil(writable_.at({set, i}).data(), source->size_bytes(),
+                    key.of_input(tensor.index));
     }
   }
 
@@ -215,7 +209,7 @@ class KernelCandidate final : public JudgedCandidate {
   std::map<std::size_t, SharedBuffer> scratch_;
   bool has_undefined_ = false;  ///< and its other build is loaded
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
-  /// The same memory as an input's, where it can be written to; made when it is first needed.
+  /// The same memory as an input's, where it can be written to, for lift().
   std::map<std::pair<std::uint32_t, std::size_t>, SharedBuffer> writable_;
   std::vector<protocol::VeilKey> veils_;
   std::vector<KernelTensor> tensors_;

@@ -62,9 +62,7 @@ void ModuleCandidate::map(const protocol::BufferEntry& entry, ReceivedMemory& me
   ModuleSet& set = sets_[entry.set];
   set.model = py::none();
   auto& buffers = work ? set.works : set.sources;
-  SharedBuffer& buffer = buffers[entry.tensor];
-  buffer = memory.map(*device_, layout, work || job_.sources_writable);
-  buffer.close_descriptor();
+  buffers[entry.tensor] = memory.map(*device_, layout, work || job_.sources_writable);
 }
 
 void ModuleCandidate::build(const protocol::ModelBody& body) {

@@ -26,7 +26,7 @@ CandidateJob job_of(CandidateKind kind, const std::string& source,
   job.module.source = "class ModelNew: pass";
   job.module.problem_path = "/some/where/1_Secret.py";
   job.module.problem_source = source;
-  job.module.sizes = {{"rows", "77"}};
+  job.module.sizes = {{"rows", "seventy"}};
   job.module.precision = precision;
   return job;
 }
@@ -45,14 +45,14 @@ TEST(ProblemValues, AJobHasTheValuesAndNothingOfTheProblemItself) {
   const std::string text = job_text(job_of(CandidateKind::kModule, kSource));
   EXPECT_THAT(text, HasSubstr("values of 30 bytes"));
   EXPECT_THAT(text, HasSubstr("ModelNew"));
-  for (const char* secret : {"the_reference", "Secret", "rows", "77"})
+  for (const char* secret : {"the_reference", "Secret", "rows", "seventy"})
     EXPECT_THAT(text, Not(HasSubstr(secret)));
 }
 
 TEST(ProblemValues, AnExtensionAndAKernelGetNone) {
   for (const auto kind : {CandidateKind::kExtension, CandidateKind::kKernel}) {
     const std::string text = job_text(job_of(kind, kSource));
-    for (const char* secret : {"values of", "the_reference", "Secret", "77"})
+    for (const char* secret : {"values of", "the_reference", "Secret", "seventy"})
       EXPECT_THAT(text, Not(HasSubstr(secret)));
   }
 }
