@@ -46,7 +46,7 @@ HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostF
       flags_(flags),
       cancel_fd_(cancel_fd),
       time_(time),
-      reader_(setup.guard, kReadingLimit, cancel_fd) {}
+      reader_(setup.guard, cancel_fd) {}
 
 /// The compiler may open itself and headers, and nothing of the user's.
 GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
@@ -124,7 +124,7 @@ Words HostRun::libraries(const Prelude& prelude) const {
 Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
                                                 const fs::path& object) const {
   ObjectJob job{object, request_.kernels, request_.variables, request_.device, {}};
-  auto read = reader_.read(job);
+  auto read = reader_.read(job, time_);
   const auto* first = std::get_if<ObjectRead>(&read);
   if (first == nullptr || !first->needs_libraries) return read;
   job.libraries.emplace();
@@ -132,7 +132,7 @@ Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
     std::error_code ignored;
     job.libraries->push_back(fs::weakly_canonical(library, ignored).string());
   }
-  return reader_.read(job);
+  return reader_.read(job, time_);
 }
 
 HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::string log) {
@@ -162,7 +162,7 @@ HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::
 CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) {
   const std::string& log = result.error;
   if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
-  auto read = reader_.read(log_job(log, request_, setup_.includes));
+  auto read = reader_.read(log_job(log, request_, setup_.includes), time_);
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   said_ = std::get<LogRead>(std::move(read));
   if (request_.device == HostDevice::kCpu && !said_.unsupported.empty())

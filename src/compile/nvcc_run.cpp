@@ -219,8 +219,8 @@ GuardedCompiler NvccRun::guarded_by(const fs::path& scratch) const {
 CompileError NvccRun::failed(const GuardedCompiler& compiler, const NvccRequest& request,
                              const CommandResult& result) const {
   if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
-  const Reader reader(setup_.host.guard, kReadingLimit, cancel_fd_);
-  auto read = reader.read(log_job(result.error, request.sources, {}));
+  const Reader reader(setup_.host.guard, cancel_fd_);
+  auto read = reader.read(log_job(result.error, request.sources, {}), time_);
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   const Diagnosis& diagnosis = std::get<LogRead>(read).diagnosis;
   return {diagnosis.cause, "nvcc: " + diagnosis.message, result.error, 0, false, 0};

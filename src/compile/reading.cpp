@@ -53,12 +53,13 @@ TextsJob plain_job() {
 
 /// What kbench-cc answers to a job, without its first letter. Throws CompilerFault.
 std::variant<std::string, CompileError> Reader::answer(const std::string& job,
-                                                       std::string_view what) const {
-  const CommandResult command = run_command({{program_.string(), "--read"}, {}, {}}, limit_, job,
-                                            kMaxAnswerBytes, cancel_fd_);
+                                                       std::string_view what,
+                                                       CompileTime& time) const {
+  const CommandResult command =
+      time.run({{program_.string(), "--read"}, {}, {}}, job, kMaxAnswerBytes, cancel_fd_);
   if (command.cancelled) throw Error("compiling was cancelled");
   if (command.timed_out || command.status.signaled || command.output.empty())
-    return unanswered(command, limit_, what);
+    return unanswered(command, time.limit(), what);
   const std::string text = command.output.substr(1);
   switch (static_cast<ReadingEnd>(command.output.front())) {
     case ReadingEnd::kRead:
@@ -71,22 +72,24 @@ std::variant<std::string, CompileError> Reader::answer(const std::string& job,
           fmt::format("reading {} took more than {} MiB of memory", what, kReaderBytes >> 20),
           command);
     default:
-      return unanswered(command, limit_, what);
+      return unanswered(command, time.limit(), what);
   }
 }
 
 template <typename Read, typename Job>
-Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what) const {
+Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what,
+                                     CompileTime& time) const {
   const std::string packed = pack(job);
   const auto works = [&] {
     // A library that cannot be read is no fault of the object that names it.
     if constexpr (std::is_same_v<Job, ObjectJob>) {
       if (job.libraries) return false;
     }
-    const auto plain = answer(pack(plain_job()), "a plain source");
+    CompileTime own(kReadingLimit, nullptr);
+    const auto plain = answer(pack(plain_job()), "a plain source", own);
     return std::holds_alternative<std::string>(plain);
   };
-  auto answered = settle_fault([&] { return answer(packed, what); }, works);
+  auto answered = settle_fault([&] { return answer(packed, what, time); }, works);
   if (auto* fault = std::get_if<CompileError>(&answered)) return std::move(*fault);
   auto& read_or_error = std::get<0>(answered);
   if (auto* error = std::get_if<CompileError>(&read_or_error)) return std::move(*error);
@@ -99,16 +102,16 @@ Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what) cons
   }
 }
 
-Reader::Result<TextsRead> Reader::read(const TextsJob& job) const {
-  return read_as<TextsRead>(job, "the sources");
+Reader::Result<TextsRead> Reader::read(const TextsJob& job, CompileTime& time) const {
+  return read_as<TextsRead>(job, "the sources", time);
 }
 
-Reader::Result<ObjectRead> Reader::read(const ObjectJob& job) const {
-  return read_as<ObjectRead>(job, "what the host compiler has made");
+Reader::Result<ObjectRead> Reader::read(const ObjectJob& job, CompileTime& time) const {
+  return read_as<ObjectRead>(job, "what the host compiler has made", time);
 }
 
-Reader::Result<LogRead> Reader::read(const LogJob& job) const {
-  return read_as<LogRead>(job, "what the compiler said");
+Reader::Result<LogRead> Reader::read(const LogJob& job, CompileTime& time) const {
+  return read_as<LogRead>(job, "what the compiler said", time);
 }
 
 LogJob log_job(const std::string& log, const HostRequest& request,

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compile/compile_budget.hpp"
 #include "compile/diagnostics.hpp"
 #include "kbench/compile.hpp"
 #include "kbench/host_compile.hpp"
@@ -67,32 +68,32 @@ struct LogRead {
   bool may_need_heavy = false, may_need_usual = false, speaks_of_prelude = false;
 };
 
-/// A reader has 20 s of a processor; this is for a machine that has none to give.
-inline constexpr std::chrono::seconds kReadingLimit{180};
+/// Processor time of one reading.
+inline constexpr std::chrono::seconds kReadingLimit{20};
 
-/// Starts kbench-cc for each of them. A reading that fails is a CompileError (compile_timeout,
-/// compiler_out_of_memory, compiler_killed, compiler_crash, compiler_fault). A fault of the
-/// machine, or the end of the run, is thrown as kbench::Error.
+/// Starts kbench-cc for each of them, in the time of the compile that it belongs to. A reading that
+/// fails is a CompileError (compile_timeout, compiler_out_of_memory, compiler_killed,
+/// compiler_crash, compiler_fault). A fault of the machine, or the end of the run, is thrown as
+/// kbench::Error.
 class Reader {
  public:
   template <typename Read>
   using Result = std::variant<Read, CompileError>;
 
   /// `cancel_fd` ends what runs as soon as it is readable.
-  Reader(std::filesystem::path program, std::chrono::milliseconds limit, int cancel_fd)
-      : program_(std::move(program)), limit_(limit), cancel_fd_(cancel_fd) {}
-  Result<TextsRead> read(const TextsJob& job) const;
-  Result<ObjectRead> read(const ObjectJob& job) const;
-  Result<LogRead> read(const LogJob& job) const;
+  Reader(std::filesystem::path program, int cancel_fd)
+      : program_(std::move(program)), cancel_fd_(cancel_fd) {}
+  Result<TextsRead> read(const TextsJob& job, CompileTime& time) const;
+  Result<ObjectRead> read(const ObjectJob& job, CompileTime& time) const;
+  Result<LogRead> read(const LogJob& job, CompileTime& time) const;
 
  private:
-  std::variant<std::string, CompileError> answer(const std::string& job,
-                                                 std::string_view what) const;
+  std::variant<std::string, CompileError> answer(const std::string& job, std::string_view what,
+                                                 CompileTime& time) const;
   template <typename Read, typename Job>
-  Result<Read> read_as(const Job& job, std::string_view what) const;
+  Result<Read> read_as(const Job& job, std::string_view what, CompileTime& time) const;
 
   std::filesystem::path program_;
-  std::chrono::milliseconds limit_;
   int cancel_fd_;
 };
 

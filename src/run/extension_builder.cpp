@@ -195,12 +195,15 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
   }
 }
 
-/// At most as many readers as compilers at once, whatever all candidates ask for.
-Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job) {
+/// Spends of the candidate's budget. At most as many readers as compilers at once, whatever all candidates ask for.
+Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job, CompileBudget* budget) {
+  if (budget != nullptr && budget->left() == CompileBudget::Duration::zero())
+    return budget_is_spent(*budget);
   readers_.acquire();
   const std::unique_ptr<std::counting_semaphore<>, void (*)(std::counting_semaphore<>*)> taken(
       &readers_, [](std::counting_semaphore<>* readers) { readers->release(); });
-  return Reader(setup_.guard, kReadingLimit, cancel_event_.value()).read(job);
+  CompileTime time(kReadingLimit, budget);
+  return Reader(setup_.guard, cancel_event_.value()).read(job, time);
 }
 
 ExtensionResult ExtensionBuilder::build_kernel(const json& request, const ExtensionOwner& owner) {
@@ -212,7 +215,7 @@ ExtensionResult ExtensionBuilder::build_kernel(const json& request, const Extens
   job.cuda = {{fmt::format("{} (kernel_source)", owner.file_name),
                request.at("source").get<std::string>()}};
   job.split = false;
-  const auto read = this->read(job);
+  const auto read = this->read(job, owner.budget.get());
   if (const auto* error = std::get_if<CompileError>(&read)) return error_of(*error);
   const HostText& placed = std::get<TextsRead>(read).cuda.at(0);
   device.source = placed.text;
@@ -239,7 +242,7 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
   const TextsJob job = texts_job(request, owner);
   if (job.cpp.size() + job.cuda.size() > kMostTexts)
     return refused("bad_request", fmt::format("this has more than {} sources", kMostTexts));
-  const auto read = this->read(job);
+  const auto read = this->read(job, owner.budget.get());
   if (const auto* error = std::get_if<CompileError>(&read)) return error_of(*error);
   const auto& texts = std::get<TextsRead>(read);
   SplitFailure failure;

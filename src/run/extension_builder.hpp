@@ -96,7 +96,7 @@ class ExtensionBuilder {
   ExtensionResult build_now(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_kernel(const nlohmann::json& request, const ExtensionOwner& owner);
   ExtensionResult build_split(const nlohmann::json& request, const ExtensionOwner& owner);
-  Reader::Result<TextsRead> read(const TextsJob& job);
+  Reader::Result<TextsRead> read(const TextsJob& job, CompileBudget* budget);
   ExtensionResult try_split(const nlohmann::json& request, const ExtensionOwner& owner,
                             const TextsRead& sources, SplitFailure& failure);
   ExtensionResult fall_back(const nlohmann::json& request, const ExtensionOwner& owner,
