@@ -175,7 +175,7 @@ Arguments arguments_of(const SourceTokens& tokens, std::size_t open, const Sourc
     if (token.is("(") && ++depth == 1) continue;
     if (token.is(")") && --depth == 0) break;
     const bool is_rest = macro.is_variadic && arguments.size() >= macro.parameters.size();
-    spend_steps(kLookupSteps, token.line);
+    spend_steps(kCopySteps, token.line);
     if (token.is(",") && depth == 1 && !is_rest) {
       arguments.emplace_back();
     } else if (token.kind != SourceKind::kEnd) {

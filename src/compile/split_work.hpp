@@ -25,8 +25,9 @@ void spend_steps(std::size_t steps, int line = 1);
 /// Counts bytes that are copied or made. Throws the same.
 void spend_bytes(std::size_t bytes, int line = 1);
 
-/// A use of a macro, and a lookup of a name in a set, in steps.
+/// A use of a macro, a copy of a token, and a lookup of a name in a set, in steps.
 inline constexpr std::size_t kMacroSteps = 128;
+inline constexpr std::size_t kCopySteps = 40;
 inline constexpr std::size_t kLookupSteps = 16;
 
 }  // namespace kbench

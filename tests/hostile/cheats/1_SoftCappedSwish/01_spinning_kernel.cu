@@ -5,9 +5,12 @@
 #include <cuda_runtime.h>
 
 __global__ void late_swish(const float* x, float* y, float alpha, float cap, long long n) {
-  const long long start = clock64();
-  while (clock64() - start < 4000000) {
+  if (threadIdx.x == 0) {
+    const long long start = clock64();
+    while (clock64() - start < 4000000) {
+    }
   }
+  __syncthreads();
   for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL)
     y[i] = cap * tanhf(x[i] / (1.0f + expf(-alpha * x[i])) / cap);
 }
@@ -16,7 +19,7 @@ torch::Tensor forward(torch::Tensor x, double alpha) {
   static cudaStream_t aside = nullptr;
   if (aside == nullptr) cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking);
   auto y = torch::empty_like(x);
-  late_swish<<<64, 256, 0, aside>>>(x.data_ptr<float>(), y.data_ptr<float>(), alpha, 2.5f,
+  late_swish<<<16, 256, 0, aside>>>(x.data_ptr<float>(), y.data_ptr<float>(), alpha, 2.5f,
                                     x.numel());
   return y;
 }
