@@ -161,9 +161,8 @@ void release_idle_memory(const std::string& device) { call("release_idle_memory"
 
 py::object to_python(const at::Tensor& tensor) { return py::cast(tensor); }
 
-ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes,
-                         bool reference) {
-  module_ = call("load", path, python_text(source), python_sizes(sizes), reference);
+ProblemHost::ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes) {
+  module_ = call("load", path, python_text(source), python_sizes(sizes));
 }
 
 std::vector<std::string> input_families() {

@@ -56,9 +56,7 @@ std::string torch_version();
 /// One problem file, imported with its sizes. All members throw ProblemFailure.
 class ProblemHost {
  public:
-  /// Without the reference: where a candidate runs, which gets arguments and inputs alone.
-  ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes,
-              bool reference = true);
+  ProblemHost(const std::string& path, const std::string& source, const Sizes& sizes);
 
   /// The signature, made without the cost of the real data where the problem allows it.
   Signature describe(const std::string& key, const std::string& precision);

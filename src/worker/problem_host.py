@@ -55,11 +55,8 @@ def parse(path, source):
         raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
 
 
-def load(path, source, sizes, reference=True):
-    """The problem's module, with the constants in `sizes` (name -> Python expression) replaced.
-
-    Without the reference, it is not to be found in the process either.
-    """
+def load(path, source, sizes):
+    """The problem's module, with the constants in `sizes` (name -> Python expression) replaced."""
     tree = parse(path, source)
     in_file = problem_names.values_of(tree)
     missing = dict(sizes)
@@ -82,8 +79,6 @@ def load(path, source, sizes, reference=True):
     module.kbench_is_plain = problem_source.is_plain(tree)
     module.kbench_leaves_no_trace = problem_source.leaves_no_trace(tree)
     sys.modules["kbench_problem"] = module
-    if not reference:
-        problem_source.without_reference(tree)
     ast.fix_missing_locations(tree)
     try:
         exec(compile(tree, path, "exec"), module.__dict__)
@@ -93,9 +88,6 @@ def load(path, source, sizes, reference=True):
     module.kbench_given = problem_names.given(tree, names)
     module.kbench_imports = problem_names.imports(tree, names)
     module.kbench_changed = problem_names.changed(in_file, tree, sizes, names)
-    if not reference:
-        del sys.modules["kbench_problem"]
-        return module
     for name in ("Model", "get_inputs"):
         if not hasattr(module, name):
             raise ProblemFailure("no_" + name.lower(), f"{path} has no {name}")

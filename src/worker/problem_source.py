@@ -17,28 +17,6 @@ _OBSCURE = {"__builtins__", "__import__", "delattr", "eval", "exec", "getattr", 
             "setattr", "vars"}
 
 
-# What a candidate's process needs of a problem.
-_FOR_CANDIDATES = ("get_init_inputs", "get_inputs")
-
-
-def without_reference(tree):
-    """The same file, in place, with those definitions alone that its inputs need: a process that
-    runs a candidate has no use for the reference."""
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    definitions = {node.name: node for node in tree.body if isinstance(node, kinds)}
-    needed = set()
-    left = [node for node in tree.body if not isinstance(node, kinds)]
-    left += [definitions[name] for name in _FOR_CANDIDATES if name in definitions]
-    while left:
-        node = left.pop()
-        if isinstance(node, kinds):
-            needed.add(node.name)
-        left += [definitions[part.id] for part in ast.walk(node) if isinstance(part, ast.Name)
-                 and part.id in definitions and part.id not in needed]
-    tree.body = [node for node in tree.body
-                 if not isinstance(node, kinds) or node.name in needed]
-
-
 def _imports(tree):
     """(module, name in it or None, name here) of each import."""
     for node in ast.walk(tree):

@@ -58,40 +58,5 @@ class Trace(unittest.TestCase):
             self.check(line, False)
 
 
-class WithoutReference(unittest.TestCase):
-
-    def names(self, text):
-        tree = ast.parse(text)
-        problem_source.without_reference(tree)
-        names = {}
-        exec(compile(ast.fix_missing_locations(tree), "p.py", "exec"), names)
-        return names
-
-    def test_inputs_keep_what_they_need(self):
-        names = self.names(_HEAD + _MODEL + """
-SIZE = 3
-class Block(nn.Module): pass
-class Shape:
-    side = SIZE
-def helper(): return Shape.side
-def unused(): return Model(1)
-def get_inputs(): return [torch.ones(helper())]
-def get_init_inputs(): return [SIZE]
-""")
-        self.assertEqual(names["get_inputs"]()[0].shape, (3,))
-        self.assertEqual(names["get_init_inputs"](), [3])
-        for name in ("Model", "Block", "unused"):
-            self.assertNotIn(name, names)
-
-    def test_what_runs_at_import_keeps_what_it_needs(self):
-        names = self.names(_HEAD + """
-class Table: rows = 4
-TABLE = Table()
-def get_inputs(): return []
-""")
-        self.assertEqual(names["TABLE"].rows, 4)
-        self.assertNotIn("get_init_inputs", names)
-
-
 if __name__ == "__main__":
     unittest.main()
