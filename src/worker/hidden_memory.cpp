@@ -24,8 +24,13 @@ constexpr std::size_t kReopened = 64;
 
 struct sigaction previous;
 
-/// The last address that was open when it faulted: another thread may have opened it just then.
-thread_local const void* last_open = nullptr;
+/// The last fault at an address that was open by then, and how often protections had changed.
+struct OpenFault {
+  const void* address = nullptr;
+  std::uint64_t changes = 0;
+  bool operator==(const OpenFault&) const = default;
+};
+thread_local OpenFault last_open;
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0 && HiddenMemory::instance().take_fault(info->si_addr)) return;
@@ -99,7 +104,9 @@ int HiddenMemory::wanted(const Allocation& allocation) const {
 
 void HiddenMemory::protect(std::byte* pages, Allocation& allocation, int rights) {
   if (allocation.now == rights) return;
-  if (mprotect(pages, allocation.pages_bytes, rights) == 0) allocation.now = rights;
+  if (mprotect(pages, allocation.pages_bytes, rights) != 0) return;
+  allocation.now = rights;
+  ++changes_;
 }
 
 void HiddenMemory::protect_all() {
@@ -216,11 +223,11 @@ bool HiddenMemory::take_fault(void* address) {
   if (found == allocations_.end()) return false;
   Allocation& allocation = found->second;
   if (allocation.now == allocation.rights) {
-    // Another thread was quicker, or it is a write to what may only be read.
-    if (std::exchange(last_open, address) == address) return false;
-    return true;
+    // Another thread was quicker, or it is a write to what may only be read: then it comes again
+    // with nothing changed since.
+    const OpenFault fault{address, changes_};
+    return std::exchange(last_open, fault) != fault;
   }
-  last_open = nullptr;
   if (allocation.now == PROT_NONE) {
     if (readers_ == 0) {
       touched_bytes_ += allocation.bytes;

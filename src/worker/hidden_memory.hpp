@@ -101,7 +101,7 @@ class HiddenMemory {
 
   Allocations::iterator find(const void* address);
   int wanted(const Allocation& allocation) const;
-  static void protect(std::byte* pages, Allocation& allocation, int rights);
+  void protect(std::byte* pages, Allocation& allocation, int rights);
   void protect_all();
 
   SpinLock lock_;
@@ -110,6 +110,7 @@ class HiddenMemory {
   std::atomic<bool> given_up_ = false;
   unsigned readers_ = 0, kernels_ = 0;  ///< that have it open
   std::size_t touched_bytes_ = 0;
+  std::uint64_t changes_ = 0;  ///< of protections
 };
 
 /// A multiple of the page size.

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <thread>
 
 #include "worker/operator_watch.hpp"
 #include "worker/torch_memory.hpp"
@@ -149,6 +150,15 @@ TEST_F(Hidden, OfManyAllocationsThoseThatHostCodeWritesStayItsOwn) {
 
 TEST_F(Hidden, AWriteToWhatMayOnlyBeReadIsNoneOfItsFaults) {
   EXPECT_DEATH(*static_cast<volatile float*>(memory_) = 1, "");
+}
+
+TEST_F(Hidden, AThreadMayComeLateToTheSameAddressAgainAndAgain) {
+  for (int call = 0; call < 3; ++call) {
+    memory().derive(memory_, false);
+    std::thread([&] { EXPECT_TRUE(memory().take_fault(memory_)); }).join();
+    EXPECT_TRUE(memory().take_fault(memory_)) << call;
+  }
+  EXPECT_FALSE(memory().take_fault(memory_)) << "nothing has changed, so it may not be touched so";
 }
 
 TEST(HiddenMemory, SizesAndSingleResultsAreNoReadingBack) {
