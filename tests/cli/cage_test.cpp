@@ -151,7 +151,9 @@ class CagedModules : public testing::Test {
          "    if queue < 0:\n"
          "        raise OSError(ctypes.get_errno())\n"
          "    libc.msgctl(queue, 0, None)"},
-        {"large_file", "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)"},
+        {"large_file",
+         "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)\n"
+         "    os.unlink('large')"},
     };
   }
 
