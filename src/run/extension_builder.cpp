@@ -195,7 +195,8 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
   }
 }
 
-/// Spends of the candidate's budget. At most as many readers as compilers at once, whatever all candidates ask for.
+/// Spends of the candidate's budget. At most as many readers as compilers at once, whatever all
+/// candidates ask for.
 Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job, CompileBudget* budget) {
   if (budget != nullptr && budget->left() == CompileBudget::Duration::zero())
     return budget_is_spent(*budget);

@@ -102,8 +102,7 @@ TEST_F(Reading, WhatBreaksTheReaderIsTheCandidates) {
 TEST_F(Reading, IsPaidFromTheCandidatesBudget) {
   CompileBudget budget(milliseconds(200));
   CompileTime time(kReadingLimit, &budget);
-  const CompileError late =
-      error_of(scripted("while :; do :; done").read(job_of("int x;"), time));
+  const CompileError late = error_of(scripted("while :; do :; done").read(job_of("int x;"), time));
   EXPECT_EQ(late.cause, "compile_timeout");
   EXPECT_EQ(late.limit_s, 0.2);
   EXPECT_EQ(budget.left(), CompileBudget::Duration::zero());
