@@ -56,18 +56,17 @@ _CONSTANTS = {"rows": 4, "columns": 8, "wide": 8, "low": -0.5, "high": 1e-3, "sh
               "late": 7, "computed": 3}
 
 
-def _load(sizes=None, reference=False):
-    return problem_host.load("problem.py", _PROBLEM, sizes or {}, reference)
+def _load(sizes=None):
+    return problem_host.load("problem.py", _PROBLEM, sizes or {})
 
 
 class Given(unittest.TestCase):
     def test_plain_constants_at_the_sizes_that_run_and_what_is_imported(self):
-        for reference in (False, True):
-            given = _load({"rows": "4"}, reference).kbench_given
-            imported = {name: given.pop(name) for name in ("math", "os", "L", "torch", "nn", "F")}
-            self.assertEqual(given, _CONSTANTS)
-            self.assertIs(imported["F"], torch.nn.functional)
-            self.assertIs(imported["nn"], torch.nn)
+        given = _load({"rows": "4"}).kbench_given
+        imported = {name: given.pop(name) for name in ("math", "os", "L", "torch", "nn", "F")}
+        self.assertEqual(given, _CONSTANTS)
+        self.assertIs(imported["F"], torch.nn.functional)
+        self.assertIs(imported["nn"], torch.nn)
 
     def test_a_constant_that_is_changed_is_a_candidates_own(self):
         problem = _load()
@@ -95,7 +94,7 @@ class Follow(unittest.TestCase):
         text = ("n = 4\nn *= 2\nrows = 6\nsizes = []\nfor i in (1, 2):\n    sizes.append(i * 8)\n"
                 "table = []\ntable.append({'a': 1})\nshape = [rows, 2]\nshape.append(3)\n")
         def changed(sizes):
-            return problem_host.load("problem.py", text, sizes, False).kbench_changed
+            return problem_host.load("problem.py", text, sizes).kbench_changed
 
         self.assertEqual(changed({}), {})
         self.assertEqual(changed({"n": "2"}), {}, "a candidate's n = 4 is another number")
