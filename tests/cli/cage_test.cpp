@@ -80,6 +80,30 @@ std::string raised_by(const std::string& call) {
          " != 0:\n        raise OSError(ctypes.get_errno())";
 }
 
+/// Variables of this process's environment, for as long as it lives; an empty one is unset.
+class Variables {
+ public:
+  Variables(std::initializer_list<std::pair<std::string, std::string>> values) {
+    for (const auto& [name, value] : values) {
+      if (const char* old = std::getenv(name.c_str()); old != nullptr) old_[name] = old;
+      names_.push_back(name);
+      set(name, value);
+    }
+  }
+  ~Variables() {
+    for (const auto& name : names_) set(name, old_[name]);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  static void set(const std::string& name, const std::string& value) {
+    value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  std::vector<std::string> names_;
+  std::map<std::string, std::string> old_;
+};
+
 class CagedModules : public testing::Test {
  protected:
   /// Judges the modules of the folder; records by the names of their files.
@@ -154,7 +178,16 @@ class CagedModules : public testing::Test {
         {"large_file",
          "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)\n"
          "    os.unlink('large')"},
+        {"users_home", fmt::format("os.listdir('{}')", users_home())},
     };
+  }
+
+  /// The home of whoever runs the tests, or the folder of all homes where that lies in /tmp: a cage
+  /// has a /tmp of its own.
+  static std::string users_home() {
+    const char* home = std::getenv("HOME");
+    const fs::path path = home == nullptr ? "" : home;
+    return fs::is_directory(path) && !path.string().starts_with("/tmp") ? path.string() : "/home";
   }
 
   static bool has(CagePart part) {
@@ -208,6 +241,8 @@ with tempfile.NamedTemporaryFile("w+", suffix=".c") as file:
     file.write("int two() { return 2; }")
     file.flush()
     folder = tempfile.mkdtemp()
+    home = os.path.expanduser("~")
+    assert os.path.dirname(folder) == os.environ["TMPDIR"] and folder.startswith(home + "/")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder}/two.so", file.name], check=True)
 import ctypes
 assert ctypes.CDLL(f"{folder}/two.so").two() == 2
@@ -240,7 +275,7 @@ thread.join()
 assert ran
 assert "VmRSS" in pathlib.Path("/proc/self/status").read_text()
 assert os.cpu_count() and os.sched_getaffinity(0)
-assert os.environ["OMP_WAIT_POLICY"]  # torch's threads are not to spin
+assert os.environ["OMP_WAIT_POLICY"] == "passive"  # torch's threads are not to spin
 child = subprocess.Popen(["sleep", "100"])
 child.kill()
 assert child.wait() == -9
@@ -248,12 +283,30 @@ assert multiprocessing.current_process().pid == os.getpid()
 )",
                               R"(        return torch.relu(x) * self.scale + self.bias
 )"));
+  const Variables variables{{"OMP_WAIT_POLICY", ""}};
   const auto records = judge();
   expect_outcome(records.at("honest"), Outcome::kCorrect, "", "");
   const auto& cage = header_.environment.at("cage");
   EXPECT_EQ(cage.at("has").size() + cage.at("lacks").size(), cage_parts().size());
   EXPECT_THAT(cage.at("has"), testing::Contains("session"));
   EXPECT_FALSE(header_.options.contains("cage"));
+}
+
+TEST_F(CagedModules, HaveOfTheEnvironmentWhatTellsLibrariesHowToWork) {
+  write("asks", module_with(R"(
+import os
+
+assert os.environ["OMP_WAIT_POLICY"] == "active" and os.environ["OMP_NUM_THREADS"] == "1"
+assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+assert "KBENCH_TEST_TOKEN" not in os.environ and "KBENCH_HOME" not in os.environ
+assert b"secret" not in open("/proc/self/environ", "rb").read()
+)",
+                            "        return torch.relu(x) * self.scale + self.bias\n"));
+  const Variables variables{{"OMP_WAIT_POLICY", "active"},
+                            {"OMP_NUM_THREADS", "1"},
+                            {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
+                            {"KBENCH_TEST_TOKEN", "secret"}};
+  expect_outcome(judge().at("asks"), Outcome::kCorrect, "", "");
 }
 
 TEST_F(CagedModules, HaveATmpOfTheirOwn) {
@@ -306,6 +359,7 @@ TEST_F(CagedModules, FindCompilersThatLieElsewhere) {
       folder_.write("tools/bin/cc", "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/header\"\n");
   folder_.write("tools/lib/header", "int two;");
   folder_.write("other/header", "int three;");
+  folder_.write("cuda/include/header", "int four;");
   fs::permissions(compiler, fs::perms::owner_exec, fs::perm_options::add);
   write("builds", module_with(fmt::format(R"(
 import os
@@ -313,15 +367,16 @@ import subprocess
 
 assert subprocess.run(["cc"], stdout=subprocess.PIPE, text=True, check=True).stdout == "int two;"
 assert not os.access("{}", os.R_OK) or subprocess.run(["cat", "{}"]).returncode != 0
+assert open(os.environ["CUDA_HOME"] + "/include/header").read() == "int four;"
 )",
                                           (folder_.path() / "other/header").string(),
                                           (folder_.path() / "other/header").string()),
                               R"(        return torch.relu(x) * self.scale + self.bias
 )"));
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", fmt::format("{}:{}", compiler.parent_path().string(), path).c_str(), 1);
+  const Variables variables{
+      {"PATH", fmt::format("{}:{}", compiler.parent_path().string(), std::getenv("PATH"))},
+      {"CUDA_HOME", (folder_.path() / "cuda").string()}};
   const auto records = judge();
-  ::setenv("PATH", path.c_str(), 1);
   expect_outcome(records.at("builds"), Outcome::kCorrect, "", "");
 }
 
@@ -340,9 +395,11 @@ TEST_F(CagedModules, ImportFromPythonsPathButSeeNoneOfTheRunsFoldersThere) {
   const std::string path =
       fmt::format("{}:{}:{}:{}", (folder_.path() / "packages").string(), mine.string(),
                   (folder_.path() / "set/level1").string(), folder_.path().string());
-  ::setenv("PYTHONPATH", path.c_str(), 1);
+  const char* const libraries = std::getenv("LD_LIBRARY_PATH");
+  const Variables variables{
+      {"PYTHONPATH", path},
+      {"LD_LIBRARY_PATH", libraries == nullptr ? path : fmt::format("{}:{}", libraries, path)}};
   const auto records = judge();
-  ::unsetenv("PYTHONPATH");
   EXPECT_EQ(records.size(), 4U);
   for (const auto& [name, record] : records) {
     SCOPED_TRACE(name);

@@ -206,6 +206,18 @@ threads = [open("/proc/self/task/%s/comm" % task).read().strip()
            for task in os.listdir("/proc/self/task")]
 if child.strip() != "no context" or second == 0:
     raise RuntimeError("the child has %s, the second is %d" % (child.strip(), second))
+if torch.cuda.is_available():
+    torch.cuda.synchronize()
+    # Plain memory of the host, and write-combined.
+    host = [cuda.cuMemHostAlloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(4096), flag)
+            for flag in (0, 4)]
+    if host[0] != 0 or host[1] == 0:
+        raise RuntimeError("memory of the host: %s" % host)
+# A thread that was there before the cage would have privileges.
+rights = {line for task in os.listdir("/proc/self/task")
+          for line in open("/proc/self/task/%s/status" % task) if line.startswith("CapEff")}
+if rights != {"CapEff:\t0000000000000000\n"}:
+    raise RuntimeError("rights: %s" % rights)
 # Who was there before the device was closed could open it: CUDA's and CUPTI's alone.
 if len([name for name in threads if not name.startswith("cuda")]) > 3:
     raise RuntimeError("threads: %s" % threads)

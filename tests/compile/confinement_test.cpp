@@ -102,6 +102,26 @@ TEST_F(Confinement, LandlockHoldsAgainstTheSystemCallItself) {
             0);
 }
 
+TEST_F(Confinement, AProgramWritesToItsFolderAlone) {
+  if (::syscall(444, nullptr, 0, 1) < 1) GTEST_SKIP() << "this kernel has no Landlock";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const auto opens = [&](const std::string& name, int flags) {
+      return ::open((folder_.path().string() + name).c_str(), flags, 0600) >= 0;
+    };
+    confine_program({folder_.path()}, {folder_.path() / "sub"});
+    if (!opens("/sub/new.o", O_WRONLY | O_CREAT) || !opens("/inside.h", O_RDONLY)) ::_exit(1);
+    if (opens("/new.o", O_WRONLY | O_CREAT) || opens("/inside.h", O_WRONLY)) ::_exit(2);
+    if (opens("_beside/outside.h", O_RDONLY)) ::_exit(3);
+    if (opens("_beside/new.o", O_WRONLY | O_CREAT)) ::_exit(4);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(Confinement, NothingOutsideIsSentASignal) {
   const auto body = [](const std::string&) {
     ::signal(SIGTERM, SIG_IGN);

@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "core/cage_fixture.hpp"
@@ -100,14 +102,24 @@ TEST_F(Cage, LimitsFilesAndProcesses) {
               return ::ftruncate(fd, off_t{2} << 30);
             })),
             -SIGXFSZ);
-  EXPECT_EQ(said([] {
-              rlimit core{};
-              ::getrlimit(RLIMIT_CORE, &core);
-              int opened = 0;
+  rlim_t gpus = 0;
+  for (int i = 0; i < 100; ++i) gpus += fs::exists("/dev/nvidia" + std::to_string(i)) ? 1 : 0;
+  rlimit ours{};
+  ::getrlimit(RLIMIT_NOFILE, &ours);
+  const rlim_t most = std::min(320 + 32 * std::min<rlim_t>(gpus, 8), ours.rlim_max);
+  EXPECT_EQ(said([&] {
+              std::string text;
+              std::ifstream("/proc/self/oom_score_adj") >> text;
+              for (const auto resource : {RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+                rlimit limit{};
+                ::getrlimit(resource, &limit);
+                text += " " + std::to_string(limit.rlim_max);
+              }
+              rlim_t opened = 0;
               while (opened < 10000 && ::dup(0) >= 0) ++opened;
-              return std::to_string(core.rlim_max) + (opened <= 320 + 8 * 32 ? " few" : " many");
+              return text + (opened < most ? " few" : " many");
             }),
-            "0 few");
+            "1000 0 1073741824 " + std::to_string(most) + " few");
 }
 
 /// Those count for the user: as long as there are more of them than another process may have open,
@@ -142,8 +154,9 @@ TEST_F(Cage, FewDescriptorsOfItAreInFlight) {
 
 TEST_F(Cage, AForkBombStopsGrowing) {
   KBENCH_NEEDS(kProcessLimit);
-  EXPECT_EQ(said([]() -> std::string {
-              for (int i = 0; i < 1024 + 8 * 1024; ++i) {
+  const unsigned most = 1024 + 8 * std::thread::hardware_concurrency();
+  EXPECT_EQ(said([&]() -> std::string {
+              for (unsigned i = 0; i <= most; ++i) {
                 const pid_t pid = ::fork();
                 if (pid == 0) ::pause();
                 if (pid < 0) return i > 500 ? "bounded" : "too few";
@@ -202,15 +215,18 @@ TEST_F(Cage, WithoutNamespacesTheRestHolds) {
   const pid_t pid = forker_.fork_plainly();
   if (pid == 0) {
     const CageParts parts = forker_.enter(setup());
-    const std::string text = (parts.has(CagePart::kPidNamespace) ? "namespace " : "") +
-                             reading("/etc/passwd") + (::kill(parent, 0) == 0 ? "kill " : "");
+    std::string text = (parts.has(CagePart::kPidNamespace) ? "namespace " : "") +
+                       reading("/etc/passwd") + (::kill(parent, 0) == 0 ? "kill " : "");
+    for (const fs::path folder : {"/tmp", "/var/tmp"})
+      text += reading(folder) + writing(folder / "kbench-of-nobody");
+    text += writing(folder_ / "own/new");
     ::_exit(::write(out, text.data(), text.size()) > 0 ? 0 : 1);
   }
   theirs.reset();
   const std::string text = read_to_end(ours.value());
   EXPECT_EQ(wait(pid), 0);
   KBENCH_NEEDS(kFiles);
-  EXPECT_EQ(text, "denied ");
+  EXPECT_EQ(text, "denied denied denied denied denied written ");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,9 +38,10 @@ TEST_F(Cage, ReadsAndWritesFromAList) {
   EXPECT_EQ(said([&] {
               return writing(folder_ / "readable/new") + writing(folder_ / "readable/file") +
                      reading(folder_ / "secret/file") + reading("/") + reading("/etc/passwd") +
-                     reading(folder_ / "own/../secret/file");
+                     reading(folder_ / "own/../secret/file") +
+                     (::access("/etc/passwd", F_OK) == 0 ? "there " : "gone ");
             }),
-            "denied denied denied denied denied denied ");
+            "denied denied denied denied denied denied there ");
   EXPECT_EQ(said([&]() -> std::string {
               [[maybe_unused]] int ignored =
                   ::symlink((folder_ / "secret/file").c_str(), (folder_ / "own/link").c_str());
@@ -76,6 +78,19 @@ TEST_F(Cage, HasAFolderOfTemporaryFilesOfItsOwn) {
 
 TEST_F(Cage, ItsTemporaryFilesHaveABound) {
   KBENCH_NEEDS(kTemporary);
+  EXPECT_EQ(said([] {
+              constexpr long kInMemory = 0x01021994;  // TMPFS_MAGIC
+              std::string text;
+              for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
+                struct statfs system {};
+                ::statfs(folder, &system);
+                text += system.f_type == kInMemory ? "memory " : "disk ";
+                text +=
+                    std::to_string(system.f_blocks * static_cast<unsigned>(system.f_bsize)) + " ";
+              }
+              return text;
+            }),
+            "memory 1073741824 memory 1073741824 memory 1073741824 ");
   EXPECT_EQ(
       said([&]() -> std::string {
         const std::string part(std::size_t{64} << 20, 'x');
@@ -246,12 +261,15 @@ TEST_F(Cage, LeavesThreadsAndPrograms) {
 TEST_F(Cage, HasSharedMemoryOfItsOwn) {
   KBENCH_NEEDS(kPidNamespace);
   const std::string name = "/dev/shm/kbench-cage-test-" + std::to_string(::getpid());
+  const std::string others = name + "-others";
+  std::ofstream(others) << "secret";
   EXPECT_EQ(said([&] {
-              const std::string first = writing(name);
+              const std::string first = reading(others) + writing(name);
               return first + reading(name);
             }),
-            "written read ");
+            "denied written read ");
   EXPECT_FALSE(fs::exists(name));
+  EXPECT_TRUE(fs::remove(others));
 }
 
 }  // namespace

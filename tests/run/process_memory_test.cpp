@@ -135,7 +135,9 @@ TEST(ProcessMemory, FilesInATmpOfItsOwnAreCounted) {
   const pid_t pid = forker.fork();
   if (pid == 0) {
     forker.enter({});
-    std::ofstream("/tmp/file") << std::string(40 * kMegabyte, 'x');
+    std::ofstream("/tmp/file") << std::string(20 * kMegabyte, 'x');
+    std::ofstream("/var/tmp/file") << std::string(10 * kMegabyte, 'x');
+    std::ofstream("/dev/shm/file") << std::string(10 * kMegabyte, 'x');
     [[maybe_unused]] const auto ignored = ::write(theirs.value(), "", 1);
     while (true) ::pause();
   }
