@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "kbench/subprocess.hpp"
+#include "kbench/fd.hpp"
 
 namespace kbench {
 

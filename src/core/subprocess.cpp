@@ -181,18 +181,6 @@ void follow(Child& child, std::array<Capture, 2>& streams, const CommandWatch& w
 
 }  // namespace
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-void Fd::reset() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
 std::pair<Fd, Fd> socket_pair() {
   std::array<int, 2> ends;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
