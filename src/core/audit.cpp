@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "from_view.hpp"
+#include "core/shrunk_from_view.hpp"
 #include "json_fields.hpp"
 #include "kbench/error.hpp"
 #include "kbench/hash.hpp"

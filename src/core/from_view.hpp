@@ -4,18 +4,13 @@
 #include <cstdint>
 
 #include "json_view.hpp"
-#include "kbench/profile.hpp"
 #include "kbench/record.hpp"
-#include "kbench/shrink.hpp"
-#include "kbench/speed_of_light.hpp"
 
 /// What a run file's lines hold, read from any JsonView: the functions of the public headers whose
 /// names end in _from_json(), with the same errors.
 namespace kbench {
 
 Finding finding_from(JsonView object);
-KernelProfile kernel_profile_from(JsonView object);
-LeastWork least_work_from(JsonView object);
 
 /// What becomes of a record's trials, findings and profile.
 enum class Trials : std::uint8_t {
@@ -25,7 +20,5 @@ enum class Trials : std::uint8_t {
   kShown,
 };
 Record record_from(JsonView line, Trials trials);
-Shrunk shrunk_from(JsonView object);
-SpeedOfLight speed_of_light_from(JsonView object);
 
 }  // namespace kbench

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "from_view.hpp"
+#include "core/profile_from_view.hpp"
 #include "json_fields.hpp"
 
 namespace kbench {

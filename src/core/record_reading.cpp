@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/profile_from_view.hpp"
+#include "core/shrunk_from_view.hpp"
 #include "from_view.hpp"
 #include "json_fields.hpp"
 #include "kbench/error.hpp"

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/from_view.hpp"
 #include "core/json_fields.hpp"
+#include "core/shrunk_from_view.hpp"
 #include "core/text.hpp"
 #include "kbench/error.hpp"
 

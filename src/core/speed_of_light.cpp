@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/from_view.hpp"
 #include "core/json_fields.hpp"
+#include "core/profile_from_view.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
 
