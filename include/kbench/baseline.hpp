@@ -6,6 +6,9 @@
 
 namespace kbench {
 
+/// `--baseline` of a report for the fastest of the baselines that a record has.
+inline constexpr const char* kBestBaseline = "best";
+
 /// One way to run the reference, against which candidates are timed.
 struct Baseline {
   std::string_view name;

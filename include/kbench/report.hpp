@@ -19,8 +19,6 @@
 
 namespace kbench {
 
-/// `--baseline` for the fastest of the baselines that a record has.
-inline constexpr const char* kBestBaseline = "best";
 /// Models that are compared with one another.
 inline constexpr std::size_t kMostPaired = 8;
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "kbench/baseline.hpp"
 #include "kbench/candidate_kind.hpp"
 #include "kbench/comparison.hpp"
 #include "kbench/export.hpp"

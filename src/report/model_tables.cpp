@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "kbench/baseline.hpp"
 #include "text.hpp"
 
 namespace kbench::report {

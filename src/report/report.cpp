@@ -13,6 +13,7 @@
 #include "core/text.hpp"
 #include "exclusions.hpp"
 #include "facts.hpp"
+#include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
 #include "leaderboard.hpp"
 #include "model_tables.hpp"

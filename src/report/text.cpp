@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "code_points.hpp"
-#include "kbench/report.hpp"
+#include "kbench/baseline.hpp"
 
 namespace kbench::report {
 namespace {
