@@ -54,7 +54,4 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes);
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 
-/// Strings with their runs of digits compared as numbers: "2_b" before "10_a".
-bool natural_less(std::string_view a, std::string_view b);
-
 }  // namespace kbench

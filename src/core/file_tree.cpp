@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/text.hpp"
 #include "kbench/error.hpp"
-#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace fs = std::filesystem;

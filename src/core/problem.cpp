@@ -263,14 +263,6 @@ class Finder {
   std::vector<Problem> found_;
 };
 
-/// The run of digits at the start of `text`, without the zeros before its first other digit.
-std::string_view leading_number(std::string_view text, std::size_t& length) {
-  length = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::string_view digits = text.substr(0, length);
-  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
-  return digits;
-}
-
 }  // namespace
 
 std::string problem_hash(const Problem& problem, const Sizes& sizes) {
@@ -287,29 +279,6 @@ std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
   if (patterns.empty()) finder.add_all_sets();
   for (const std::string& pattern : patterns) finder.add(pattern);
   return std::move(finder).sorted();
-}
-
-bool natural_less(std::string_view a, std::string_view b) {
-  const std::string_view whole_a = a, whole_b = b;
-  while (!a.empty() && !b.empty()) {
-    std::size_t length_a = 0, length_b = 0;
-    const std::string_view number_a = leading_number(a, length_a);
-    const std::string_view number_b = leading_number(b, length_b);
-    if (length_a > 0 && length_b > 0) {
-      if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
-      if (number_a != number_b) return number_a < number_b;
-      a.remove_prefix(length_a);
-      b.remove_prefix(length_b);
-      continue;
-    }
-    if (a.front() != b.front()) {
-      return static_cast<unsigned char>(a.front()) < static_cast<unsigned char>(b.front());
-    }
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // "01" and "1": equal as numbers, yet not the same
 }
 
 }  // namespace kbench

@@ -27,6 +27,9 @@ std::string_view trimmed(std::string_view text);
 /// Whether `c` may be part of a Python name; bytes beyond ASCII may.
 bool is_name_char(char c);
 
+/// Strings with their runs of digits compared as numbers: "2_b" before "10_a".
+bool natural_less(std::string_view a, std::string_view b);
+
 /// The fewest insertions, deletions, replacements and swaps (of neighbours) of bytes that turn `a`
 /// into `b`, no byte being touched twice.
 std::size_t edit_distance(std::string_view a, std::string_view b);

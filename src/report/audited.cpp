@@ -8,8 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/text.hpp"
 #include "kbench/error.hpp"
-#include "kbench/problem.hpp"
 #include "text.hpp"
 #include "verdicts.hpp"
 

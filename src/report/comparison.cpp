@@ -11,9 +11,9 @@
 
 #include "compared_facts.hpp"
 #include "compared_speed.hpp"
+#include "core/text.hpp"
 #include "exclusions.hpp"
 #include "kbench/error.hpp"
-#include "kbench/problem.hpp"
 #include "standings.hpp"
 #include "text.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "kbench/problem.hpp"
+#include "core/text.hpp"
 #include "standings.hpp"
 #include "text.hpp"
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-#include "kbench/problem.hpp"
+#include "core/text.hpp"
 #include "standings.hpp"
 #include "tables.hpp"
 #include "text.hpp"

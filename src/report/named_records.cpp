@@ -10,7 +10,6 @@
 #include "core/text.hpp"
 #include "kbench/candidate_report.hpp"
 #include "kbench/error.hpp"
-#include "kbench/problem.hpp"
 #include "kbench/selection.hpp"
 #include "text.hpp"
 

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "kbench/problem.hpp"
+#include "core/text.hpp"
 #include "text.hpp"
 
 namespace kbench::report {
