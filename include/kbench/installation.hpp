@@ -19,7 +19,8 @@ struct Installation {
   std::filesystem::path nvrtc;                       ///< libnvrtc.so.*; empty: none was found
   std::vector<std::filesystem::path> cuda_includes;  ///< for NVRTC: CUDA's headers, crt/, cccl
   /// For host halves: torch's and Python's headers, the folder of libtorch, whether torch has the
-  /// new std::string, and kbench's own headers (src/host). The first three are empty without torch.
+  /// new std::string, and kbench's own headers (src/emulation). The first three are empty without
+  /// torch.
   std::vector<std::filesystem::path> torch_includes, python_includes;
   std::filesystem::path torch_lib;
   bool torch_cxx11_abi = true;

@@ -33,7 +33,7 @@ struct DeviceLimits {
   std::int64_t max_threads_per_block = 1024;
 };
 
-/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/core/plan_parser.hpp,
+/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/plan/parser.hpp,
 /// the language is explained in PLAN.md beside this header.
 class Plan {
  public:

@@ -142,7 +142,7 @@ file(CONFIGURE OUTPUT ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/kbench.json @ONLY CONTEN
   "python_includes": [@kb_python_includes_json@],
   "torch_lib": "@kb_torch_lib@",
   "torch_cxx11_abi": @kb_abi_json@,
-  "host_headers": "@PROJECT_SOURCE_DIR@/src/host",
+  "host_headers": "@PROJECT_SOURCE_DIR@/src/emulation",
   "problems": "@PROJECT_SOURCE_DIR@/problems",
   "candidates": "@PROJECT_SOURCE_DIR@/problems/candidates/right"
 }

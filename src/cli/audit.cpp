@@ -10,17 +10,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/audit_text.hpp"
-#include "cli/cancel.hpp"
 #include "cli/commands.hpp"
-#include "cli/eval_input.hpp"
-#include "cli/judging_options.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/out_file.hpp"
-#include "cli/progress.hpp"
-#include "cli/tell.hpp"
+#include "cli/options/eval_input.hpp"
+#include "cli/options/judging_options.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/options/out_file.hpp"
+#include "cli/terminal/cancel.hpp"
+#include "cli/terminal/progress.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
-#include "run/judge_client.hpp"
+#include "run/process/judge_client.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "cli/text_table.hpp"
+#include "cli/terminal/text_table.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -12,21 +12,21 @@
 #include <set>
 #include <unordered_set>
 
-#include "cli/cancel.hpp"
 #include "cli/commands.hpp"
-#include "cli/eval_input.hpp"
-#include "cli/judging_options.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/out_file.hpp"
-#include "cli/progress.hpp"
-#include "cli/tell.hpp"
-#include "cli/text_table.hpp"
+#include "cli/options/eval_input.hpp"
+#include "cli/options/judging_options.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/options/out_file.hpp"
+#include "cli/terminal/cancel.hpp"
+#include "cli/terminal/progress.hpp"
+#include "cli/terminal/tell.hpp"
+#include "cli/terminal/text_table.hpp"
 #include "kbench/error.hpp"
-#include "kbench/kernelbench.hpp"
 #include "kbench/run.hpp"
 #include "kbench/stored_baselines.hpp"
-#include "kbench/timing_method.hpp"
-#include "run/judge_client.hpp"
+#include "protocol/timing_method.hpp"
+#include "run/process/judge_client.hpp"
+#include "score/kernelbench.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -9,16 +9,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/cancel.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
-#include "cli/hidden_folders.hpp"
 #include "cli/list_table.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/progress.hpp"
+#include "cli/options/hidden_folders.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/terminal/cancel.hpp"
+#include "cli/terminal/progress.hpp"
 #include "kbench/error.hpp"
-#include "report/workflow_commands.hpp"
-#include "run/judge_client.hpp"
+#include "report/text/workflow_commands.hpp"
+#include "run/process/judge_client.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/text.hpp"
-#include "report/workflow_commands.hpp"
+#include "report/text/text.hpp"
+#include "report/text/workflow_commands.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -6,12 +6,12 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/tell.hpp"
-#include "commands.hpp"
-#include "kbench/comparison.hpp"
+#include "cli/commands.hpp"
+#include "cli/options/report_options.hpp"
+#include "cli/terminal/tell.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "kbench/error.hpp"
-#include "report_options.hpp"
-#include "terminal.hpp"
+#include "report/compare/comparison.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/export.hpp"
+#include "kernelbench/export.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/report_options.hpp"
-#include "cli/tell.hpp"
+#include "cli/options/report_options.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::cli {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/import.hpp"
+#include "kernelbench/import.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/version.hpp"
 #include "cli/commands.hpp"
-#include "cli/eval_input.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/tell.hpp"
+#include "cli/options/eval_input.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
-#include "kbench/version.hpp"
 
 namespace kbench::cli {
 namespace {

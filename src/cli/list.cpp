@@ -13,17 +13,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/cancel.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
-#include "cli/option_checks.hpp"
-#include "cli/shrink_option.hpp"
-#include "cli/tell.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/options/shrink_option.hpp"
+#include "cli/terminal/cancel.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/device_probe.hpp"
 #include "kbench/installation.hpp"
 #include "kbench/ptx.hpp"
 #include "kbench/run.hpp"
-#include "run/judge_client.hpp"
+#include "run/process/judge_client.hpp"
 
 namespace kbench::cli {
 namespace {

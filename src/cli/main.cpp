@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/commands.hpp"
-#include "cli/examples.hpp"
-#include "cli/tell.hpp"
-#include "core/descriptor_limit.hpp"
-#include "core/text.hpp"
+#include "cli/options/examples.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
-#include "kbench/version.hpp"
+#include "os/descriptor_limit.hpp"
 
 namespace {
 

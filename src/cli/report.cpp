@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "commands.hpp"
+#include "cli/commands.hpp"
+#include "cli/options/report_options.hpp"
 #include "kbench/run_log.hpp"
-#include "report_options.hpp"
 
 namespace kbench::cli {
 namespace {

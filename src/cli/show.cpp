@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "commands.hpp"
-#include "kbench/candidate_report.hpp"
+#include "cli/commands.hpp"
+#include "cli/options/report_options.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "kbench/error.hpp"
-#include "report/workflow_commands.hpp"
-#include "report_options.hpp"
-#include "terminal.hpp"
+#include "report/format/candidate_report.hpp"
+#include "report/text/workflow_commands.hpp"
 
 namespace kbench::cli {
 namespace {

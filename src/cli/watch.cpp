@@ -15,14 +15,14 @@
 #include <set>
 #include <tuple>
 
-#include "cli/cancel.hpp"
-#include "commands.hpp"
-#include "kbench/run_follower.hpp"
-#include "report/console_lines.hpp"
-#include "report/tables.hpp"
-#include "report/text.hpp"
-#include "report_options.hpp"
-#include "terminal.hpp"
+#include "cli/commands.hpp"
+#include "cli/options/report_options.hpp"
+#include "cli/terminal/cancel.hpp"
+#include "cli/terminal/terminal.hpp"
+#include "record/run_follower.hpp"
+#include "report/model/tables.hpp"
+#include "report/text/console_lines.hpp"
+#include "report/text/text.hpp"
 
 namespace kbench::cli {
 namespace {

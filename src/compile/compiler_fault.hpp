@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "kbench/compile.hpp"
+#include "compile/compile.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "compile/compile_budget.hpp"
+#include "compile/budget.hpp"
 
 namespace kbench {
 

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
-#include "kbench/hash.hpp"
 
 namespace kbench {
 namespace {

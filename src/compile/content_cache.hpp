@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "kbench/compile.hpp"
+#include "compile/compile.hpp"
 
 namespace kbench {
 

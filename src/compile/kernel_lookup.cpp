@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compile/host_names.hpp"
+#include "compile/names.hpp"
 
 namespace kbench {
 namespace {

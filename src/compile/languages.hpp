@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/compile.hpp"
+#include "compile/compile.hpp"
 
 namespace kbench {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "undefined_ptx.hpp"
+#include "compile/undefined_ptx.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/compile.hpp"
+#include "compile/compile.hpp"
 
 namespace kbench {
 

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "kbench/cage.hpp"
 #include "kbench/speed_of_light.hpp"
+#include "os/sandbox/cage.hpp"
 
 namespace kbench::run {
 namespace {

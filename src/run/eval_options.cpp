@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kbench/kernelbench.hpp"
+#include "score/kernelbench.hpp"
 
 namespace kbench::run {
 

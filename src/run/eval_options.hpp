@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "kbench/protocol.hpp"
 #include "kbench/run.hpp"
-#include "kbench/timing_method.hpp"
+#include "protocol/protocol.hpp"
+#include "protocol/timing_method.hpp"
 
 /// What the options of a run mean for its records.
 namespace kbench::run {

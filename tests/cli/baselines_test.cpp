@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/kbench_process.hpp"
-#include "core/run_log_fixture.hpp"
+#include "record/run_log_fixture.hpp"
 
 namespace kbench::test {
 namespace {

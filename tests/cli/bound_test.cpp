@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "cli/kbench_process.hpp"
-#include "core/run_log_fixture.hpp"
+#include "record/run_log_fixture.hpp"
 
 namespace kbench::test {
 namespace {

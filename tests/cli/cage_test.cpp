@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modules that try to reach what is not theirs, through the real binary. Each computes the right
 // result only where it was held back, so in a cage all are correct; without one they are not.
-#include "kbench/cage.hpp"
+#include "os/sandbox/cage.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/cage.hpp"
+#include "os/sandbox/cage.hpp"
 
 namespace kbench::test {
 namespace {

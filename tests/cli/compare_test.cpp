@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "cli/kbench_process.hpp"
-#include "core/run_log_fixture.hpp"
+#include "record/run_log_fixture.hpp"
 #include "report/comparison_samples.hpp"
 
 namespace kbench::test {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/run_details.hpp"
+#include "record/run_details.hpp"
 
 namespace kbench::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/doctor.hpp"
+#include "cli/doctor/doctor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kbench/error.hpp"
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench::cli {
 namespace {

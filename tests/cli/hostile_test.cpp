@@ -11,8 +11,8 @@
 #include <regex>
 #include <set>
 
+#include "base/file_tree.hpp"
 #include "cli/kbench_process.hpp"
-#include "core/file_tree.hpp"
 
 namespace kbench::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "kbench/device_probe.hpp"
 #include "kbench/error.hpp"
-#include "kbench/run_details.hpp"
+#include "record/run_details.hpp"
 
 namespace kbench::test {
 

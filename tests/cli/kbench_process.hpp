@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kbench/run_log.hpp"
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench::test {
 

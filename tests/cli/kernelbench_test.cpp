@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/kbench_process.hpp"
-#include "core/kernelbench_samples.hpp"
+#include "score/kernelbench_samples.hpp"
 
 namespace kbench::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "cli/kbench_process.hpp"
-#include "core/run_log_fixture.hpp"
+#include "record/run_log_fixture.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench::test {

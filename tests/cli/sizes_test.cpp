@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file_tree.hpp"
 #include "cli/kbench_process.hpp"
-#include "core/file_tree.hpp"
 
 namespace kbench::test {
 namespace {

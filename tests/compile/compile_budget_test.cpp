@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Processor time of compilers: how it is counted, and whose turn it is to take some.
-#include "compile/compile_budget.hpp"
-
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "compile/budget.hpp"
 #include "compile/compiler_turns.hpp"
 
 namespace kbench {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/compile.hpp"
+#include "compile/compile.hpp"
 #include "kbench/installation.hpp"
 
 namespace kbench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compile/confinement.hpp"
+#include "compile/guard/confinement.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 #include "compile/compile_fixture.hpp"
 #include "compile/compiler_fault.hpp"
-#include "compile/guarded_compiler.hpp"
+#include "compile/guard/guarded_compiler.hpp"
 
 namespace kbench {
 namespace {

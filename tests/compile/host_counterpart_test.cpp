@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "host_fixture.hpp"
+#include "compile/host_fixture.hpp"
 
 namespace kbench {
 namespace {

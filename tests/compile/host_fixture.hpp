@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "compile/host_compilers.hpp"
-#include "compile_fixture.hpp"
-#include "kbench/host_compile.hpp"
-#include "kbench/subprocess.hpp"
+#include "compile/compile_fixture.hpp"
+#include "compile/host/compilers.hpp"
+#include "compile/host/host_compile.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench {
 

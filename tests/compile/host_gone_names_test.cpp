@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "compile/gone_names.hpp"
-#include "compile/host_diagnostics.hpp"
-#include "host_fixture.hpp"
+#include "compile/host/diagnostics.hpp"
+#include "compile/host/gone_names.hpp"
+#include "compile/host_fixture.hpp"
 
 namespace kbench {
 namespace {

@@ -9,8 +9,8 @@
 #include <map>
 #include <thread>
 
-#include "compile/host_prelude_build.hpp"
-#include "host_fixture.hpp"
+#include "compile/host/prelude_build.hpp"
+#include "compile/host_fixture.hpp"
 
 namespace kbench {
 namespace {

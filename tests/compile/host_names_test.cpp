@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "compile/host_names.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 
 #include "compile/elf.hpp"
+#include "compile/names.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

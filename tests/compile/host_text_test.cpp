@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compile/host_diagnostics.hpp"
-#include "compile/host_source.hpp"
-#include "compile/host_wire.hpp"
+#include "compile/host/diagnostics.hpp"
+#include "compile/host/source.hpp"
+#include "compile/host/wire.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compile/implicit_headers.hpp"
+#include "compile/host/implicit_headers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

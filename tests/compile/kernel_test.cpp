@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "compile/compile_fixture.hpp"
-#include "compile/shims.hpp"
+#include "compile/headers/shims.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "compile_fixture.hpp"
-#include "kbench/nvcc.hpp"
+#include "compile/compile_fixture.hpp"
+#include "compile/nvcc/nvcc.hpp"
 
 namespace kbench {
 

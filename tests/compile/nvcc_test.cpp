@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/nvcc.hpp"
+#include "compile/nvcc/nvcc.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compile/host_compilers.hpp"
-#include "compile/nvcc_run.hpp"
+#include "compile/host/compilers.hpp"
+#include "compile/nvcc/run.hpp"
+#include "compile/nvcc_fixture.hpp"
 #include "kbench/error.hpp"
-#include "kbench/subprocess.hpp"
-#include "nvcc_fixture.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench {
 namespace {

@@ -7,12 +7,12 @@
 #include <fstream>
 #include <thread>
 
-#include "compile/compile_budget.hpp"
+#include "compile/budget.hpp"
 #include "compile/compile_fixture.hpp"
 #include "compile/content_cache.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench {
 namespace {

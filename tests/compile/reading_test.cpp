@@ -2,7 +2,7 @@
 //
 // What reads a candidate's texts and a compiler's output is a process of its own, whose end is the
 // candidate's.
-#include "compile/reading.hpp"
+#include "compile/host/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "compile/compile_fixture.hpp"
-#include "compile/reading_wire.hpp"
+#include "compile/host/reading_wire.hpp"
 #include "kbench/error.hpp"
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench {
 namespace {

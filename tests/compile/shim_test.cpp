@@ -4,8 +4,8 @@
 #include <set>
 
 #include "compile/compile_fixture.hpp"
+#include "compile/headers/shims.hpp"
 #include "compile/languages.hpp"
-#include "compile/shims.hpp"
 
 namespace kbench {
 namespace {

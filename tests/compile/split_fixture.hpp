@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "compile/split.hpp"
+#include "compile/split/split.hpp"
 
 namespace kbench {
 

@@ -7,8 +7,8 @@
 #include <ctime>
 #include <fstream>
 
+#include "compile/split/work.hpp"
 #include "compile/split_fixture.hpp"
-#include "compile/split_work.hpp"
 
 namespace kbench {
 namespace {

@@ -3,9 +3,9 @@
 // What a splitter meets before it knows declarations: comments, strings, directives, macros.
 #include <gmock/gmock.h>
 
+#include "compile/split/macros.hpp"
+#include "compile/split/tokens.hpp"
 #include "compile/split_fixture.hpp"
-#include "compile/split_macros.hpp"
-#include "compile/split_tokens.hpp"
 
 namespace kbench {
 namespace {

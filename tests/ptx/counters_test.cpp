@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels whose counts follow from their text.
-#include "ptx/counters.hpp"
+#include "ptx/observe/counters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "kbench/error.hpp"
 #include "ptx/nvrtc_helper.hpp"
-#include "ptx/syntax.hpp"
+#include "ptx/parse/syntax.hpp"
 
 namespace kbench::ptx::testing {
 namespace {

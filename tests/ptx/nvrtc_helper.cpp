@@ -12,9 +12,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "compile/nvrtc_api.hpp"
+#include "base/hash.hpp"
+#include "compile/nvrtc/api.hpp"
 #include "kbench/error.hpp"
-#include "kbench/hash.hpp"
 
 namespace kbench::ptx::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "ptx/names.hpp"
+#include "ptx/machine/names.hpp"
 #include "ptx/nvrtc_helper.hpp"
 
 namespace kbench::ptx::testing {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/audit_samples.hpp"
+#include "record/audit_samples.hpp"
 
 namespace kbench::samples {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/candidate_report.hpp"
+#include "report/format/candidate_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/run_log_fixture.hpp"
+#include "base/hash.hpp"
 #include "kbench/error.hpp"
-#include "kbench/hash.hpp"
+#include "record/run_log_fixture.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench {

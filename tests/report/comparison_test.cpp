@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/comparison.hpp"
+#include "report/compare/comparison.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

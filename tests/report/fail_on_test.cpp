@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.hpp"
-#include "kbench/gate.hpp"
 #include "report/comparison_samples.hpp"
+#include "report/gate/gate.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench {

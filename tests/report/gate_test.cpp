@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/gate.hpp"
+#include "report/gate/gate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 #include "kbench/error.hpp"
 #include "report/report_samples.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/marks.hpp"
+#include "report/format/marks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/run_samples.hpp"
-#include "core/scratch_folder.hpp"
-#include "kbench/hash.hpp"
+#include "base/hash.hpp"
+#include "base/scratch_folder.hpp"
+#include "record/run_samples.hpp"
 
 namespace kbench::report {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/model_tables.hpp"
+#include "report/model/model_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "kbench/error.hpp"
 #include "report/report_samples.hpp"
-#include "report/text.hpp"
+#include "report/text/text.hpp"
 
 namespace kbench::report {
 namespace {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 #include "kbench/error.hpp"
 #include "kbench/report.hpp"
 #include "report/approved.hpp"
 #include "report/report_samples.hpp"
-#include "report/text.hpp"
+#include "report/text/text.hpp"
 
 namespace kbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report/html_data.hpp"
+#include "report/html/html_data.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench {

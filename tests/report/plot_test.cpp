@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report/plot_parts.hpp"
+#include "report/format/plot_parts.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench {

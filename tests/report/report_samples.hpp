@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/run_samples.hpp"
 #include "kbench/report.hpp"
+#include "record/run_samples.hpp"
 
 /// Runs whose reports are approved as text.
 namespace kbench::samples {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "report/text.hpp"
+#include "report/text/text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "report/workflow_commands.hpp"
+#include "report/text/workflow_commands.hpp"
 
 namespace kbench::report {
 namespace {

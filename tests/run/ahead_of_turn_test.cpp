@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/ahead_of_turn.hpp"
+#include "run/process/ahead_of_turn.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,9 +12,9 @@
 #include <csignal>
 #include <thread>
 
-#include "kbench/subprocess.hpp"
-#include "run/host_waits.hpp"
-#include "run/process_memory.hpp"
+#include "os/subprocess.hpp"
+#include "run/process/host_waits.hpp"
+#include "run/process/process_memory.hpp"
 
 namespace kbench::run {
 namespace {

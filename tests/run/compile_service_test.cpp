@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the driver makes of a candidate's requests, whatever their bytes are.
-#include "run/compile_service.hpp"
+#include "run/build/compile_service.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

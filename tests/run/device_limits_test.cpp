@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "run/device_limits.hpp"
+#include "run/schedule/device_limits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "core/run_samples.hpp"
+#include "record/run_samples.hpp"
 
 namespace kbench::run {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/device_turns.hpp"
+#include "run/process/device_turns.hpp"
 
 #include <gtest/gtest.h>
 

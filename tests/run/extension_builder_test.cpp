@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/extension_builder.hpp"
+#include "run/build/extension_builder.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compile/nvcc_fixture.hpp"
-#include "kbench/protocol.hpp"
+#include "protocol/protocol.hpp"
 
 namespace kbench::run {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/installation.hpp"
-#include "run/worker_host.hpp"
+#include "run/process/worker_host.hpp"
 
 namespace kbench::run {
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "kbench/protocol.hpp"
+#include "protocol/protocol.hpp"
 
 namespace kbench::fake {
 

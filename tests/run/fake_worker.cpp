@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
-#include "kbench/candidate_job.hpp"
-#include "kbench/memory_file.hpp"
-#include "kbench/protocol.hpp"
+#include "os/memory_file.hpp"
+#include "protocol/candidate_job.hpp"
+#include "protocol/protocol.hpp"
 #include "run/fake_judge.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/judge_client.hpp"
+#include "run/process/judge_client.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -11,8 +11,8 @@
 
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
-#include "run/lane.hpp"
-#include "run/spare_pool.hpp"
+#include "run/process/spare_pool.hpp"
+#include "run/schedule/lane.hpp"
 
 namespace kbench::run {
 

@@ -12,7 +12,7 @@
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
 #include "run/lane_bench.hpp"
-#include "run/spare_pool.hpp"
+#include "run/process/spare_pool.hpp"
 
 namespace kbench::run {
 namespace {

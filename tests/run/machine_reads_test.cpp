@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/machine_reads.hpp"
+#include "run/build/machine_reads.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "run/measured_peaks.hpp"
+#include "run/eval/measured_peaks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "core/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 #include "run/fake_host.hpp"
 
 namespace kbench::run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/memory_group.hpp"
+#include "run/process/memory_group.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "kbench/subprocess.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench::run {
 namespace {

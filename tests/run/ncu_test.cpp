@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What kbench makes of Nsight Compute, with a script in its place.
-#include "run/ncu.hpp"
+#include "run/schedule/ncu.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 
 namespace kbench::run {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/nvcc_fallback.hpp"
+#include "run/build/nvcc_fallback.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 
 #include "compile/compile_fixture.hpp"
 #include "kbench/error.hpp"
-#include "run/device_lanes.hpp"
 #include "run/fake_host.hpp"
-#include "run/judge_kernels.hpp"
+#include "run/schedule/device_lanes.hpp"
+#include "run/schedule/judge_kernels.hpp"
 
 namespace kbench::run {
 namespace {

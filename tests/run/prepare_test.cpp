@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/prepare.hpp"
+#include "run/prepare/prepare.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

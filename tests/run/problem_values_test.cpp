@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the job of a candidate's process holds of its problem. The fake worker tells values, and the
 // fake candidate its job.
-#include "run/problem_values.hpp"
+#include "run/process/problem_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <future>
 
 #include "run/fake_host.hpp"
-#include "run/judge_client.hpp"
+#include "run/process/judge_client.hpp"
 
 namespace kbench::run {
 namespace {

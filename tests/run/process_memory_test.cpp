@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/process_memory.hpp"
+#include "run/process/process_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "kbench/cage.hpp"
-#include "kbench/subprocess.hpp"
+#include "os/sandbox/cage.hpp"
+#include "os/subprocess.hpp"
 
 namespace kbench::run {
 namespace {

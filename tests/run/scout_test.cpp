@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/scout.hpp"
+#include "run/prepare/scout.hpp"
 
 #include <gtest/gtest.h>
 

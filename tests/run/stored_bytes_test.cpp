@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/stored_bytes.hpp"
+#include "run/build/stored_bytes.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "run/trivial_passes.hpp"
+#include "run/schedule/trivial_passes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "core/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 
 namespace kbench::run {
 namespace {

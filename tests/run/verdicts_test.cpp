@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "run/verdicts.hpp"
+#include "run/eval/verdicts.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/run_samples.hpp"
+#include "record/run_samples.hpp"
 
 namespace kbench::run {
 namespace {

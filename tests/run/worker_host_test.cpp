@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The driver against zygotes and children that misbehave: an error or a status, never a hang.
-#include "run/worker_host.hpp"
+#include "run/process/worker_host.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 
 #include "kbench/error.hpp"
 #include "run/fake_host.hpp"
-#include "run/judge_client.hpp"
+#include "run/process/judge_client.hpp"
 
 namespace kbench::run {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A kernel candidate's process, forked for real and driven over its real channel: the test is the
 // judge.
-#include "worker/candidate.hpp"
+#include "worker/candidate/candidate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "kbench/candidate_job.hpp"
 #include "kbench/profile.hpp"
+#include "protocol/candidate_job.hpp"
 #include "ptx/nvrtc_helper.hpp"
 #include "worker/judged_process.hpp"
 

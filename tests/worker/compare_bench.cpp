@@ -14,12 +14,12 @@
 #include <string_view>
 
 #include "ptx/nvrtc_helper.hpp"
-#include "run/judge_kernels_text.hpp"
-#include "run/timing_kernels_text.hpp"
-#include "worker/compare.hpp"
-#include "worker/element_counts.hpp"
-#include "worker/judge_kernels.hpp"
-#include "worker/problem_host.hpp"
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/device/judge_kernels.hpp"
+#include "worker/kernels/judge_kernels_text.hpp"
+#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/reference/problem_host.hpp"
 
 namespace kbench::worker {
 namespace {

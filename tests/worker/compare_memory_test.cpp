@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "worker/compare.hpp"
-#include "worker/element_counts.hpp"
-#include "worker/truth.hpp"
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/compare/truth.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/compare.hpp"
+#include "worker/compare/compare.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "worker/compare/element_counts.hpp"
 #include "worker/compare_samples.hpp"
-#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {

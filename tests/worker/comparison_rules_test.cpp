@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "kbench/kernelbench.hpp"
-#include "worker/compare.hpp"
+#include "score/kernelbench.hpp"
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
 #include "worker/compare_samples.hpp"
-#include "worker/element_counts.hpp"
 
 namespace kbench::worker {
 namespace {

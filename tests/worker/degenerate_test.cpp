@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Which problems trivial answers pass the whole check of, as a run asks it.
-#include "worker/degenerate.hpp"
+#include "worker/judge/degenerate.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "worker/trivial_answers.hpp"
+#include "worker/reference/trivial_answers.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/device.hpp"
+#include "worker/device/device.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "worker/device.hpp"
+#include "worker/device/device.hpp"
 
 namespace kbench::worker {
 namespace {

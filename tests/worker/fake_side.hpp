@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/timing.hpp"
+#include "worker/timing/timing.hpp"
 
 namespace kbench::worker {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/gpu_state.hpp"
+#include "worker/device/gpu_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory that host code cannot touch unnoticed while kernels and torch's copies can.
-#include "worker/hidden_memory.hpp"
+#include "worker/device/hidden_memory.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
@@ -10,8 +10,8 @@
 #include <cstring>
 #include <thread>
 
-#include "worker/operator_watch.hpp"
-#include "worker/torch_memory.hpp"
+#include "worker/candidate/operator_watch.hpp"
+#include "worker/reference/torch_memory.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/host_tasks.hpp"
+#include "worker/device/host_tasks.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/judge_kernels.hpp"
+#include "worker/device/judge_kernels.hpp"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "ptx/nvrtc_helper.hpp"
-#include "run/judge_kernels_text.hpp"
-#include "run/timing_kernels_text.hpp"
-#include "worker/compare.hpp"
-#include "worker/content_digest.hpp"
-#include "worker/element_counts.hpp"
-#include "worker/input_set.hpp"
-#include "worker/truth.hpp"
+#include "worker/compare/compare.hpp"
+#include "worker/compare/content_digest.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/compare/truth.hpp"
+#include "worker/kernels/judge_kernels_text.hpp"
+#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/reference/input_set.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/protocol.hpp"
-#include "worker/candidate.hpp"
-#include "worker/device.hpp"
+#include "protocol/protocol.hpp"
+#include "worker/candidate/candidate.hpp"
+#include "worker/device/device.hpp"
 
 namespace kbench::worker {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/judging.hpp"
+#include "worker/reference/judging.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/kernel_ledger.hpp"
+#include "worker/device/kernel_ledger.hpp"
 
 #include <gtest/gtest.h>
 

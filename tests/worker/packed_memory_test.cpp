@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "worker/buffer_messages.hpp"
-#include "worker/device.hpp"
+#include "worker/candidate/buffer_messages.hpp"
+#include "worker/device/device.hpp"
 
 namespace kbench::worker {
 namespace {

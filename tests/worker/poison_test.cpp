@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What memory holds before calls, and in which order.
-#include "worker/poison.hpp"
+#include "worker/device/poison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/set_counts.hpp"
+#include "worker/timing/set_counts.hpp"
 
 #include <gtest/gtest.h>
 

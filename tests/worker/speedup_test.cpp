@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "worker/fake_side.hpp"
-#include "worker/timing.hpp"
+#include "worker/timing/timing.hpp"
 
 namespace kbench::worker {
 namespace {

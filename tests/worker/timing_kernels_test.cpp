@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ptx/nvrtc_helper.hpp"
-#include "run/timing_kernels_text.hpp"
-#include "worker/device.hpp"
+#include "worker/device/device.hpp"
+#include "worker/kernels/timing_kernels_text.hpp"
 
 namespace kbench::worker {
 namespace {

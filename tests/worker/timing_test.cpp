@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/timing.hpp"
+#include "worker/timing/timing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tensors that torch allocates, as the executor's checks see them.
-#include "worker/torch_memory.hpp"
+#include "worker/reference/torch_memory.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "worker/poison.hpp"
+#include "worker/device/poison.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/trivial_answers.hpp"
+#include "worker/reference/trivial_answers.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "worker/audit.hpp"
-#include "worker/device.hpp"
-#include "worker/judging.hpp"
+#include "worker/device/device.hpp"
+#include "worker/judge/audit.hpp"
+#include "worker/reference/judging.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "worker/truth.hpp"
+#include "worker/compare/truth.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "worker/wall_bound.hpp"
+#include "worker/timing/wall_bound.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "worker/timing.hpp"
+#include "worker/timing/timing.hpp"
 
 namespace kbench::worker {
 namespace {

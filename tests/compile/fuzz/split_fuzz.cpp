@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "compile/split.hpp"
+#include "compile/split/split.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto made =

@@ -5,7 +5,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/ptx.hpp"
-#include "ptx/syntax.hpp"
+#include "ptx/parse/syntax.hpp"
 
 // Any text gives a module, Unsupported or one Error; what loads may be launched with any arguments
 // and gives a result within its budget.

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json/view.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+
+/// Reads the fields of one JSON object and throws kbench::Error naming the one that is missing or
+/// of another type. It refers to the object, which has to outlive it.
+class Fields {
+ public:
+  explicit Fields(JsonView object) : object_(object) {
+    if (!object.is_object()) throw Error("is not an object");
+    if (JsonIndex::suits(object)) index_.emplace(object);
+  }
+
+  /// The field; nothing where it is missing or null.
+  std::optional<JsonView> maybe(std::string_view field) const {
+    const std::optional<JsonView> found = find(field);
+    return found && !found->is_null() ? found : std::nullopt;
+  }
+
+  std::string_view text(std::string_view field) const { return text_of(at(field), field); }
+  std::string string(std::string_view field) const { return std::string(text(field)); }
+
+  static std::string_view text_of(JsonView value, std::string_view field) {
+    const std::optional<std::string_view> text = value.text();
+    if (!text) throw wrong_type(field, "a string");
+    return *text;
+  }
+
+  template <typename T>
+  T integer(std::string_view field) const {
+    return integer_of<T>(at(field), field);
+  }
+
+  template <typename T>
+  static T integer_of(JsonView value, std::string_view field) {
+    if (const auto natural = value.natural()) {
+      if (std::in_range<T>(*natural)) return static_cast<T>(*natural);
+    } else if (const auto negative = value.negative()) {
+      if (std::in_range<T>(*negative)) return static_cast<T>(*negative);
+    }
+    throw wrong_type(field, "an integer in range");
+  }
+
+  /// A number; not-a-number where the field is null.
+  double number(std::string_view field) const {
+    const JsonView value = at(field);
+    if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    return number_of(value, field);
+  }
+
+  std::optional<double> maybe_number(std::string_view field) const {
+    const std::optional<JsonView> value = maybe(field);
+    return value ? std::optional(number_of(*value, field)) : std::nullopt;
+  }
+
+  bool boolean(std::string_view field) const {
+    const std::optional<bool> value = at(field).boolean();
+    if (!value) throw wrong_type(field, "true or false");
+    return *value;
+  }
+
+  JsonView array(std::string_view field) const {
+    const JsonView value = at(field);
+    if (!value.is_array()) throw wrong_type(field, "an array");
+    return value;
+  }
+
+  /// An array of three counts.
+  std::array<std::uint32_t, 3> extents(std::string_view field) const {
+    const JsonView value = array(field);
+    std::array<std::uint32_t, 3> extents{};
+    if (value.size() != extents.size()) throw wrong_type(field, "an array of three integers");
+    std::size_t i = 0;
+    for (const JsonView item : value) {
+      const auto number = item.natural();
+      if (!number || !std::in_range<std::uint32_t>(*number))
+        throw wrong_type(field, "an array of three integers");
+      extents[i++] = static_cast<std::uint32_t>(*number);
+    }
+    return extents;
+  }
+
+  JsonView object(std::string_view field) const {
+    const JsonView value = at(field);
+    if (!value.is_object()) throw wrong_type(field, "an object");
+    return value;
+  }
+
+ private:
+  std::optional<JsonView> find(std::string_view field) const {
+    return index_ ? index_->find(field) : object_.find(field);
+  }
+
+  JsonView at(std::string_view field) const {
+    const std::optional<JsonView> found = find(field);
+    if (!found) throw Error(fmt::format("field \"{}\" is missing", field));
+    return *found;
+  }
+
+  static double number_of(JsonView value, std::string_view field) {
+    const std::optional<double> number = value.number();
+    if (!number) throw wrong_type(field, "a number or null");
+    return *number;
+  }
+
+  static Error wrong_type(std::string_view field, std::string_view type) {
+    return Error(fmt::format("field \"{}\" is not {}", field, type));
+  }
+
+  JsonView object_;
+  std::optional<JsonIndex> index_;
+};
+
+/// To six significant digits; null where there is no finite number.
+inline nlohmann::json number_or_null(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  return std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
+}
+/// null where the text is empty.
+inline nlohmann::json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
+}  // namespace kbench

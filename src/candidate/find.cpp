@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/file_tree.hpp"
+#include "base/text.hpp"
+#include "candidate/file.hpp"
+#include "candidate/generation_config.hpp"
+#include "candidate/place.hpp"
+#include "kbench/candidate.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace fs = std::filesystem;
+namespace {
+
+/// A candidate on its way to its sample number.
+struct Entry {
+  Candidate candidate;
+  std::size_t problem = 0;  ///< index among the problems
+  std::optional<int> sample;
+  bool contradicts = false;  ///< its line names another problem than its path
+  fs::path real_path;
+};
+
+/// One call of find_candidates.
+class Finder {
+ public:
+  explicit Finder(const std::vector<Problem>& problems) : problems_(problems), places_(problems) {}
+
+  void add(const CandidateSource& source) {
+    std::error_code error;
+    model_ = source.model;
+    const fs::file_status status = fs::status(source.path, error);
+    if (!fs::exists(status)) fail_missing(source.path);
+    if (!fs::is_directory(status)) {
+      if (!is_code_file(source.path) && !is_response_file(source.path)) {
+        throw UsageError(no_candidate(source.path));
+      }
+      const fs::path full = fs::absolute(source.path).lexically_normal();
+      root_ = full.parent_path();
+      file(source.path.lexically_normal(), full, true);
+      return;
+    }
+    fs::path shown = source.path.lexically_normal();
+    if (!shown.has_filename() && shown.has_parent_path()) shown = shown.parent_path();
+    root_ = fs::canonical(source.path);
+    files_seen_ = 0;
+    folder(shown, root_);
+    if (files_seen_ == 0) {
+      throw UsageError(
+          fmt::format("the folder {} holds no candidates: no .cu or .py file, and no .md or .txt "
+                      "named after a sample of a problem, like 19_ReLU/0.md",
+                      shown.string()));
+    }
+  }
+
+  FoundCandidates finish() && {
+    if (entries_.empty() && !unplaced_.empty()) throw UsageError(unplaced_.front());
+    tell_left_out();
+    drop_parts();
+    leave_samples();
+    number_samples();
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      if (a.problem != b.problem) return a.problem < b.problem;
+      if (a.candidate.model != b.candidate.model) {
+        return natural_less(a.candidate.model, b.candidate.model);
+      }
+      return a.candidate.sample < b.candidate.sample;
+    });
+    for (Entry& entry : entries_) found_.candidates.push_back(std::move(entry.candidate));
+    return std::move(found_);
+  }
+
+ private:
+  /// `shown` is the path as people gave it, `full` the same below the canonical root.
+  void folder(const fs::path& shown, const fs::path& full) {
+    if (!descent_.enter(full)) return;
+    const FolderEntries entries = list_folder(shown);
+    std::set<std::string> with_code;
+    for (const fs::path& path : entries.files) {
+      if (is_code_file(path)) with_code.insert(sample_name(path.stem().native()));
+    }
+    for (const fs::path& path : entries.files) {
+      const fs::path below = full / path.filename();
+      if (is_code_file(path) || (is_response_file(path) && places_.has_answer(below, root_) &&
+                                 !with_code.contains(sample_name(path.stem().native())))) {
+        file(path, below, false);
+      }
+    }
+    for (const fs::path& path : entries.folders) {
+      if (is_foreign_folder(path)) continue;
+      if (fs::is_symlink(path) && !leads_inside(path, root_)) {
+        found_.notes.push_back(fmt::format(
+            "{} is a link out of {} and was not followed; give its target to --candidates",
+            path.string(), root_.string()));
+        continue;
+      }
+      folder(path, full / path.filename());
+    }
+    descent_.leave();
+  }
+
+  void file(const fs::path& shown, const fs::path& full, bool named) {
+    ++files_seen_;
+    const bool leaves = !named && fs::is_symlink(shown) && !leads_inside(shown, root_);
+    FileBytes bytes;
+    if (leaves) {
+      bytes.error = "it is a link out of the folder of candidates, or to nothing";
+    } else {
+      bytes = read_file(shown, kMaxCandidateBytes);
+    }
+    Entry entry;
+    const auto said = fill_candidate(entry.candidate, shown, std::move(bytes));
+    const Place place = places_.of_candidate(full, root_, said);
+    std::error_code error;
+    entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
+    samples_.insert(entry.real_path);
+    if (place.problems.size() != 1) return leave_out(place, shown, said);
+    entry.contradicts = place.contradiction.has_value();
+    if (entry.contradicts && entry.candidate.reject_cause.empty()) {
+      entry.candidate.reject_cause = "other_problem";
+      entry.candidate.reject_message = contradiction_text(place);
+    }
+    const Problem* problem = place.problems.front();
+    entry.candidate.problem = problem->key;
+    entry.candidate.model = model_of(place, shown);
+    entry.problem = static_cast<std::size_t>(problem - problems_.data());
+    entry.sample = place.sample;
+    check_new(entry);
+    entries_.push_back(std::move(entry));
+  }
+
+  /// Nothing that a file says ends the run: a candidate of no problem that was asked for is left
+  /// out, and a note says so.
+  void leave_out(const Place& place, const fs::path& shown,
+                 const std::optional<std::string>& said) {
+    if (!place.of_other_problem) {
+      unplaced_.push_back(unplaced(place, shown));
+      return;
+    }
+    ++found_.of_other_problems;
+    if (!said) return;
+    constexpr std::size_t kShown = 80;
+    by_line_.push_back(
+        fmt::format("{} ({})", shown.string(), as_utf8(std::string_view(*said).substr(0, kShown))));
+  }
+
+  void tell_left_out() {
+    constexpr std::size_t kMost = 5;
+    for (std::size_t i = 0; i < std::min(unplaced_.size(), kMost); ++i)
+      found_.notes.push_back(unplaced_[i] + "; it is left out");
+    if (unplaced_.size() > kMost)
+      found_.notes.push_back(fmt::format(
+          "{} more candidates that belong to no problem are left out", unplaced_.size() - kMost));
+    if (by_line_.empty()) return;
+    const std::size_t shown = std::min(by_line_.size(), kMost);
+    std::string names;
+    for (std::size_t i = 0; i < shown; ++i) names += (i == 0 ? "" : ", ") + by_line_[i];
+    found_.notes.push_back(fmt::format(
+        "left out, because their paths or `//@ problem` lines name problems that were not asked "
+        "for: {}{}",
+        names, shown < by_line_.size() ? fmt::format(", {} more", by_line_.size() - shown) : ""));
+  }
+
+  std::string model_of(const Place& place, const fs::path& shown) {
+    if (model_) return as_utf8(*model_);
+    const auto [known, is_new] = models_.emplace(place.model_folder, "");
+    if (is_new) {
+      known->second = as_utf8(read_generation_config(place.model_folder).model);
+      if (known->second.empty()) known->second = as_utf8(place.model_folder.filename().string());
+    }
+    if (known->second.empty()) {
+      throw UsageError(fmt::format("no folder above {} says which model wrote it; give MODEL=PATH",
+                                   shown.string()));
+    }
+    return known->second;
+  }
+
+  /// Two samples from one file would count one success twice.
+  void check_new(const Entry& entry) {
+    const auto [other, is_new] = files_.emplace(
+        std::tuple(entry.problem, entry.candidate.model, entry.real_path), entry.candidate.path);
+    if (is_new) return;
+    const std::string again = entry.candidate.path == other->second
+                                  ? std::string("given twice")
+                                  : "also given as " + entry.candidate.path.string();
+    throw UsageError(fmt::format("the candidate {} of model {} is {}", other->second.string(),
+                                 entry.candidate.model, again));
+  }
+
+  /// A source in a folder below a module's that the module loads is part of it.
+  void drop_parts() {
+    struct Owner {
+      fs::path path;
+      std::string problem, model;
+    };
+    std::map<fs::path, Owner> parts;
+    for (const Entry& entry : entries_) {
+      for (const auto& [name, text] : entry.candidate.files) {
+        const fs::path part = entry.real_path.parent_path() / name;
+        if (part.parent_path() != entry.real_path.parent_path()) {
+          const Candidate& owner = entry.candidate;
+          parts.emplace(part, Owner{owner.path, owner.problem, owner.model});
+        }
+      }
+    }
+    std::erase_if(entries_, [&](const Entry& entry) {
+      const auto part = parts.find(entry.real_path);
+      if (part == parts.end() || entry.contradicts) return false;
+      // A name in a text takes nobody else's candidate off the roster.
+      const auto& [path, problem, model] = part->second;
+      if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
+      found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
+                                         entry.candidate.path.string(), path.string()));
+      samples_.erase(entry.real_path);
+      return true;
+    });
+  }
+
+  /// What is judged by itself comes along with nobody: a text that names it could pass another's
+  /// answer off as its own.
+  void leave_samples() {
+    for (Entry& entry : entries_) {
+      Candidate& candidate = entry.candidate;
+      if (candidate.files.empty()) continue;
+      auto own = files_beside(candidate.path, candidate.source, samples_);
+      for (const auto& [name, text] : candidate.files) {
+        if (own.contains(name)) continue;
+        found_.notes.push_back(
+            fmt::format("{} does not come along with {}: it is a candidate itself, or only such a "
+                        "one includes it; what a module loads has its place in a folder below it",
+                        (candidate.path.parent_path() / name).string(), candidate.path.string()));
+      }
+      candidate.files = std::move(own);
+    }
+  }
+
+  void number_samples() {
+    using Group = std::pair<std::size_t, std::string>;
+    std::map<Group, int> next;
+    std::map<std::pair<Group, int>, const Entry*> numbered;
+    for (Entry& entry : entries_) {
+      if (!entry.sample) continue;
+      const Group group(entry.problem, entry.candidate.model);
+      entry.candidate.sample = *entry.sample;
+      next[group] = std::max(next[group], *entry.sample + 1);
+      const auto [other, is_new] = numbered.emplace(std::pair(group, *entry.sample), &entry);
+      if (is_new) continue;
+      throw UsageError(fmt::format(
+          "two files are sample {} of model {} for {}: {} and {}; MODEL=PATH tells models apart",
+          *entry.sample, entry.candidate.model, entry.candidate.problem,
+          other->second->candidate.path.string(), entry.candidate.path.string()));
+    }
+    for (Entry& entry : entries_) {
+      if (entry.sample) continue;
+      entry.candidate.sample = next[Group(entry.problem, entry.candidate.model)]++;
+    }
+  }
+
+  [[noreturn]] static void fail_missing(const fs::path& path) {
+    std::vector<Spelled> names;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      names.push_back({path.has_parent_path() ? entry.path().string() : name, {name}});
+    }
+    std::string hint;
+    for (const std::string& name : nearest_names(path.filename().string(), names, 1)) {
+      hint = fmt::format("; did you mean {}?", name);
+    }
+    throw UsageError(
+        fmt::format("there is no file or folder of candidates {}{}", path.string(), hint));
+  }
+
+  const std::vector<Problem>& problems_;
+  Places places_;
+  Descent descent_;
+  std::optional<std::string> model_;  // of the source looked at, like the next two
+  fs::path root_;
+  std::size_t files_seen_ = 0;
+  std::map<fs::path, std::string> models_;
+  std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
+  std::set<fs::path> samples_;  ///< all candidates' files, those of other problems too
+  std::vector<Entry> entries_;
+  std::vector<std::string> unplaced_;  ///< a sentence for each candidate of no problem
+  std::vector<std::string> by_line_;   ///< candidates with a line, of problems not asked for
+  FoundCandidates found_;
+};
+
+}  // namespace
+
+FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
+                                const std::vector<Problem>& problems) {
+  Finder finder(problems);
+  for (const CandidateSource& source : sources) finder.add(source);
+  return std::move(finder).finish();
+}
+
+}  // namespace kbench

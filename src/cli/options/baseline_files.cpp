@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/baseline_files.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.hpp"
+#include "cli/terminal/tell.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run_log.hpp"
+#include "kbench/stored_baselines.hpp"
+#include "protocol/timing_method.hpp"
+#include "run/environment.hpp"
+#include "score/kernelbench.hpp"
+
+namespace kbench::cli {
+namespace {
+
+/// What cannot be read is measured instead, which takes its time.
+void tell_unreadable(const RunFile& run, const std::string& file) {
+  std::string what;
+  if (!run.bad_lines.empty())
+    what = fmt::format(
+        "{}{}", run.bad_lines.front(),
+        run.bad_lines.size() > 1 ? fmt::format(", and {} more", run.bad_lines.size() - 1) : "");
+  if (run.torn) what += what.empty() ? "its last line is cut off" : "; its last line is cut off";
+  if (what.empty()) return;
+  tell(
+      "kbench: --baseline-file {}: not all of it can be read ({}); times that it lacks are "
+      "measured\n",
+      file, what);
+}
+
+}  // namespace
+
+void take_baseline_files(EvalOptions& options) {
+  if (options.baseline_files.empty()) return;
+  if (!find_timing_method(options.timing)->timed)
+    throw UsageError("--baseline-file and --timing none: there are no times to set against them");
+  if (kernelbench_row(options.precision) != nullptr)
+    throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
+  StoredBaselines stored;
+  Sha256 hash;
+  const std::string driver = options.device == "cpu" ? "" : run::driver_version();
+  for (const std::string& file : options.baseline_files) {
+    const RunFile run = read_run(file);
+    tell_unreadable(run, file);
+    if (!stored.add(run, file, options.cold_cache ? "cold" : "warm", driver))
+      fmt::print(
+          stderr,
+          "kbench: --baseline-file {}: its times were taken with another driver than {}, and "
+          "are measured again\n",
+          file, driver);
+    for (const RunHeader& header : run.headers) hash.field(header.run_id);
+    for (const Record& record : run.records)
+      hash.field(record.timing ? to_json(record).dump() : "");
+  }
+  options.times_hash = hash.hex();
+  options.stored = std::make_shared<const StoredBaselines>(std::move(stored));
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/eval_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "base/hash.hpp"
+#include "kbench/error.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::cli {
+namespace {
+
+struct Shard {
+  std::size_t index = 0, count = 1;
+};
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  if (text.empty()) return shard;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, shard.index);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
+    const auto second = std::from_chars(first.ptr + 1, end, shard.count);
+    if (second.ec == std::errc() && second.ptr == end && shard.index < shard.count) return shard;
+  }
+  throw UsageError(fmt::format("--shard {}: write i/n with 0 <= i < n, as in 0/4", text));
+}
+
+/// A candidate for each (model, problem) that has none, though the model has others.
+void add_missing(EvalInput& input) {
+  std::set<std::string> models;
+  std::set<std::pair<std::string, std::string>> there;
+  for (const auto& candidate : input.candidates) {
+    models.insert(candidate.model);
+    there.emplace(candidate.model, candidate.problem);
+  }
+  for (const auto& model : models)
+    for (const auto& problem : input.problems) {
+      if (there.contains({model, problem.key})) continue;
+      Candidate missing;
+      missing.id = fmt::format("{} for {}", model, problem.key);
+      missing.model = model;
+      missing.problem = problem.key;
+      missing.reject_cause = "no_code";
+      missing.reject_message = "the model has no candidate for this problem";
+      input.candidates.push_back(std::move(missing));
+    }
+}
+
+std::vector<CandidateSource> candidate_sources(const EvalInputArguments& arguments,
+                                               const Installation& installation) {
+  std::vector<CandidateSource> sources;
+  for (const auto& argument : arguments.candidates)
+    sources.push_back(parse_candidate_source(argument));
+  if (sources.empty()) sources.push_back({std::nullopt, installation.candidates});
+  return sources;
+}
+
+}  // namespace
+
+std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
+                                        const Installation& installation) {
+  auto patterns = arguments.problems;
+  if (!arguments.problem.empty()) patterns.push_back(arguments.problem);
+  return find_problems(patterns, {installation.problems});
+}
+
+EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation) {
+  if (arguments.candidate.empty() != arguments.problem.empty())
+    throw UsageError("--candidate and --problem go together: one file for one problem");
+  EvalInput input;
+  input.problems = find_eval_problems(arguments, installation);
+  const Shard shard = parse_shard(arguments.shard);
+  if (!arguments.candidate.empty()) {
+    if (input.problems.size() != 1)
+      throw UsageError(fmt::format("--problem {} names {} problems; --candidate needs one",
+                                   arguments.problem, input.problems.size()));
+    input.candidates.push_back(
+        load_candidate(arguments.candidate, input.problems.front(), "candidate", 0));
+  } else {
+    auto found = find_candidates(candidate_sources(arguments, installation), input.problems);
+    input.candidates = std::move(found.candidates);
+    input.notes = std::move(found.notes);
+    const bool named = !arguments.problems.empty();
+    const std::string others =
+        report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
+    if (found.of_other_problems > 0 && !arguments.candidates.empty())
+      input.notes.push_back(fmt::format("{} left out: for problems that were not named", others));
+    if (input.candidates.empty())
+      throw UsageError(fmt::format(
+          "no candidates for {}, but {} for other problems: name the problem set as well, as in "
+          "kbench eval SET --candidates FOLDER",
+          named ? "the problems named" : "the shipped problems", others));
+    std::set<std::string> with_code;
+    for (const auto& candidate : input.candidates) with_code.insert(candidate.problem);
+    if (!named)
+      std::erase_if(input.problems,
+                    [&](const Problem& problem) { return !with_code.contains(problem.key); });
+    add_missing(input);
+  }
+  std::map<std::string, std::size_t> place;
+  for (const auto& problem : input.problems) place.emplace(problem.key, place.size());
+  for (const auto& candidate : input.candidates)
+    if (place.at(candidate.problem) % shard.count == shard.index) input.shard.push_back(candidate);
+  return input;
+}
+
+std::string problem_set_hash(const std::vector<Problem>& problems) {
+  Sha256 hash;
+  for (const auto& problem : problems) hash.field(problem.key).field(problem.source);
+  return hash.hex();
+}
+
+std::vector<std::string> own_command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace kbench::cli

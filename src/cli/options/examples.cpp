@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/examples.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace kbench::cli {
+namespace {
+
+constexpr std::array kExamples = {
+    Example{"eval", "kbench eval", "score the shipped candidates of the shipped problems"},
+    Example{"eval", "kbench eval level1 --candidates alpha=kernels/alpha --out run.jsonl",
+            "score a model's folder on the problems of a level"},
+    Example{"eval", "kbench eval --problem 19_ReLU --candidate relu.cu", "score one file"},
+    Example{"eval",
+            "kbench eval --candidates kernels --fail-under correct=1 --report junit=kbench.xml",
+            "a gate for CI: exit code 3 where one is not correct"},
+    Example{"check", "kbench check kernels/*.cu",
+            "whether they compile and load, and what is wrong"},
+    Example{"check", "kbench check --json answer.md", "the same for programs"},
+    Example{"list", "kbench list level2", "inputs, parameters and sizes of a level's problems"},
+    Example{"list", "kbench list 3_Softmax --names", "the names that a plan may use"},
+    Example{"audit", "kbench audit level1", "on which problems trivial answers pass"},
+    Example{"report", "kbench report run.jsonl", "what a run came to"},
+    Example{"report", "kbench report run.jsonl --format html=run.html", "a page for the browser"},
+    Example{"report", "kbench report alpha.jsonl beta.jsonl --k 1,5,10",
+            "several models beside one another"},
+    Example{"report", "kbench report run.jsonl --select level=1 --select 'outcome!=correct'",
+            "level 1 alone, of which the failures are listed"},
+    Example{"show", "kbench show run.jsonl 19_ReLU/0", "everything about one candidate"},
+    Example{"show", "kbench show run.jsonl '*Softmax*' --model alpha --source",
+            "those of a model, with their source"},
+    Example{"watch", "kbench watch run.jsonl", "how far a run is, and its newest failures"},
+    Example{"compare", "kbench compare old.jsonl new.jsonl", "what became faster, slower, broken"},
+    Example{"compare", "kbench compare main.jsonl branch.jsonl --fail-on regression=5%",
+            "a gate: exit code 3 where one is slower by more"},
+    Example{"baseline", "kbench baseline level1 --baseline compile --out h200.jsonl",
+            "times of this machine, for --baseline-file"},
+    Example{"import", "kbench import runs/my_run", "records of KernelBench's results"},
+    Example{"export", "kbench export run.jsonl --to kernelbench --out runs",
+            "the run as KernelBench's own scripts read it"},
+    Example{"doctor", "kbench doctor", "what this machine has, and what it lacks"},
+    Example{"completion", "source <(kbench completion bash)", "complete in this shell"},
+    Example{"completion", "kbench completion fish > ~/.config/fish/completions/kbench.fish",
+            "complete in every fish from now on"},
+};
+
+}  // namespace
+
+std::span<const Example> examples() { return kExamples; }
+
+std::string examples_text(std::string_view command) {
+  std::string text;
+  for (const Example& example : kExamples)
+    if (example.command == command)
+      text += fmt::format("{}  {}\n      {}\n", text.empty() ? "Examples:\n" : "", example.line,
+                          example.what);
+  return text;
+}
+
+}  // namespace kbench::cli

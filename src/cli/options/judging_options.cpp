@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/judging_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cli/options/kb_compat.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/options/shrink_option.hpp"
+#include "kbench/error.hpp"
+#include "kbench/stored_baselines.hpp"
+#include "protocol/timing_method.hpp"
+
+namespace kbench::cli {
+
+void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions& options) {
+  app.add_option("--device", options.device, "auto, cpu, cuda, or cuda:0,1")->capture_default_str();
+  app.add_option("--precision", options.precision, "native, tf32, fp16, bf16")
+      ->check(one_of(names_of(precisions())))
+      ->capture_default_str();
+  app.add_flag("--kb-compat", arguments.kb_compat,
+               "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
+  app.add_flag("--eval-mode", options.eval_mode,
+               "put both models in eval mode, the reference's and the candidate's: running "
+               "statistics instead of the batch's, no dropout");
+  app.add_option("--trials", options.trials, "correctness trials, each on inputs of its own")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--families,!--no-families", options.families,
+               "check with other kinds of inputs than the problem draws, too (the default)");
+  app.add_option("--seed", options.seed, "draw inputs from this seed: a public-seed run");
+  app.add_option("--set", arguments.settings, "NAME=VALUE: override a problem's constant")
+      ->allow_extra_args(false);
+  add_shrink_option(app, arguments.shrink);
+}
+
+void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
+                          EvalOptions& options) {
+  options.shrink = parse_shrink(arguments.shrink);
+  if (arguments.kb_compat) choose_kernelbench_rules(app, options);
+}
+
+namespace {
+
+std::string timing_help() {
+  std::vector<std::string> rows;
+  for (const TimingMethod& method : timing_methods())
+    rows.push_back(fmt::format("{}: {}", method.name, method.meaning));
+  return fmt::format("{}", fmt::join(rows, "; "));
+}
+
+}  // namespace
+
+void add_timing_options(CLI::App& app, EvalOptions& options) {
+  app.add_option("--timing", options.timing, timing_help())
+      ->check(one_of(names_of(timing_methods())))
+      ->capture_default_str();
+  app.add_option("--score", options.score,
+                 "what a call's time is on a GPU: span, from the first start of its work to the "
+                 "last end; busy, while any of it ran; wall, what a caller waits")
+      ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
+      ->capture_default_str();
+}
+
+/// A score of other times than the method's would be two methods in one.
+void check_score(const EvalOptions& options) {
+  const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
+  const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
+                       (options.score == kWallScore && clock != protocol::TimeClock::kHost);
+  if (differs && clock != protocol::TimeClock::kEvents)
+    throw UsageError(fmt::format("--timing {} and --score {} ask for two clocks: leave one out",
+                                 options.timing, options.score));
+}
+
+void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals) {
+  const std::vector<std::string> names = names_of(baselines());
+  const auto check = [names, rivals](const std::string& name) -> std::string {
+    if (rivals == Rivals::kTaken && is_rival(name))
+      return name.size() > kRivalPrefix.size() ? "" : "candidate: names no path";
+    if (std::ranges::find(names, name) != names.end()) return "";
+    return fmt::format("there is no baseline {}; there are {}{}{}", name, fmt::join(names, ", "),
+                       rivals == Rivals::kTaken ? " and candidate:PATH" : "",
+                       did_you_mean(name, names));
+  };
+  app.add_option("--baseline", options.baselines,
+                 rivals == Rivals::kTaken
+                     ? "ways to run the reference, or candidate:PATH, other candidates to be "
+                       "faster than; speedups are over the first (default: eager)"
+                     : "ways to run the reference (default: eager)")
+      ->delimiter(',')
+      ->check(CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ","))))
+      ->allow_extra_args(false);
+}
+
+void check_baselines(const EvalOptions& options, const EvalRun& run) {
+  const std::vector<std::string>& names = options.baselines;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name)
+      throw UsageError(fmt::format("--baseline names {} twice", *name));
+    if (is_rival(*name)) continue;
+    if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
+      throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
+  }
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/report_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <system_error>
+
+#include "cli/terminal/tell.hpp"
+#include "cli/terminal/terminal.hpp"
+#include "compile/host/compilers.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run_log.hpp"
+#include "report/format/plot.hpp"
+#include "report/gate/gate.hpp"
+
+namespace kbench::cli {
+namespace {
+
+std::string format_names() {
+  std::string names;
+  for (const ReportFormat& format : report_formats())
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  return names;
+}
+
+std::vector<ReportTarget> targets_of(const ReportArguments& arguments) {
+  std::vector<ReportTarget> targets;
+  for (const std::string& format : arguments.formats) targets.push_back(report_target(format));
+  return targets;
+}
+
+/// Where a step of GitHub Actions reads its annotations, it shows this file as its summary.
+void write_step_summary(const Report& report, std::span<const ReportTarget> targets) {
+  const char* file = std::getenv("GITHUB_STEP_SUMMARY");
+  const bool is_asked = std::ranges::any_of(
+      targets, [](const ReportTarget& target) { return target.format->name == "github"; });
+  if (!is_asked || file == nullptr || *file == '\0') return;
+  std::ofstream out(file, std::ios::app);
+  report_format("markdown").write(report, out);
+  out.flush();
+  if (!out) tell("kbench: cannot write {} (GITHUB_STEP_SUMMARY): no step summary\n", file);
+}
+
+/// One sentence for everything that the report is held against and does not meet.
+std::vector<std::string> unmet(const Report& report, const ReportArguments& arguments) {
+  std::vector<Gate> gates;
+  for (const std::string& argument : arguments.gates) gates.push_back(parse_gate(argument));
+  std::vector<std::string> sentences = unmet_gates(report, gates);
+  const auto add = [&](const std::vector<std::string>& more) {
+    sentences.insert(sentences.end(), more.begin(), more.end());
+  };
+  if (!arguments.expect.empty())
+    add(unmet_expectations(report, read_expectations(arguments.expect)));
+  std::optional<ComparedRun> older;
+  if (!arguments.against.empty())
+    older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
+  const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
+  // A gate that passes says what it has looked at.
+  if (!failed.compared.empty()) tell("kbench: {}\n", failed.compared);
+  add(failed.sentences);
+  return sentences;
+}
+
+}  // namespace
+
+FailOn fail_on_of(const ReportArguments& arguments) {
+  FailOn fail_on;
+  for (const std::string& argument : arguments.fail_on) parse_fail_on(argument, fail_on);
+  return fail_on;
+}
+
+void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
+  app.add_option(format_option, a.formats,
+                 fmt::format("FORMAT or FORMAT=FILE, of {}; may be repeated", format_names()))
+      ->allow_extra_args(false);
+  app.add_option("--p", a.options.p, "speedups p of fast_p")
+      ->type_name("P[,…]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--k", a.options.k, "k of pass@k, fast_p@k and best@k")
+      ->type_name("K[,…]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--fail-under", a.gates,
+                 "[levelN.]METRIC[@ci]=X: exit 3 where a model stays below; with @ci, where the "
+                 "lower end of the metric's interval does; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--expect", a.expect,
+                 "JSON file of problem: outcome (--report expect=FILE writes one; the problem * is "
+                 "every other one): exit 3 where another outcome came out");
+  app.add_option("--fail-on", a.fail_on,
+                 "cheat, or, with --against, new-failure or regression[=5%]: exit 3 where there "
+                 "is one; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--against", a.against, "older run file that --fail-on compares with");
+  app.add_option("--plot", a.plot,
+                 "folder for the main charts as SVG and PNG files (needs gnuplot)");
+  add_select_option(app, a.selections);
+  app.add_flag("--include-degenerate", a.options.include_degenerate,
+               "count problems in metrics and gates whose whole check trivial answers pass");
+  app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
+}
+
+void add_select_option(CLI::App& app, std::vector<std::string>& selections) {
+  app.add_option("--select", selections,
+                 "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
+                 "choose what is counted, outcome, cause, class, kind, flag and trust what is "
+                 "listed; may be repeated")
+      ->allow_extra_args(false);
+}
+
+Selection selection_of(const std::vector<std::string>& arguments) {
+  Selection selection;
+  for (const std::string& argument : arguments) selection.add(argument);
+  return selection;
+}
+
+namespace {
+
+/// What write_plots() would say, before hours are spent on a run whose charts cannot be drawn.
+void check_plot(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!std::filesystem::is_directory(folder, failure))
+    throw UsageError(
+        fmt::format("--plot {}: it is no folder, and none can be made there", folder.string()));
+  if (!find_program("gnuplot"))
+    throw UsageError("--plot draws with gnuplot, which is not there: install Debian's gnuplot-nox");
+}
+
+}  // namespace
+
+void check_words(const ReportArguments& arguments) {
+  selection_of(arguments.selections);
+  targets_of(arguments);
+  for (const std::string& argument : arguments.gates) parse_gate(argument);
+  const FailOn fail_on = fail_on_of(arguments);
+  if (fail_on.needs_other() && arguments.against.empty())
+    throw UsageError("--fail-on new-failure and regression need --against OLD.jsonl");
+  if (!arguments.against.empty()) {
+    if (!fail_on.needs_other())
+      throw UsageError("--against needs --fail-on new-failure or --fail-on regression");
+    // Before hours are spent on a run that it is to be compared with.
+    if (!std::ifstream(arguments.against))
+      throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
+  }
+  if (!arguments.expect.empty()) read_expectations(arguments.expect);
+  if (!arguments.plot.empty()) check_plot(arguments.plot);
+}
+
+int report_on(RunFile run, const ReportArguments& arguments,
+              const std::optional<AuditFile>& audits) {
+  ReportOptions options = arguments.options;
+  options.select = selection_of(arguments.selections);
+  fit_terminal(options.color, options.width);
+  const std::vector<ReportTarget> targets = targets_of(arguments);
+  // Not destroyed: the process ends here, and a hundred thousand records take a while to free.
+  const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
+  write_reports(report, targets, std::cout);
+  write_step_summary(report, targets);
+  if (!arguments.plot.empty()) write_plots(report, arguments.plot);
+  const std::vector<std::string> sentences = unmet(report, arguments);
+  for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
+  return sentences.empty() ? 0 : kGate;
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kbench/report.hpp"
+#include "report/gate/gate.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library has that name
+class App;
+}
+
+namespace kbench::cli {
+
+inline constexpr int kGate = 3;
+
+/// What a report is to show, where it goes, and what it is held against: of eval and of report.
+struct ReportArguments {
+  std::vector<std::string> formats, gates, fail_on, selections;
+  std::string expect, against, plot;
+  ReportOptions options;
+};
+
+/// Adds the options of reports and gates; `format_option` is "--format" or "--report".
+void add_report_options(CLI::App& app, ReportArguments& arguments, const char* format_option);
+
+/// Adds `--select`, as every command that reads run files has it.
+void add_select_option(CLI::App& app, std::vector<std::string>& selections);
+
+/// The conditions of `--select`; throws UsageError.
+Selection selection_of(const std::vector<std::string>& arguments);
+
+/// What `--fail-on` asks for; throws UsageError.
+FailOn fail_on_of(const ReportArguments& arguments);
+
+/// Everything that a user can get wrong in words is told before long files are read, or hours are
+/// spent: throws UsageError.
+void check_words(const ReportArguments& arguments);
+
+/// Writes the report and says on stderr which gates were not met. Returns 0, or 3 for those.
+int report_on(RunFile run, const ReportArguments& arguments,
+              const std::optional<AuditFile>& audits);
+
+}  // namespace kbench::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/rivals.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "kbench/error.hpp"
+#include "kbench/stored_baselines.hpp"
+#include "protocol/timing_method.hpp"
+#include "score/kernelbench.hpp"
+
+namespace kbench::cli {
+namespace {
+
+FoundCandidates candidates_of(const std::string& baseline, const std::string& path,
+                              const std::vector<Problem>& problems) {
+  try {
+    return find_candidates({{.model = baseline, .path = path}}, problems);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--baseline {}: {}", baseline, error.what()));
+  }
+}
+
+}  // namespace
+
+std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems) {
+  std::vector<Rival> rivals;
+  for (const std::string& baseline : options.baselines) {
+    if (!is_rival(baseline)) continue;
+    if (!find_timing_method(options.timing)->timed)
+      throw UsageError(
+          fmt::format("--baseline {} and --timing none: there are no times to compare", baseline));
+    if (kernelbench_row(options.precision) != nullptr)
+      throw UsageError(fmt::format(
+          "--baseline {} does not go with --kb-compat, which times the reference alone", baseline));
+    const std::string path = baseline.substr(kRivalPrefix.size());
+    const FoundCandidates found = candidates_of(baseline, path, problems);
+    std::set<std::string> seen;
+    for (const Candidate& candidate : found.candidates) {
+      if (!seen.insert(candidate.problem).second)
+        throw UsageError(fmt::format(
+            "--baseline {}: there are several candidates for {}; name a path that has one",
+            baseline, candidate.problem));
+      rivals.push_back({baseline, candidate});
+    }
+    if (seen.empty())
+      throw UsageError(
+          fmt::format("--baseline {}: it has a candidate for none of the problems", baseline));
+  }
+  return rivals;
+}
+
+bool judge_rivals(EvalRun& run, const EvalOptions& options, const std::vector<Problem>& problems,
+                  const std::vector<Rival>& rivals) {
+  if (rivals.empty()) return true;
+  auto times =
+      std::make_shared<StoredBaselines>(options.stored ? *options.stored : StoredBaselines());
+  std::vector<Candidate> candidates;
+  candidates.reserve(rivals.size());
+  for (const Rival& rival : rivals) candidates.push_back(rival.candidate);
+  const auto sink = [&](const Record& record, const nlohmann::json& /*details*/) {
+    times->add_rival(record, record.model.str());
+  };
+  if (!run.run(problems, candidates, sink)) return false;
+  run.take_times(std::move(times));
+  return true;
+}
+
+}  // namespace kbench::cli

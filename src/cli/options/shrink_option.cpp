@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/shrink_option.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "kbench/error.hpp"
+#include "kbench/shrink.hpp"
+
+namespace kbench::cli {
+
+void add_shrink_option(CLI::App& command, std::string& text) {
+  const CLI::Validator readable(
+      [](const std::string& value) {
+        try {
+          parse_shrink(value);
+          return std::string();
+        } catch (const UsageError& error) {
+          return std::string(error.what());
+        }
+      },
+      "");
+  // A flag, so that the name of a problem may follow it.
+  command
+      .add_flag("--shrink{on},--no-shrink{off}", text,
+                "[=BYTES[,FLOP]]: halve constants of problems above these limits (64MiB,1GFLOP); "
+                "default on the CPU where there is no sizes.json")
+      ->check(readable);
+}
+
+}  // namespace kbench::cli

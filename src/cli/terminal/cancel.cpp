@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "cli/terminal/cancel.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+
+#include "kbench/error.hpp"
+
+namespace kbench::cli {
+namespace {
+
+constexpr int kInterrupted = 130;
+int cancel_fd = -1;
+volatile std::sig_atomic_t seen = 0;
+
+/// `timeout`, make and others pass a signal on that the whole group gets as well: who means it
+/// again takes longer.
+constexpr std::int64_t kSameSignal_ms = 500;
+std::int64_t first_at_ms = 0;
+
+std::int64_t now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+void on_signal(int) {
+  if (seen != 0) {
+    if (now_ms() - first_at_ms > kSameSignal_ms) _exit(kInterrupted);
+    return;
+  }
+  first_at_ms = now_ms();
+  seen = 1;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(cancel_fd, &one, sizeof one);
+}
+
+}  // namespace
+
+int install_cancel() {
+  cancel_fd = eventfd(0, EFD_CLOEXEC);
+  if (cancel_fd < 0) throw Error("no eventfd to be told of Ctrl-C by");
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  // A report piped into `head` ends by an error from write, not by a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  // So is a file that may grow no further.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return cancel_fd;
+}
+
+bool cancelled() { return seen != 0; }
+
+}  // namespace kbench::cli

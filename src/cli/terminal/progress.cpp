@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "cli/terminal/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "report/text/text.hpp"
+#include "report/text/workflow_commands.hpp"
+
+namespace kbench::cli {
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  constexpr std::size_t kUsual = 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+/// Whoever closed stderr does not want to know; the run goes on.
+void tell(const std::string& text) { std::fputs(report::without_commands(text).c_str(), stderr); }
+
+std::string clock_text(double seconds) {
+  const auto whole = std::llround(seconds);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet, std::string things, std::string counted)
+    : quiet_(quiet),
+      things_(std::move(things)),
+      counted_(std::move(counted)),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (line_open_) tell("\r\x1b[K");
+}
+
+void Progress::rewrite(const std::string& line) {
+  // A line that wraps cannot be rewritten.
+  tell(fmt::format("\r{}\x1b[K", line.substr(0, terminal_width() - 1)));
+  std::fflush(stderr);
+  line_open_ = true;
+}
+
+void Progress::planned(std::size_t total, std::size_t resumed) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+  start_ = std::chrono::steady_clock::now();
+  if (quiet_ || resumed == 0) return;
+  tell(fmt::format("{} {} have their verdict already; {} are left\n", resumed, things_, total));
+}
+
+std::string Progress::rate_and_rest() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const double rate = static_cast<double>(done_) / std::max(elapsed.count(), 1e-3);
+  if (total_ == 0) return fmt::format("{:.1f}/s", rate);
+  const double left = static_cast<double>(total_ - done_) / rate;
+  return fmt::format("{:.1f}/s, {} left", rate, clock_text(left));
+}
+
+void Progress::finished(const Record& record) {
+  done(fmt::format("{} {} #{}: {}", report::printable(record.problem.str()),
+                   report::printable(record.model.str()), record.sample, to_string(record.outcome)),
+       record.outcome != Outcome::kCorrect, record.seconds);
+}
+
+void Progress::done(const std::string& what, bool counts, double seconds) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  if (counts) ++count_;
+  if (quiet_) return;
+  const std::string count =
+      total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
+  if (terminal_)
+    return rewrite(
+        fmt::format("[{}] {}, {} {} · {}", count, rate_and_rest(), count_, counted_, what));
+  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count, what, seconds, rate_and_rest(), count_,
+                   counted_));
+}
+
+void Progress::note(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (quiet_) return;
+  if (terminal_) return rewrite(std::string(text));
+  tell(fmt::format("{}\n", text));
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "cli/terminal/stream.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "kbench/error.hpp"
+
+namespace kbench::cli {
+namespace {
+
+using nlohmann::json;
+
+/// A field of the line, or its default; another type is an error that names the field.
+template <typename T>
+T field(const json& line, const char* name, T otherwise) {
+  const auto found = line.find(name);
+  if (found == line.end() || found->is_null()) return otherwise;
+  try {
+    return found->get<T>();
+  } catch (const json::exception&) {
+    throw UsageError(fmt::format("field \"{}\" is of another type", name));
+  }
+}
+
+const Problem& problem_named(const std::string& name, const std::vector<Problem>& problems) {
+  const Problem* found = nullptr;
+  for (const auto& problem : problems) {
+    if (problem.key == name) return problem;
+    if (problem.name != name && problem.id != name) continue;
+    if (found != nullptr)
+      throw UsageError(fmt::format("problem \"{}\" is {} or {}: write the one you mean", name,
+                                   found->key, problem.key));
+    found = &problem;
+  }
+  if (found == nullptr)
+    throw UsageError(fmt::format("no problem \"{}\"; kbench list names those there are", name));
+  return *found;
+}
+
+}  // namespace
+
+std::optional<std::string> LineReader::next() {
+  while (true) {
+    const auto end = buffer_.find('\n');
+    if (end != std::string::npos || (ended_ && !buffer_.empty())) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end == std::string::npos ? end : end + 1);
+      return line;
+    }
+    if (ended_) return std::nullopt;
+    std::array<pollfd, 2> polls{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{cancel_fd_, POLLIN, 0}};
+    if (poll(polls.data(), polls.size(), -1) < 0 && errno == EINTR) continue;
+    if (polls[1].revents != 0) return std::nullopt;
+    std::array<char, 1 << 16> chunk;
+    const ssize_t got = read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (got > 0)
+      buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    else
+      ended_ = true;
+  }
+}
+
+Candidate candidate_from_line(const std::string& line, const std::vector<Problem>& problems,
+                              std::size_t line_number) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) throw UsageError("not a JSON object");
+  Candidate candidate;
+  const auto name = field<std::string>(object, "problem", "");
+  if (name.empty()) throw UsageError("no field \"problem\"");
+  if (!object.contains("source")) throw UsageError("no field \"source\"");
+  candidate.problem = problem_named(name, problems).key;
+  candidate.source = field<std::string>(object, "source", "");
+  candidate.id = field<std::string>(object, "id", fmt::format("line {}", line_number));
+  candidate.model = field<std::string>(object, "model", "stdin");
+  candidate.sample = field<int>(object, "sample", 0);
+  if (candidate.sample < 0) throw UsageError("field \"sample\" is negative");
+  const auto kind = field<std::string>(object, "kind", "");
+  if (kind.empty() || kind == "response") {
+    kind.empty() ? classify(candidate) : classify(candidate, "answer.md");
+    return candidate;
+  }
+  const auto known = candidate_kind_from_name(kind);
+  if (!known)
+    throw UsageError(fmt::format(
+        "kind \"{}\" is unknown; there are kernel, extension, module and response", kind));
+  classify(candidate, kind == "module" ? "candidate.py" : "candidate.cu");
+  candidate.kind = *known;
+  return candidate;
+}
+
+}  // namespace kbench::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "compile/budget.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/watched_command.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using Duration = CompileBudget::Duration;
+using Clock = std::chrono::steady_clock;
+
+/// What a compiler that waits is charged of the time that passes.
+constexpr int kShareOfWaiting = 10;
+constexpr std::chrono::milliseconds kShortestLook{10};
+constexpr std::chrono::milliseconds kLongestLook{250};
+/// Looks within the time in which all cores together could spend what is left.
+constexpr int kLooks = 4;
+
+std::string read_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The number of a process's group, or 0.
+pid_t group_of(pid_t pid) {
+  const std::string line = read_line(fmt::format("/proc/{}/stat", pid));
+  const auto after = line.rfind(')');
+  pid_t group = 0;
+  if (after == std::string::npos ||
+      std::sscanf(line.c_str() + after + 1, " %*c %*d %d", &group) != 1)
+    return 0;
+  return group;
+}
+
+/// Where the kernel does not list children (CONFIG_PROC_CHILDREN): a compiler cannot leave its
+/// group.
+std::vector<pid_t> members_of(pid_t group) {
+  std::vector<pid_t> members;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename().string();
+    pid_t pid = 0;
+    const auto* const end = name.data() + name.size();
+    if (std::from_chars(name.data(), end, pid).ptr == end && group_of(pid) == group)
+      members.push_back(pid);
+  }
+  return members;
+}
+
+/// Of this process and of children that it has waited for, in the kernel's ticks.
+unsigned long long ticks_of(pid_t pid) {
+  const std::string line = read_line(fmt::format("/proc/{}/stat", pid));
+  // The name before it may hold anything.
+  const auto after = line.rfind(')');
+  if (after == std::string::npos) return 0;
+  unsigned long long user = 0;
+  unsigned long long system = 0;
+  unsigned long long user_of_children = 0;
+  unsigned long long system_of_children = 0;
+  const int read = std::sscanf(line.c_str() + after + 1,
+                               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+                               &user, &system, &user_of_children, &system_of_children);
+  return read == 4 ? user + system + user_of_children + system_of_children : 0;
+}
+
+void add_children(pid_t pid, std::vector<pid_t>& processes) {
+  std::error_code gone;
+  for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) processes.push_back(child);
+  }
+}
+
+}  // namespace
+
+Duration CompileBudget::left() const {
+  return std::max(Duration::zero(), all_ - Duration(spent_.load()));
+}
+
+std::chrono::nanoseconds processor_time(pid_t root) {
+  static const bool kListsChildren =
+      fs::exists(fmt::format("/proc/self/task/{}/children", ::gettid()));
+  std::vector<pid_t> processes{root};
+  if (!kListsChildren) processes = members_of(root);
+  unsigned long long ticks = 0;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    if (kListsChildren) add_children(processes[i], processes);
+    ticks += ticks_of(processes[i]);
+  }
+  static const long kTicksPerSecond = std::max(1L, ::sysconf(_SC_CLK_TCK));
+  return std::chrono::nanoseconds(std::chrono::seconds(1)) * ticks / kTicksPerSecond;
+}
+
+Duration CompileTime::left() const {
+  return budget_ == nullptr ? own_.left() : std::min(own_.left(), budget_->left());
+}
+
+std::chrono::milliseconds CompileTime::limit() const {
+  const bool is_candidates =
+      budget_ != nullptr && (budget_->left() == Duration::zero() || budget_->all() < own_.all());
+  return std::chrono::duration_cast<std::chrono::milliseconds>(is_candidates ? budget_->all()
+                                                                             : own_.all());
+}
+
+CommandResult CompileTime::run(const SpawnOptions& options, std::string_view input,
+                               std::size_t max_output_bytes, int cancel_fd) {
+  static const auto kCores = std::max(1u, std::thread::hardware_concurrency());
+  const auto start = Clock::now();
+  Duration charged{0};
+  auto looked = start - kShortestLook;
+  const auto watch = [&](pid_t group) -> std::chrono::milliseconds {
+    // A compiler that prints wakes this up.
+    if (Clock::now() - looked < kShortestLook / 2) return kShortestLook;
+    looked = Clock::now();
+    const Duration waited = (Clock::now() - start) / kShareOfWaiting;
+    const Duration worked = processor_time(group);
+    const Duration used = std::max({charged, waited, worked});
+    own_.spend(used - charged);
+    if (budget_ != nullptr) budget_->spend(used - charged);
+    charged = used;
+    if (left() == Duration::zero()) {
+      if (waited > worked) has_waited_ = true;
+      return std::chrono::milliseconds(0);
+    }
+    const auto look = std::chrono::ceil<std::chrono::milliseconds>(left() / (kLooks * kCores));
+    return std::clamp(look, kShortestLook, kLongestLook);
+  };
+  return run_watched_command(options, watch, input, max_output_bytes, cancel_fd);
+}
+
+CompileError budget_is_spent(const CompileBudget& budget) {
+  CompileError error;
+  error.limit_s = std::chrono::duration<double>(budget.all()).count();
+  error.cause = "compile_timeout";
+  error.message = fmt::format(
+      "the candidate's compilers took their {:g} s of processor time before this source was "
+      "compiled",
+      error.limit_s);
+  return error;
+}
+
+}  // namespace kbench

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "compile/headers/shims.hpp"
+
+#include "compile/headers/shim_c_text.hpp"
+#include "compile/headers/shim_cub_text.hpp"
+#include "compile/headers/shim_half_text.hpp"
+#include "compile/headers/shim_std_text.hpp"
+#include "compile/headers/shim_torch_text.hpp"
+#include "compile/headers/shim_traits_text.hpp"
+
+namespace kbench {
+namespace {
+
+// The prelude has been read by then: the name only has to exist.
+constexpr std::string_view kEmpty = "#include <kbench_prelude.h>\n";
+
+constexpr Shim kShims[] = {
+    {kPrelude, kPreludeText},
+    {"kbench/types.h", kTypesText},
+    {"kbench/limits.h", kLimitsText},
+    {"kbench/math.h", kMathText},
+    {"kbench/traits.h", kTraitsText},
+    {"kbench/numeric_limits.h", kNumericLimitsText},
+    {"kbench/algorithm.h", kAlgorithmText},
+    {"kbench/torch.h", kTorchText},
+    {"kbench/torch_half.h", kTorchHalfText},
+    // C
+    {"assert.h", kEmpty},
+    {"ctype.h", kEmpty},
+    {"errno.h", kEmpty},
+    {"float.h", kEmpty},
+    {"inttypes.h", kEmpty},
+    {"limits.h", kEmpty},
+    {"math.h", kEmpty},
+    {"stdarg.h", kEmpty},
+    {"stdbool.h", kEmpty},
+    {"stddef.h", kEmpty},
+    {"stdint.h", kEmpty},
+    {"stdio.h", kEmpty},
+    {"stdlib.h", kEmpty},
+    {"string.h", kEmpty},
+    {"time.h", kEmpty},
+    // C++
+    {"algorithm", kEmpty},
+    {"array", kEmpty},
+    {"cassert", kEmpty},
+    {"cfloat", kEmpty},
+    {"cinttypes", kEmpty},
+    {"climits", kEmpty},
+    {"cmath", kEmpty},
+    {"concepts", kEmpty},
+    {"cstddef", kEmpty},
+    {"cstdint", kEmpty},
+    {"cstdio", kEmpty},
+    {"cstdlib", kEmpty},
+    {"cstring", kEmpty},
+    {"ctime", kEmpty},
+    {"functional", kEmpty},
+    {"initializer_list", kEmpty},
+    {"limits", kEmpty},
+    {"numeric", kEmpty},
+    {"type_traits", kEmpty},
+    {"utility", kEmpty},
+    // Headers of the host's side: an include that is left over must not fail a device-only source,
+    // what it declares is not there.
+    {"chrono", kEmpty},
+    {"iostream", kEmpty},
+    {"memory", kEmpty},
+    {"stdexcept", kEmpty},
+    {"string", kEmpty},
+    {"vector", kEmpty},
+    // CUDA: built into NVRTC as far as device code needs them, and slow to parse for nothing.
+    {"cuda.h", kEmpty},
+    {"cuda_runtime.h", kEmpty},
+    {"cuda_runtime_api.h", kEmpty},
+    {"cuda_device_runtime_api.h", kEmpty},
+    {"device_functions.h", kEmpty},
+    {"device_launch_parameters.h", kEmpty},
+    {"cub/cub.cuh", kCubText},
+};
+
+}  // namespace
+
+std::span<const Shim> shims() { return kShims; }
+
+}  // namespace kbench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/cache.hpp"
+
+#include "compile/compiler_fault.hpp"
+#include "compile/host/wire.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
+
+void add(Sha256& hash, const std::vector<HostText>& texts) {
+  hash.field(std::to_string(texts.size()));
+  for (const HostText& text : texts) hash.field(text.name).field(text.text);
+}
+
+void add(Sha256& hash, const std::vector<std::string>& words) {
+  hash.field(std::to_string(words.size()));
+  for (const auto& word : words) hash.field(word);
+}
+
+}  // namespace
+
+void add(Sha256& hash, const HostRequest& request) {
+  add(hash, request.cpp_sources);
+  add(hash, request.cuda_sources);
+  hash.field(request.functions ? std::to_string(request.functions->size()) : "none");
+  if (request.functions) {
+    for (const auto& [name, docstring] : *request.functions) hash.field(name).field(docstring);
+  }
+  hash.field(request.error_handling ? "1" : "0");
+  add(hash, request.flags);
+  hash.field(std::to_string(request.includes.size()));
+  for (const auto& include : request.includes) hash.field(include.string());
+  add(hash, request.kernels);
+  add(hash, request.variables);
+}
+
+HostCache::~HostCache() {
+  if (stored_) cache_.shrink(kMaxCacheBytes);
+}
+
+std::optional<HostResult> HostCache::load(const std::string& key) const {
+  const auto text = cache_.load_text(key);
+  if (!text) return std::nullopt;
+  try {
+    HostResult result = unpack_host_result(*text);
+    const auto* error = std::get_if<CompileError>(&result);
+    if (error != nullptr && !is_lasting(*error)) return std::nullopt;  // kept by earlier versions
+    std::visit([](auto& alternative) { alternative.cached = true; }, result);
+    return result;
+  } catch (const Error&) {
+    return std::nullopt;  // written by another version
+  }
+}
+
+void HostCache::store(const std::string& key, const HostResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  if (error != nullptr && !is_lasting(*error)) return;
+  cache_.store_text(key, pack(result));
+  stored_ = true;
+}
+
+}  // namespace kbench

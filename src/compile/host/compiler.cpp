@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <span>
+
+#include "compile/compiler_turns.hpp"
+#include "compile/host/cache.hpp"
+#include "compile/host/host_compile.hpp"
+#include "compile/host/prelude.hpp"
+#include "compile/host/run.hpp"
+#include "compile/host/source.hpp"
+#include "compile/keyed_pool.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Raised when what a result holds changes its meaning.
+constexpr std::string_view kFormat = "host-5";
+constexpr std::string_view kStandard = "c++17";
+
+std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
+  Sha256 hash;
+  hash.field(kFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
+  add(hash, request);
+  return hash.hex();
+}
+
+bool speaks_of(const HostRequest& request, std::span<const std::string_view> words) {
+  const auto speaks = [&](const HostText& text) {
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
+  };
+  return std::ranges::any_of(request.cpp_sources, speaks) ||
+         std::ranges::any_of(request.cuda_sources, speaks);
+}
+
+/// Whether the texts speak of what only the heavy headers have.
+bool asks_for_heavy(const HostRequest& request) {
+  constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
+                                                      "torch::jit",  "torch/script", "torch::data"};
+  return speaks_of(request, kWords);
+}
+
+/// Whether the texts surely need pybind11's or Python's own headers.
+bool asks_for_python(const HostRequest& request) {
+  constexpr std::array<std::string_view, 7> kWords = {"py::",     "pybind11::", "pybind11/", "THP",
+                                                      "PyObject", "PyGILState", "Python.h"};
+  return speaks_of(request, kWords);
+}
+
+/// Whether compiling in another way could not change the result.
+bool is_settled(const HostResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  return error == nullptr || error->cause.starts_with("compile") ||
+         error->cause == "unsupported_on_cpu";
+}
+
+}  // namespace
+
+struct HostCompiler::Impl {
+  explicit Impl(HostSetup given)
+      : setup(std::move(given)),
+        cache(setup.cache / "host"),
+        preludes(setup, cancel_event.value()),
+        pool(setup.jobs) {}
+  ~Impl() { cancel(); }
+  void cancel() {
+    ::eventfd_write(cancel_event.value(), 1);
+    pool.cancel();
+  }
+  std::shared_future<HostResult> compile(HostRequest request);
+  HostResult work(const HostRequest& request, const std::string& key, const PreludeKind& kind,
+                  const HostFlags& flags);
+  HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
+                        HostRun& run);
+  std::optional<HostResult> compile_light(const HostRequest& request, PreludeKind kind,
+                                          HostRun& run);
+  HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
+  /// What most host halves for a device stand on.
+  PreludeKind common_kind(HostDevice device);
+
+  HostSetup setup;
+  HostCache cache;
+  Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
+  Preludes preludes;
+  std::atomic<bool> has_no_light = false;
+  KeyedPool<HostResult> pool;  // last: its threads use the rest
+};
+
+/// Headers may have changed under a prelude; built anew, it has to do. A candidate's text may speak
+/// of precompiled headers as well, so the header is to blame only where it fails without that text.
+HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
+                                          const std::vector<std::string>& units, HostRun& run) {
+  HostResult result = run.compile(preludes.ready(kind), units);
+  if (is_settled(result) || !run.said().speaks_of_prelude) return result;
+  if (const Prelude prelude = preludes.ready(kind); run.refuses(prelude)) preludes.drop(prelude);
+  // Once more in any case: another candidate's compile may have had the header built anew
+  // meanwhile.
+  const Prelude prelude = preludes.ready(kind);
+  result = run.compile(prelude, units);
+  if (is_settled(result) || !run.said().speaks_of_prelude || !run.refuses(prelude)) return result;
+  throw Error(fmt::format("{} does not take its own precompiled header: {}",
+                          preludes.compiler().name(), std::get<CompileError>(result).message));
+}
+
+/// What the light headers give, where it counts: what does not compile for want of others may do so
+/// with pybind11's, whose errors are then the ones to be told.
+std::optional<HostResult> HostCompiler::Impl::compile_light(const HostRequest& request,
+                                                            PreludeKind kind, HostRun& run) {
+  if (preludes.compiler().is_clang || has_no_light || asks_for_python(request)) return std::nullopt;
+  kind.headers = HeaderSet::kLight;
+  const std::vector<std::string> separate = separate_sources(request);
+  const auto counts = [&run](const HostResult& result) {
+    return is_settled(result) || !run.said().may_need_usual;
+  };
+  try {
+    HostResult result = compile_on(kind, {joined_source(request)}, run);
+    if (counts(result) && !is_settled(result) && separate.size() > 1)
+      result = compile_on(kind, separate, run);
+    if (counts(result)) return result;
+  } catch (const Error&) {
+    // Our binding leans on inner parts of pybind11, which another version may have changed.
+    has_no_light = true;
+  }
+  return std::nullopt;
+}
+
+/// One translation unit for speed; several, as torch does it, where the texts of one disturb those
+/// of another; and all of torch's headers where the common ones may not have been enough.
+HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
+                                           HostRun& run) {
+  const std::vector<std::string> joined{joined_source(request)};
+  const std::vector<std::string> separate = separate_sources(request);
+  const auto attempt = [&] {
+    HostResult result = compile_on(kind, joined, run);
+    if (is_settled(result) || separate.size() < 2) return result;
+    return compile_on(kind, separate, run);
+  };
+  std::optional<HostResult> usual;
+  if (!asks_for_heavy(request)) {
+    if (auto light = compile_light(request, kind, run)) return std::move(*light);
+    usual = attempt();
+    if (is_settled(*usual) || !run.said().may_need_heavy) return *usual;
+  }
+  kind.headers = HeaderSet::kHeavy;
+  HostResult heavy = attempt();
+  // The usual headers' error is the shorter one to read where neither do.
+  if (usual && std::holds_alternative<CompileError>(heavy)) return *usual;
+  return heavy;
+}
+
+HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
+                                    const PreludeKind& kind, const HostFlags& flags) {
+  // Once more: it may have been done while it stood in the queue.
+  if (auto known = cache.load(key)) return *known;
+  HostResult result =
+      compile_in_time<HostResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {
+        HostRun run(setup, request, flags, cancel_event.value(), time);
+        HostResult made = compile_now(request, kind, run);
+        std::visit([&](auto& alternative) { alternative.seconds = run.seconds(); }, made);
+        return made;
+      });
+  cache.store(key, result);
+  return result;
+}
+
+std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) {
+  HostFlags flags = read_flags(request.flags);
+  const PreludeKind kind{request.device, HeaderSet::kUsual,
+                         flags.standard.empty() ? std::string(kStandard) : flags.standard};
+  const std::string key = key_of(request, preludes.folder(kind), setup);
+  if (auto known = cache.load(key)) {
+    std::promise<HostResult> promise;
+    promise.set_value(std::move(*known));
+    return promise.get_future().share();
+  }
+  return pool.submit(key, request.budget.get(),
+                     [this, key, kind, flags = std::move(flags), request = std::move(request)] {
+                       return work(request, key, kind, flags);
+                     });
+}
+
+PreludeKind HostCompiler::Impl::common_kind(HostDevice device) {
+  const bool light = !preludes.compiler().is_clang;
+  return {device, light ? HeaderSet::kLight : HeaderSet::kUsual, std::string(kStandard)};
+}
+
+HostCompiler::HostCompiler(HostSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
+
+HostCompiler::~HostCompiler() = default;
+
+std::shared_future<HostResult> HostCompiler::compile(HostRequest request) {
+  return future_of<HostResult>([&] { return impl_->compile(std::move(request)); });
+}
+
+void HostCompiler::cancel() { impl_->cancel(); }
+
+std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
+
+HostHeaders HostCompiler::headers(HostDevice device) {
+  return impl_->preludes.state(impl_->common_kind(device));
+}
+
+void HostCompiler::prepare(HostDevice device) { impl_->preludes.ready(impl_->common_kind(device)); }
+
+HostSetup host_setup(const Installation& installation) {
+  HostSetup setup;
+  setup.guard = installation.compiler;
+  setup.headers = installation.host_headers;
+  setup.torch_version = installation.torch_version;
+  setup.torch_cxx11_abi = installation.torch_cxx11_abi;
+  setup.torch_lib = installation.torch_lib;
+  for (const auto* folders :
+       {&installation.torch_includes, &installation.cuda_includes, &installation.python_includes}) {
+    setup.includes.insert(setup.includes.end(), folders->begin(), folders->end());
+  }
+  if (!installation.nvrtc.empty()) setup.libraries = {installation.nvrtc.parent_path()};
+  setup.cache = installation.cache;
+  return setup;
+}
+
+}  // namespace kbench

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/compilers.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "kbench/error.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kVersionLimit{20};
+constexpr int kOldestClang = 14;
+constexpr int kOldestGcc = 10;
+constexpr int kNewestTried = 30;  // clang++-30 is some years away
+
+std::vector<fs::path> path_folders() {
+  std::vector<fs::path> folders;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (const fs::path folder = rest.substr(0, end); folder.is_absolute())
+      folders.push_back(folder);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return folders;
+}
+
+/// The names by which a system knows its compilers: the plain one, then the newest.
+std::vector<fs::path> programs(const std::string& name, int oldest) {
+  std::vector<fs::path> found;
+  if (const auto plain = find_program(name)) found.push_back(*plain);
+  for (int major = kNewestTried; major >= oldest; --major) {
+    if (const auto file = find_program(fmt::format("{}-{}", name, major))) found.push_back(*file);
+  }
+  return found;
+}
+
+bool links_with_lld(const fs::path& compiler) {
+  const auto result =
+      run_command({{compiler.string(), "-fuse-ld=lld", "-Wl,--version"}, {}, {}}, kVersionLimit);
+  return !result.timed_out && result.output.find("LLD") != std::string::npos;
+}
+
+std::optional<FoundCompiler> inspect(const fs::path& path) {
+  try {
+    // clang answers -dumpversion with its own version from 9 on, GCC -dumpfullversion from 7 on.
+    const auto which = run_command({{path.string(), "--version"}, {}, {}}, kVersionLimit);
+    if (which.timed_out || which.status.signaled || which.status.code != 0) return std::nullopt;
+    FoundCompiler found{path, which.output.find("clang") != std::string::npos, 0, {}, false};
+    const auto version =
+        run_command({{path.string(), found.is_clang ? "-dumpversion" : "-dumpfullversion"}, {}, {}},
+                    kVersionLimit);
+    found.version = version.output.substr(0, version.output.find('\n'));
+    const char* const begin = found.version.data();
+    std::from_chars(begin, begin + found.version.size(), found.major);
+    if (found.major < (found.is_clang ? kOldestClang : kOldestGcc)) return std::nullopt;
+    found.has_lld = links_with_lld(path);
+    return found;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> find_program(const std::string& name) {
+  for (const auto& folder : path_folders()) {
+    const fs::path file = folder / name;
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return std::nullopt;
+}
+
+std::string FoundCompiler::name() const {
+  return fmt::format("{} {}", is_clang ? "clang++" : "g++", version);
+}
+
+std::vector<FoundCompiler> find_host_compilers(const std::vector<fs::path>& named) {
+  std::vector<fs::path> candidates = named;
+  if (named.empty()) {
+    candidates = programs("clang++", kOldestClang);
+    const auto gcc = programs("g++", kOldestGcc);
+    candidates.insert(candidates.end(), gcc.begin(), gcc.end());
+  }
+  std::vector<FoundCompiler> found;
+  std::vector<fs::path> seen;  // clang++ is mostly a link to clang++-14
+  for (const auto& path : candidates) {
+    std::error_code ignored;
+    const fs::path real = fs::canonical(path, ignored);
+    if (std::ranges::find(seen, real) != seen.end()) continue;
+    seen.push_back(real);
+    if (auto compiler = inspect(path)) found.push_back(std::move(*compiler));
+  }
+  std::ranges::stable_sort(found, {}, [](const FoundCompiler& each) { return !each.is_clang; });
+  return found;
+}
+
+}  // namespace kbench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/implicit_headers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "compile/split/tokens.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFolders{"torch/", "ATen/", "c10/", "pybind11/"};
+constexpr std::array<std::string_view, 5> kNamespaces{"torch", "at", "c10", "py", "pybind11"};
+constexpr std::array<std::string_view, 3> kMacros{"PYBIND11_MODULE", "TORCH_CHECK",
+                                                  "TORCH_LIBRARY"};
+
+/// Whether a directive brings torch's headers, or may: what a macro names is anybody's guess.
+bool may_bring_headers(const SourceToken& directive) {
+  if (directive_name(directive) != "include") return false;
+  const auto open = directive.text.find_first_of("<\"");
+  if (open == std::string::npos) return true;
+  const std::string_view path = std::string_view(directive.text).substr(open + 1);
+  return std::ranges::any_of(kFolders,
+                             [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
+bool is_one_of(const SourceToken& token, std::span<const std::string_view> names) {
+  return token.is_identifier() && std::ranges::find(names, token.text) != names.end();
+}
+
+/// Whether a source declares such a namespace itself: `namespace at { class Tensor; }`.
+bool declares(const SourceTokens& tokens, std::size_t at) {
+  return tokens[at].is("namespace") && is_one_of(tokens[at + 1], kNamespaces);
+}
+
+bool names_torch(const SourceTokens& tokens, std::size_t at) {
+  return is_one_of(tokens[at], kMacros) ||
+         (is_one_of(tokens[at], kNamespaces) && tokens[at + 1].is("::"));
+}
+
+}  // namespace
+
+std::optional<std::string> name_without_header(std::span<const HostText> texts, bool is_bound) {
+  for (const HostText& text : texts) {
+    const SourceTokens tokens = source_tokens(text.text);
+    for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {  // the last is the end
+      const SourceToken& token = tokens[at];
+      if ((token.is_directive() && may_bring_headers(token)) || declares(tokens, at))
+        return std::nullopt;
+      if (names_torch(tokens, at))
+        return fmt::format(
+            "{}:{}: '{}' has not been declared: with no_implicit_headers sources "
+            "include torch's headers themselves",
+            text.name, token.line, token.text);
+    }
+  }
+  if (!is_bound || texts.empty()) return std::nullopt;
+  return fmt::format(
+      "{}: functions are bound by pybind11, and with no_implicit_headers none of the cpp_sources "
+      "includes <torch/extension.h>",
+      texts.back().name);
+}
+
+}  // namespace kbench

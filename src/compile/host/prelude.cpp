@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/prelude.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "compile/host/prelude_build.hpp"
+#include "kbench/error.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kFormat = "host-prelude-2";
+constexpr std::chrono::hours kKeptUnused{24 * 30};
+constexpr const char* kComplete = "complete";
+constexpr const char* kLocks = "host-header-locks";
+
+std::string read_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Written under another name and renamed, so that nobody reads half of it.
+void write_file(const fs::path& path, std::string_view text) {
+  const fs::path temporary = path.string() + ".tmp";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw Error(fmt::format("{} cannot be written", temporary.string()));
+  fs::rename(temporary, path);
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (entry.is_regular_file(ignored)) files.push_back(entry.path().lexically_relative(folder));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// The text that is precompiled: which headers, then the headers.
+std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
+  return fmt::format(
+      "#define _GLIBCXX_USE_CXX11_ABI {}\n#define KBENCH_HOST_CPU {}\n"
+      "#define KBENCH_HOST_LIGHT {}\n#define KBENCH_HOST_HEAVY {}\n#include \"kbench_host.hpp\"\n",
+      setup.torch_cxx11_abi ? 1 : 0, kind.device == HostDevice::kCpu ? 1 : 0,
+      kind.headers == HeaderSet::kLight ? 1 : 0, kind.headers == HeaderSet::kHeavy ? 1 : 0);
+}
+
+/// Name, time and size, by which another version of a file or folder differs.
+std::string stamp(const fs::path& path) {
+  std::error_code ignored;
+  return fmt::format("{} {} {}", path.string(),
+                     fs::last_write_time(path, ignored).time_since_epoch().count(),
+                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
+}
+
+/// Compilers write into a precompiled header where its parts were, so one that has been moved is
+/// another.
+std::string key_of(const HostSetup& setup, const FoundCompiler& compiler, const PreludeKind& kind,
+                   const fs::path& parent) {
+  Sha256 hash;
+  hash.field(parent.string());
+  hash.field(kFormat).field(compiler.name()).field(stamp(fs::canonical(compiler.path)));
+  hash.field(setup.torch_version).field(top_header(setup, kind)).field(kind.standard);
+  hash.field(compiler.has_lld ? "lld" : "ld").field(stamp(setup.torch_lib));
+  for (const auto& include : setup.includes) hash.field(stamp(include));
+  for (const auto& file : files_below(setup.headers)) {
+    hash.field(file.string()).field(read_file(setup.headers / file));
+  }
+  return hash.hex().substr(0, 16);
+}
+
+bool is_readable(int fd) {
+  pollfd poll{fd, POLLIN, 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
+
+/// The lock of one folder of headers, which the kernel gives back however its holder ends. The file
+/// does not lie beside the headers: candidates and compilers may read those, and a process may lock
+/// any file that it can open.
+Fd lock_folder(const fs::path& folder, int cancel_fd) {
+  const fs::path locks = folder.parent_path().parent_path() / kLocks;
+  fs::create_directories(locks);
+  const fs::path file = locks / (folder.filename().string() + ".lock");
+  Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd) throw Error(fmt::format("{} cannot be written", file.string()));
+  while (::flock(fd.value(), LOCK_EX | LOCK_NB) != 0) {
+    if (is_readable(cancel_fd)) throw Error("compiling was cancelled");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return fd;
+}
+
+/// Removes the preludes, of 130 MB and more, that nobody has used for a month.
+void remove_unused(const fs::path& parent) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+    std::error_code absent;
+    const auto used = fs::last_write_time(entry.path() / kComplete, absent);
+    if (!absent && used < fs::file_time_type::clock::now() - kKeptUnused) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+/// What every compile has, headers or candidates. Optimising would double the time, for code that
+/// only calls torch and launches.
+Words common_options(const HostSetup& setup, const Prelude& prelude) {
+  const fs::path host = prelude.folder / kPreludeHeaders;
+  Words options{"-std=" + prelude.kind.standard, "-O0", "-g0", "-fPIC", "-w"};
+  // Clang's own errors about what GCC, and so nvcc, accepts.
+  if (prelude.compiler.is_clang) options.emplace_back("-Wno-everything");
+  // -ftoplevel-reorder lets it leave out static functions of headers (kbench_host.hpp).
+  if (!prelude.compiler.is_clang)
+    options.insert(options.end(), {"-fno-gnu-unique", "-fomit-frame-pointer", "-ftoplevel-reorder",
+                                   "-fpermissive", "-pipe"});
+  options.push_back("-I" + host.string());
+  if (prelude.kind.device == HostDevice::kCpu) options.push_back("-I" + (host / "cpu").string());
+  for (const auto& include : setup.includes) {
+    options.insert(options.end(), {"-isystem", include.string()});
+  }
+  return options;
+}
+
+Words candidate_options(const Prelude& prelude, const Words& common) {
+  // Before all others: headers that the prelude has already taken the place of.
+  Words options{"-I" + (prelude.folder / kPreludeHeaders / "shadow").string()};
+  options.insert(options.end(), common.begin(), common.end());
+  if (prelude.compiler.is_clang) {
+    options.insert(options.end(), {"-include-pch", (prelude.folder / kPreludePch).string(),
+                                   "-ferror-limit=20", "-fno-color-diagnostics"});
+  } else {
+    options.insert(options.end(), {"-include", (prelude.folder / kPreludeHeader).string(),
+                                   "-fmax-errors=20", "-fdiagnostics-color=never"});
+  }
+  return options;
+}
+
+Words candidate_link_options(const Prelude& prelude) {
+  Words options{"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--no-as-needed", "-Wl,-z,lazy",
+                "-Wl,--build-id=none"};
+  if (prelude.compiler.has_lld) options.emplace_back("-fuse-ld=lld");
+  for (const auto& object : runtime_objects(prelude.kind.device)) {
+    options.push_back((prelude.folder / object).string());
+  }
+  options.push_back((prelude.folder / prelude_library(prelude.folder)).string());
+  options.push_back("-Wl,-rpath," + prelude.folder.string());
+  return options;
+}
+
+}  // namespace
+
+Preludes::Preludes(HostSetup setup, int cancel_fd)
+    : setup_(std::move(setup)), cancel_fd_(cancel_fd) {}
+
+const FoundCompiler& Preludes::compiler() {
+  const std::scoped_lock lock(mutex_);
+  if (!compiler_) {
+    auto found = find_host_compilers(setup_.compilers);
+    if (found.empty()) {
+      throw Error(
+          "no C++ compiler for the host half of extensions: install clang (14 or newer) or g++ "
+          "(10 or newer), or name one");
+    }
+    compiler_ = std::move(found.front());
+  }
+  return *compiler_;
+}
+
+const Prelude& Preludes::known(const PreludeKind& kind) {
+  const FoundCompiler& with = compiler();
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = known_.find(kind); found != known_.end()) return found->second;
+  Prelude prelude{{}, with, kind, {}, {}};
+  // The precompiled header names its parts as they were called: always in the same way.
+  const fs::path parent = fs::weakly_canonical(setup_.cache / "host-headers");
+  prelude.folder = parent / key_of(setup_, with, kind, parent);
+  prelude.compile_options = candidate_options(prelude, common_options(setup_, prelude));
+  prelude.link_options = candidate_link_options(prelude);
+  return known_.emplace(kind, std::move(prelude)).first->second;
+}
+
+fs::path Preludes::folder(const PreludeKind& kind) { return known(kind).folder; }
+
+HostHeaders Preludes::state(const PreludeKind& kind) {
+  const fs::path folder = known(kind).folder;
+  HostHeaders state;
+  std::error_code absent, ignored;
+  // `complete` is touched by each use, the header by none.
+  const auto built = fs::last_write_time(folder / kPreludeHeader, absent);
+  if (absent || !fs::exists(folder / kComplete)) return state;
+  state.built = true;
+  state.age =
+      std::chrono::duration_cast<std::chrono::seconds>(fs::file_time_type::clock::now() - built);
+  for (const auto& file : files_below(folder)) state.bytes += fs::file_size(folder / file, ignored);
+  return state;
+}
+
+void Preludes::build(const Prelude& prelude) {
+  fs::create_directories(prelude.folder);
+  const Fd lock = lock_folder(prelude.folder, cancel_fd_);
+  if (fs::exists(prelude.folder / kComplete)) return;  // another process was faster
+  fs::remove_all(prelude.folder);                      // what a killed process left
+  fs::create_directories(prelude.folder);
+  remove_unused(prelude.folder.parent_path());
+  const fs::path copy = prelude.folder / kPreludeHeaders;
+  fs::create_directories(copy);
+  fs::copy(setup_.headers, copy,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  write_file(prelude.folder / kPreludeHeader, top_header(setup_, prelude.kind));
+  build_prelude(prelude, setup_, common_options(setup_, prelude), cancel_fd_);
+  write_file(prelude.folder / kComplete, prelude.compiler.name() + "\n");
+}
+
+void Preludes::drop(const Prelude& prelude) {
+  const std::scoped_lock lock(build_mutex_);
+  const Fd file_lock = lock_folder(prelude.folder, cancel_fd_);
+  std::error_code ignored;
+  fs::remove(prelude.folder / kComplete, ignored);
+}
+
+Prelude Preludes::ready(const PreludeKind& kind) {
+  const Prelude& prelude = known(kind);
+  const std::scoped_lock lock(build_mutex_);
+  const fs::path complete = prelude.folder / kComplete;
+  if (!fs::exists(complete)) build(prelude);
+  std::error_code ignored;
+  fs::last_write_time(complete, fs::file_time_type::clock::now(), ignored);
+  return prelude;
+}
+
+}  // namespace kbench

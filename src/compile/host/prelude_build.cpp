@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/prelude_build.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <future>
+#include <unordered_set>
+
+#include "compile/elf.hpp"
+#include "compile/mapped_file.hpp"
+#include "compile/names.hpp"
+#include "kbench/error.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr std::chrono::minutes kLimit{20};
+constexpr const char* kCodeObject = "prelude.o";
+constexpr const char* kBindingObject = "binding_runtime.o";
+constexpr std::size_t kShownLog = 2000;
+
+/// One build: commands run in order, files appear under their names when they are whole.
+class Build {
+ public:
+  Build(const Prelude& prelude, const HostSetup& setup, const Words& options, int cancel_fd)
+      : prelude_(prelude), setup_(setup), options_(options), cancel_fd_(cancel_fd) {
+    scratch_ = prelude.folder / fmt::format("tmp.{}", ::getpid());
+    fs::create_directories(scratch_);
+  }
+  ~Build() {
+    std::error_code ignored;
+    fs::remove_all(scratch_, ignored);
+  }
+  Build(const Build&) = delete;
+  Build& operator=(const Build&) = delete;
+
+  void header(bool with_code);
+  void code();
+  void runtime();
+  void library();
+  void binding();
+
+ private:
+  void run(Words command) const;
+  void keep(const std::string& name) const { fs::rename(scratch_ / name, prelude_.folder / name); }
+  void link_library(const Words& inputs) const;
+  bool define_missing() const;
+
+  const Prelude& prelude_;
+  const HostSetup& setup_;
+  const Words& options_;
+  int cancel_fd_;
+  fs::path scratch_;
+};
+
+void Build::run(Words command) const {
+  command.insert(command.begin(), prelude_.compiler.path.string());
+  const CommandResult result = run_command({command, {}, {}}, kLimit, {}, 1u << 20, cancel_fd_);
+  if (result.cancelled) throw Error("compiling was cancelled");
+  if (!result.timed_out && !result.status.signaled && result.status.code == 0) return;
+  throw Error(fmt::format("{} cannot compile the headers of torch {} for host halves: {}",
+                          prelude_.compiler.path.string(), setup_.torch_version,
+                          result.error.substr(0, kShownLog)));
+}
+
+void Build::header(bool with_code) {
+  const bool clang = prelude_.compiler.is_clang;
+  const std::string name = clang ? kPreludePch : kPreludeGch;
+  Words command = options_;
+  command.insert(command.end(), {"-x", "c++-header", (prelude_.folder / kPreludeHeader).string(),
+                                 "-o", (scratch_ / name).string()});
+  if (clang) command.emplace_back("-fpch-instantiate-templates");
+  if (with_code) command.emplace_back("-fpch-codegen");
+  run(command);
+  keep(name);
+}
+
+/// The code of the header's inline functions and template instances, as an object file.
+void Build::code() {
+  run({"-fPIC", "-c", (prelude_.folder / kPreludePch).string(), "-o",
+       (scratch_ / kCodeObject).string()});
+}
+
+void Build::runtime() {
+  for (const std::string& object : runtime_objects(prelude_.kind.device)) {
+    const fs::path source =
+        prelude_.folder / kPreludeHeaders / fs::path(object).replace_extension(".cpp");
+    Words command = prelude_.compile_options;
+    command.insert(command.end(), {"-c", source.string(), "-o", (scratch_ / object).string()});
+    run(command);
+    keep(object);
+  }
+}
+
+void Build::link_library(const Words& inputs) const {
+  const std::string name = prelude_library(prelude_.folder);
+  Words command{"-shared",
+                "-o",
+                (scratch_ / name).string(),
+                "-Wl,-soname," + name,
+                "-Wl,--no-as-needed",
+                "-Wl,-rpath," + setup_.torch_lib.string()};
+  if (prelude_.compiler.has_lld) command.emplace_back("-fuse-ld=lld");
+  for (const auto& folder : setup_.libraries) {
+    command.push_back("-Wl,-rpath," + folder.string());
+    command.push_back("-Wl,-rpath-link," + folder.string());
+  }
+  command.insert(command.end(), inputs.begin(), inputs.end());
+  const Words torch = torch_libraries(setup_.torch_lib, prelude_.kind.device);
+  command.insert(command.end(), torch.begin(), torch.end());
+  run(command);
+}
+
+/// Inline functions of torch's headers use a few symbols that torch's libraries keep hidden. Where
+/// nobody calls them nobody misses them, but here they are all compiled, and a process could not
+/// load what lacks a symbol. Writes a file of traps in their place; false where there are none.
+bool Build::define_missing() const {
+  std::unordered_set<std::string> exported;
+  for (const std::string& path : torch_libraries(setup_.torch_lib, prelude_.kind.device)) {
+    const MappedFile file(path);
+    for (const ElfSymbol& symbol : ElfFile(file.bytes()).dynamic_symbols()) {
+      if (symbol.is_defined) exported.emplace(symbol.name);
+    }
+  }
+  const MappedFile library(scratch_ / prelude_library(prelude_.folder));
+  std::ofstream traps(scratch_ / "missing.s");
+  traps << ".text\n";
+  bool any = false;
+  for (const ElfSymbol& symbol : ElfFile(library.bytes()).dynamic_symbols()) {
+    const std::string name(symbol.name);
+    if (symbol.is_defined || symbol.is_weak || exported.contains(name)) continue;
+    const std::string plain = demangle(name);
+    const bool torchs = std::ranges::any_of(
+        std::initializer_list<std::string_view>{"c10::", "at::", "torch::"},
+        [&](std::string_view space) { return plain.find(space) != std::string::npos; });
+    if (!name.starts_with("_Z") || !torchs) continue;
+    traps << fmt::format(".weak {0}\n{0}:\n.fill 64, 2, 0x0b0f\n", name);  // ud2
+    any = true;
+  }
+  return any;
+}
+
+/// The light headers' other half. It needs pybind11 and no precompiled header.
+void Build::binding() {
+  Words command = options_;
+  command.insert(command.end(),
+                 {"-O1", "-D_GLIBCXX_USE_CXX11_ABI=" + std::to_string(setup_.torch_cxx11_abi), "-c",
+                  (prelude_.folder / kPreludeHeaders / "binding_runtime.cpp").string(), "-o",
+                  (scratch_ / kBindingObject).string()});
+  run(command);
+}
+
+void Build::library() {
+  const std::string errors = (scratch_ / "cuda_errors.o").string();
+  Words inputs;
+  if (prelude_.kind.device == HostDevice::kCuda) {
+    Words command = options_;
+    command.insert(
+        command.end(),
+        {"-c", (prelude_.folder / kPreludeHeaders / "cuda_errors.cpp").string(), "-o", errors});
+    run(command);
+    inputs.push_back(errors);
+  }
+  for (const char* object : {kCodeObject, kBindingObject})
+    if (fs::exists(scratch_ / object)) inputs.push_back((scratch_ / object).string());
+  link_library(inputs);
+  if (define_missing()) {
+    inputs.push_back((scratch_ / "missing.s").string());
+    link_library(inputs);
+  }
+  keep(prelude_library(prelude_.folder));
+}
+
+}  // namespace
+
+std::string prelude_library(const fs::path& folder) {
+  return fmt::format("libkbench_host_{}.so", folder.filename().string());
+}
+
+Words torch_libraries(const fs::path& folder, HostDevice device) {
+  Words names{"torch", "torch_cpu", "c10", "torch_python"};
+  if (device == HostDevice::kCuda) names.insert(names.end(), {"torch_cuda", "c10_cuda"});
+  Words files;
+  for (const std::string& name : names) {
+    const fs::path file = folder / fmt::format("lib{}.so", name);
+    if (fs::exists(file)) files.push_back(file.string());
+  }
+  return files;
+}
+
+std::vector<std::string> runtime_objects(HostDevice device) {
+  std::vector<std::string> objects{"split_runtime.o", "device_names.o"};
+  if (device == HostDevice::kCpu) {
+    objects.insert(objects.end(), {"cpu_memory.o", "cpu_device.o", "cpu_torch.o", "cpu_blas.o"});
+  }
+  return objects;
+}
+
+void build_prelude(const Prelude& prelude, const HostSetup& setup, const Words& options,
+                   int cancel_fd) {
+  Build build(prelude, setup, options, cancel_fd);
+  // Clang 14 stumbles over instances of torch::nn when it makes the code of a header on its own.
+  const bool with_code = prelude.compiler.is_clang && prelude.kind.headers != HeaderSet::kHeavy;
+  // Beside the header, which takes three times as long.
+  std::future<void> binding;
+  if (prelude.kind.headers == HeaderSet::kLight)
+    binding = std::async(std::launch::async, [&] { build.binding(); });
+  build.header(with_code);
+  if (binding.valid()) binding.get();
+  try {
+    if (with_code) build.code();
+  } catch (const Error&) {
+    build.header(false);  // each candidate compiles what it uses: slower, and as good
+  }
+  build.library();
+  build.runtime();
+}
+
+}  // namespace kbench

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "compile/host/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "compile/compiler_fault.hpp"
+#include "compile/guard/scratch_folder.hpp"
+#include "compile/host/diagnostics.hpp"
+#include "compile/host/prelude_build.hpp"
+#include "compile/wire.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kQueryLimit{20};
+/// For an empty unit: reading a header of 130 MB from a slow disk.
+constexpr std::chrono::seconds kEmptyLimit{60};
+constexpr const char* kObject = "object.so";
+
+std::string unit_name(std::size_t i) { return fmt::format("unit{}.cpp", i); }
+
+std::string read_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+CompileError make_error(std::string cause, std::string message, std::string log) {
+  return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
+}
+
+}  // namespace
+
+HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags,
+                 int cancel_fd, CompileTime& time)
+    : setup_(setup),
+      request_(request),
+      flags_(flags),
+      cancel_fd_(cancel_fd),
+      time_(time),
+      reader_(setup.guard, cancel_fd) {}
+
+/// The compiler may open itself and headers, and nothing of the user's.
+GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
+  GuardedCompiler compiler{"the host compiler", setup_.guard, setup_.memory_bytes, scratch, {}};
+  compiler.readable = setup_.includes;
+  compiler.readable.push_back(prelude.folder);
+  compiler.readable.push_back(program_tree(fs::canonical(prelude.compiler.path)));
+  return compiler;
+}
+
+Words HostRun::command(const Prelude& prelude, const fs::path& folder, std::size_t units) const {
+  Words words{prelude.compiler.path.string()};
+  words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
+  for (const auto& include : flags_.folders) words.insert(words.end(), {"-I", include});
+  for (const auto& include : request_.includes) words.insert(words.end(), {"-I", include.string()});
+  words.insert(words.end(), {"-o", (folder / kObject).string()});
+  for (std::size_t i = 0; i < units; ++i) words.push_back((folder / unit_name(i)).string());
+  words.insert(words.end(), prelude.link_options.begin(), prelude.link_options.end());
+  return words;
+}
+
+HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
+  const ScratchFolder scratch;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    std::ofstream(scratch.path() / unit_name(i), std::ios::binary) << flags_.macros << units[i];
+  }
+  const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
+  const Words words = command(prelude, scratch.path(), units.size());
+  const auto start = Clock::now();
+  const auto ended = settle_fault([&] { return run_guarded(compiler, words, time_, cancel_fd_); },
+                                  [&] {
+                                    const ExitStatus status = compile_empty(prelude).status;
+                                    return !status.signaled && status.code == 0;
+                                  });
+  spent_ += Clock::now() - start;
+  if (const auto* fault = std::get_if<CompileError>(&ended)) return *fault;
+  const auto& result = std::get<CommandResult>(ended);
+  const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
+  if (!done) return failed(compiler, result);
+  return module(prelude, scratch.path() / kObject, result.error);
+}
+
+/// An empty unit on top of `prelude`.
+CommandResult HostRun::compile_empty(const Prelude& prelude) const {
+  const ScratchFolder scratch;
+  const fs::path unit = scratch.path() / unit_name(0);
+  std::ofstream(unit).flush();
+  const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
+  Words words{prelude.compiler.path.string()};
+  words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
+  words.insert(words.end(), {"-fsyntax-only", unit.string()});
+  return run_guarded(compiler, words, kEmptyLimit, cancel_fd_);
+}
+
+bool HostRun::refuses(const Prelude& prelude) const {
+  const CommandResult result = compile_empty(prelude);
+  const bool ended = !result.timed_out && !result.status.signaled;
+  return ended && result.status.code != 0 && speaks_of_prelude(result.error);
+}
+
+/// All that an object's undefined symbols may come from.
+Words HostRun::libraries(const Prelude& prelude) const {
+  Words files = torch_libraries(setup_.torch_lib, prelude.kind.device);
+  files.insert(files.begin(), (prelude.folder / prelude_library(prelude.folder)).string());
+  for (const char* name : {"libstdc++.so.6", "libgcc_s.so.1"}) {
+    const CommandResult where = run_command(
+        {{prelude.compiler.path.string(), fmt::format("-print-file-name={}", name)}, {}, {}},
+        kQueryLimit);
+    files.push_back(where.output.substr(0, where.output.find('\n')));
+  }
+  return files;
+}
+
+/// The libraries are looked for only where the object's own symbols leave a doubt.
+Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
+                                                const fs::path& object) const {
+  ObjectJob job{object, request_.kernels, request_.variables, request_.device, {}};
+  auto read = reader_.read(job, time_);
+  const auto* first = std::get_if<ObjectRead>(&read);
+  if (first == nullptr || !first->needs_libraries) return read;
+  job.libraries.emplace();
+  for (const auto& library : libraries(prelude)) {
+    std::error_code ignored;
+    job.libraries->push_back(fs::weakly_canonical(library, ignored).string());
+  }
+  return reader_.read(job, time_);
+}
+
+HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::string log) {
+  auto read = read_object(prelude, object);
+  if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
+  auto& symbols = std::get<ObjectRead>(read);
+  if (symbols.refusal) {
+    // There is no error in the log: other headers may define what is lacking.
+    said_ = {};
+    said_.may_need_usual = true;
+    return make_error(symbols.refusal->cause, symbols.refusal->message, std::move(log));
+  }
+  HostModule module;
+  module.object = read_file(object);
+  module.stubs = std::move(symbols.stubs);
+  module.variables = std::move(symbols.variables);
+  module.log = std::move(log);
+  module.way = prelude.compiler.name();
+  if (prelude.kind.headers == HeaderSet::kLight) module.way += ", light";
+  if (prelude.kind.headers == HeaderSet::kHeavy) module.way += ", heavy";
+  module.library_folders = {prelude.folder, setup_.torch_lib};
+  module.library_folders.insert(module.library_folders.end(), setup_.libraries.begin(),
+                                setup_.libraries.end());
+  return module;
+}
+
+CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResult& result) {
+  const std::string& log = result.error;
+  if (auto failure = compiler_failure(compiler, result, time_.limit())) return *failure;
+  auto read = reader_.read(log_job(log, request_, setup_.includes), time_);
+  if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
+  said_ = std::get<LogRead>(std::move(read));
+  if (request_.device == HostDevice::kCpu && !said_.unsupported.empty())
+    return make_error("unsupported_on_cpu",
+                      fmt::format("the host code names {}, which has no counterpart on the CPU",
+                                  said_.unsupported),
+                      log);
+  return make_error(said_.diagnosis.cause, said_.diagnosis.message, log);
+}
+
+}  // namespace kbench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "compile/budget.hpp"
+#include "compile/guard/guarded_compiler.hpp"
+#include "compile/host/host_compile.hpp"
+#include "compile/host/prelude.hpp"
+#include "compile/host/reading.hpp"
+#include "compile/host/source.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+
+/// The compiles of one host half: several may be tried, and share its limit of time.
+class HostRun {
+ public:
+  HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags, int cancel_fd,
+          CompileTime& time);
+  /// Compiles the units into one shared object on top of `prelude`.
+  HostResult compile(const Prelude& prelude, const std::vector<std::string>& units);
+  /// Whether the compiler refuses the precompiled header, whatever comes after it: an empty unit
+  /// tells, which has nothing of the candidate's.
+  bool refuses(const Prelude& prelude) const;
+  /// What the compiler said in the last compile that failed.
+  const LogRead& said() const { return said_; }
+  /// What the compilers took so far.
+  double seconds() const { return std::chrono::duration<double>(spent_).count(); }
+
+ private:
+  std::vector<std::string> command(const Prelude& prelude, const std::filesystem::path& folder,
+                                   std::size_t units) const;
+  GuardedCompiler guarded_by(const Prelude& prelude, const std::filesystem::path& scratch) const;
+  std::vector<std::string> libraries(const Prelude& prelude) const;
+  HostResult module(const Prelude& prelude, const std::filesystem::path& object, std::string log);
+  Reader::Result<ObjectRead> read_object(const Prelude& prelude,
+                                         const std::filesystem::path& object) const;
+  CompileError failed(const GuardedCompiler& compiler, const CommandResult& result);
+  CommandResult compile_empty(const Prelude& prelude) const;
+
+  const HostSetup& setup_;
+  const HostRequest& request_;
+  const HostFlags& flags_;
+  int cancel_fd_;
+  CompileTime& time_;
+  Reader reader_;
+  LogRead said_;
+  std::chrono::steady_clock::duration spent_{};
+};
+
+}  // namespace kbench

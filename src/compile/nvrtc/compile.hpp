@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compile/nvrtc/api.hpp"
+#include "compile/wire.hpp"
+
+namespace kbench {
+
+/// Compiles one source in this process, which must be one that may die of it. The request's flags
+/// are options for NVRTC, already checked.
+CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job);
+
+}  // namespace kbench

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "compile/budget.hpp"
+#include "compile/compile.hpp"
+#include "compile/compiler_fault.hpp"
+#include "compile/compiler_turns.hpp"
+#include "compile/content_cache.hpp"
+#include "compile/headers/shims.hpp"
+#include "compile/languages.hpp"
+#include "compile/ptx_names.hpp"
+#include "compile/wire.hpp"
+#include "kbench/error.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
+constexpr std::chrono::seconds kVersionLimit{60};  // a slow disk, and 100 MB of library
+constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
+// Raised when what a result holds changes its meaning.
+constexpr std::string_view kFormat = "compile-4";
+
+std::string join_times(const fs::path& path) {
+  std::error_code ignored;
+  const auto time = fs::last_write_time(path, ignored).time_since_epoch().count();
+  return fmt::format("{} {} {}\n", path.string(), time,
+                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
+}
+
+/// Names, sizes and times of what lies in the folder: another version of CUDA's headers there
+/// differs in them, and nothing has to be read.
+std::string folder_identity(const fs::path& folder) {
+  std::vector<std::string> entries;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    entries.push_back(join_times(entry.path()));
+  }
+  std::sort(entries.begin(), entries.end());
+  Sha256 hash;
+  for (const auto& entry : entries) hash.field(entry);
+  return hash.hex();
+}
+
+std::string shims_identity() {
+  Sha256 hash;
+  for (const Shim& shim : shims()) hash.field(shim.name).field(shim.text);
+  return hash.hex();
+}
+
+/// What would reach the compiler as something else than it is.
+std::optional<CompileError> malformed(const CompileRequest& request) {
+  const auto error = [](std::string cause, std::string message) {
+    return CompileError{std::move(cause), std::move(message), {}, 0, false, 0};
+  };
+  if (const std::size_t nul = request.source.find('\0'); nul != std::string::npos) {
+    const auto line = std::count(request.source.begin(),
+                                 request.source.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
+    return error("syntax_error", fmt::format("line {}: a NUL byte in the source", line + 1));
+  }
+  for (const auto& name : request.name_expressions) {
+    if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < ' '; })) {
+      return error("unknown_kernel", "a kernel's name with a control character in it");
+    }
+  }
+  return std::nullopt;
+}
+
+/// The log speaks of the one name that all sources have: here it gets the candidate's own.
+CompileResult with_file_name(CompileResult result, const std::string& file_name) {
+  if (file_name.empty()) return result;
+  std::string& log =
+      std::visit([](auto& alternative) -> std::string& { return alternative.log; }, result);
+  std::string named;
+  std::size_t at = 0;
+  for (std::size_t found; (found = log.find(kSourceName, at)) != std::string::npos;) {
+    named.append(log, at, found - at).append(file_name);
+    at = found + kSourceName.size();
+  }
+  log = named.append(log, at);
+  auto* artifact = std::get_if<Artifact>(&result);
+  if (artifact != nullptr && artifact->is_ptx) name_in_ptx(artifact->image, kSourceName, file_name);
+  return result;
+}
+
+std::shared_future<CompileResult> ready(CompileResult result) {
+  std::promise<CompileResult> promise;
+  promise.set_value(std::move(result));
+  return promise.get_future().share();
+}
+
+std::shared_future<CompileResult> failed(std::exception_ptr error) {
+  std::promise<CompileResult> promise;
+  promise.set_exception(std::move(error));
+  return promise.get_future().share();
+}
+
+std::exception_ptr cancelled_error() {
+  return std::make_exception_ptr(Error("compiling was cancelled"));
+}
+
+/// The key of a source, and whose budget it is compiled by: one that is spent is no answer to
+/// others.
+using TaskKey = std::pair<std::string, const CompileBudget*>;
+
+/// One source on its way through a compiler, and everybody who asked for it.
+struct Task {
+  struct Waiter {
+    std::string file_name;
+    std::promise<CompileResult> promise;
+  };
+  std::string key;
+  CompileRequest request;
+  std::vector<Waiter> waiters;
+  TaskKey id() const { return {key, request.budget.get()}; }
+};
+
+}  // namespace
+
+struct CompilePool::Impl {
+  explicit Impl(CompilerSetup given);
+  ~Impl();
+  std::shared_future<CompileResult> compile(CompileRequest request);
+  void cancel();
+  const std::string& version();
+
+  std::string key_of(const CompileRequest& request);
+  void work();
+  void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
+  CompileResult compile_now(const CompileRequest& request);
+  CompileResult compile_once(const CompileRequest& request, CompileTime& time);
+  bool works(const CompileRequest& beside);
+  CompileResult died(const CommandResult& command, const CompileTime& time) const;
+
+  CompilerSetup setup;
+  ContentCache cache;
+  std::string includes_identity;
+  std::string shims_hash = shims_identity();
+  std::mutex version_mutex;
+  std::string version_text;  ///< empty: not asked yet
+  Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  TurnQueue<std::shared_ptr<Task>> queue;
+  std::map<TaskKey, std::shared_ptr<Task>> under_way;  ///< queued or running
+  bool stopped = false;
+  bool stored = false;
+  std::vector<std::thread> threads;
+};
+
+CompilePool::Impl::Impl(CompilerSetup given) : setup(std::move(given)), cache(setup.cache) {
+  for (const auto& folder : setup.includes) {
+    includes_identity += folder.string() + folder_identity(folder);
+  }
+  const unsigned count = std::max(1u, setup.jobs);
+  for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+}
+
+CompilePool::Impl::~Impl() {
+  cancel();
+  for (auto& thread : threads) thread.join();
+  if (stored) cache.shrink(kMaxCacheBytes);
+}
+
+void CompilePool::Impl::cancel() {
+  std::vector<std::shared_ptr<Task>> dropped;
+  {
+    const std::scoped_lock lock(mutex);
+    stopped = true;
+    dropped = queue.take_all();
+    for (const auto& task : dropped) under_way.erase(task->id());
+  }
+  ::eventfd_write(cancel_event.value(), 1);
+  wake.notify_all();
+  for (const auto& task : dropped) finish(*task, nullptr, cancelled_error());
+}
+
+const std::string& CompilePool::Impl::version() {
+  const std::scoped_lock lock(version_mutex);
+  if (!version_text.empty()) return version_text;
+  const std::string key = Sha256().field("nvrtc-version").field(join_times(setup.nvrtc)).hex();
+  if (auto known = cache.load_text(key)) {
+    version_text = *known;
+    return version_text;
+  }
+  const CommandResult result =
+      run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
+                  kVersionLimit, {}, kMaxLogBytes, cancel_event.value());
+  if (result.cancelled) std::rethrow_exception(cancelled_error());
+  if (result.timed_out || result.status.signaled || result.status.code != 0) {
+    throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
+                                                   setup.compiler.string(), setup.nvrtc.string())
+                                     : result.error.substr(0, result.error.find('\n')));
+  }
+  version_text = result.output.substr(0, result.output.find('\n'));
+  cache.store_text(key, version_text);
+  return version_text;
+}
+
+std::string CompilePool::Impl::key_of(const CompileRequest& request) {
+  std::error_code ignored;
+  Sha256 hash;
+  hash.field(kFormat).field(request.language).field(request.source).field(request.arch);
+  hash.field(std::to_string(request.flags.size()));
+  for (const auto& flag : request.flags) hash.field(flag);
+  for (const auto& name : request.name_expressions) hash.field(name);
+  if (!request.find_parameters) hash.field("no parameters");
+  hash.field(version()).field(std::to_string(fs::file_size(setup.nvrtc, ignored)));
+  hash.field(shims_hash).field(includes_identity).field(std::to_string(setup.memory_bytes));
+  return hash.hex();
+}
+
+std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest request) {
+  const Language* language = find_language(request.language);
+  if (language == nullptr) throw Error(fmt::format("no language is called {}", request.language));
+  if (const auto error = malformed(request)) return ready(*error);
+  Options options = language->options(request.flags);
+  if (auto* error = std::get_if<CompileError>(&options)) return ready(std::move(*error));
+  request.flags = std::get<std::vector<std::string>>(std::move(options));
+  if (language->prelude)
+    request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
+  const std::string key = key_of(request);
+  const TaskKey id{key, request.budget.get()};
+  Task::Waiter waiter{std::exchange(request.file_name, {}), {}};
+  auto future = waiter.promise.get_future().share();
+  {
+    const std::scoped_lock lock(mutex);
+    if (stopped) return failed(cancelled_error());
+    if (const auto task = under_way.find(id); task != under_way.end()) {
+      task->second->waiters.push_back(std::move(waiter));
+      return future;
+    }
+  }
+  if (auto known = cache.load(key)) {
+    return ready(with_file_name(std::move(*known), waiter.file_name));
+  }
+  const std::scoped_lock lock(mutex);
+  if (stopped) return failed(cancelled_error());
+  auto& task = under_way[id];
+  if (task == nullptr) {
+    task = std::make_shared<Task>(Task{key, std::move(request), {}});
+    queue.push(id.second, task);
+    wake.notify_one();
+  }
+  task->waiters.push_back(std::move(waiter));
+  return future;
+}
+
+void CompilePool::Impl::work() {
+  for (;;) {
+    std::shared_ptr<Task> task;
+    {
+      std::unique_lock lock(mutex);
+      wake.wait(lock, [this] { return stopped || !queue.empty(); });
+      if (stopped) return;
+      task = queue.pop();
+    }
+    std::optional<CompileResult> result;
+    std::exception_ptr error;
+    try {
+      // Once more: it may have been done between the caller's look and its place in the queue.
+      result = cache.load(task->key);
+      if (!result) result = compile_now(task->request);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (result) cache.store(task->key, *result);
+    {
+      const std::scoped_lock lock(mutex);
+      under_way.erase(task->id());
+      stored = stored || result;
+    }
+    finish(*task, result ? &*result : nullptr, error);
+  }
+}
+
+/// Answers all who wait; nobody can join them any more.
+void CompilePool::Impl::finish(Task& task, const CompileResult* result,
+                               const std::exception_ptr& error) {
+  for (auto& waiter : task.waiters) {
+    if (result != nullptr) {
+      waiter.promise.set_value(with_file_name(*result, waiter.file_name));
+    } else {
+      waiter.promise.set_exception(error);
+    }
+  }
+}
+
+CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
+  return compile_in_time<CompileResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {
+    auto result =
+        settle_fault([&] { return compile_once(request, time); }, [&] { return works(request); });
+    if (auto* fault = std::get_if<1>(&result)) return CompileResult(std::move(*fault));
+    return std::get<0>(std::move(result));
+  });
+}
+
+/// Whether a source that nothing is wrong with compiles where `beside` does not.
+bool CompilePool::Impl::works(const CompileRequest& beside) {
+  CompileRequest plain;
+  plain.source = "__global__ void plain(float* x) { x[0] = 1; }\n";
+  plain.arch = beside.arch;
+  CompileTime time(setup.limit, nullptr);
+  return std::holds_alternative<Artifact>(compile_once(plain, time));
+}
+
+CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, CompileTime& time) {
+  const CompilerJob job{setup.nvrtc, setup.includes, setup.memory_bytes, request};
+  const auto start = Clock::now();
+  const CommandResult command = time.run({{setup.compiler.string()}, {}, {}}, pack(job),
+                                         kMaxAnswerBytes, cancel_event.value());
+  if (command.cancelled) std::rethrow_exception(cancelled_error());
+  const bool answered = !command.timed_out && !command.status.signaled && command.status.code == 0;
+  CompileResult result;
+  try {
+    result = answered ? unpack_result(command.output) : died(command, time);
+  } catch (const CompilerFault& fault) {
+    throw CompilerFault(fmt::format("{}: {}", setup.compiler.string(), fault.what()));
+  } catch (const Error&) {
+    if (!answered) throw;
+    result = died(command, time);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::visit([&](auto& alternative) { alternative.seconds = seconds; }, result);
+  return result;
+}
+
+CompileResult CompilePool::Impl::died(const CommandResult& command, const CompileTime& time) const {
+  CompileError error;
+  error.log = command.error.substr(0, kMaxLogBytes);
+  if (command.timed_out) {
+    const double limit_s = std::chrono::duration<double>(time.limit()).count();
+    error.cause = "compile_timeout";
+    error.message = fmt::format(
+        "the compiler was not done after {:g} s of processor time and was killed", limit_s);
+    error.limit_s = limit_s;
+  } else if (command.status.signaled && command.status.code == SIGKILL) {
+    error.cause = "compiler_killed";
+    error.message = "the compiler was killed from outside, most likely for want of memory";
+  } else if (command.status.signaled) {
+    error.cause = "compiler_crash";
+    error.message = fmt::format("the compiler crashed ({})", ::strsignal(command.status.code));
+  } else {
+    error.cause = "compiler_crash";
+    error.message =
+        fmt::format("the compiler ended without an answer (exit code {})", command.status.code);
+  }
+  return error;
+}
+
+CompilePool::CompilePool(CompilerSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
+
+CompilePool::~CompilePool() = default;
+
+std::shared_future<CompileResult> CompilePool::compile(CompileRequest request) {
+  try {
+    return impl_->compile(std::move(request));
+  } catch (...) {
+    return failed(std::current_exception());
+  }
+}
+
+void CompilePool::cancel() { impl_->cancel(); }
+
+const std::string& CompilePool::nvrtc_version() const { return impl_->version(); }
+
+}  // namespace kbench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/split/rewriter.hpp"
+#include "compile/split/sides.hpp"
+
+namespace kbench {
+
+/// The text for NVRTC; `rewriter` may hold insertions already.
+std::string device_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+                        Rewriter& rewriter);
+
+/// The text for the host's compiler; `rewriter` may hold insertions already. Throws SplitRefusal.
+std::string host_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+                      Rewriter& rewriter);
+
+/// "#line 1 …" of the source.
+std::string first_line_directive(const SourceUnit& unit);
+
+}  // namespace kbench

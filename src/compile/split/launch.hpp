@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compile/split/rewriter.hpp"
+#include "compile/split/tokens.hpp"
+
+namespace kbench {
+
+/// Makes of each `kernel<<<configuration>>>(arguments)` in [begin, end) a configuration and a call
+/// of the kernel's stub, `(::kbench_split::configure(configuration), kernel(arguments))`, and of
+/// those in #defines too. Throws SplitRefusal.
+void rewrite_launches(const SourceText& text, std::size_t begin, std::size_t end,
+                      Rewriter& rewriter);
+
+/// True where a launch stands in [begin, end).
+bool has_launch(const SourceText& text, std::size_t begin, std::size_t end);
+
+}  // namespace kbench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "os/subprocess.hpp"
+
+namespace kbench {
+
+/// `content` in a memory file that nobody can change any more, to be handed to another process.
+/// Throws kbench::Error.
+Fd sealed_memory_file(std::string_view content);
+
+/// All bytes of a file, from its start, wherever its position is. Throws kbench::Error.
+std::string read_whole(int fd);
+
+}  // namespace kbench

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "os/sandbox/cage.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "os/sandbox/landlock.hpp"
+#include "os/sandbox/seccomp.hpp"
+#include "os/sandbox/steps.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Nothing that a kernel needs comes near.
+constexpr rlim_t kFileBytes = rlim_t{1} << 30;
+/// Descriptors: what a frame of the judge's brings, what a process has, and what CUDA opens of each
+/// GPU. Far fewer than a user's processes mostly may have (1024): while a user has more of them in
+/// flight between sockets than a process may have open, that process can send none.
+constexpr rlim_t kOpenFiles = 320;
+constexpr rlim_t kOpenFilesPerGpu = 32;
+constexpr rlim_t kGpusCounted = 8;
+/// Processes and threads: libraries start several for each core.
+constexpr rlim_t kProcesses = 1024;
+constexpr rlim_t kProcessesPerCore = 8;
+
+constexpr const char* kUserNamespaces =
+    "allow unprivileged user namespaces: kernel.apparmor_restrict_unprivileged_userns=0, or a "
+    "container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined";
+constexpr const char* kLandlock = "boot with Landlock: Linux 5.13 or newer, lsm=landlock,…";
+
+constexpr CagePartRow kParts[] = {
+    {CagePart::kSession, "session", ""},
+    {CagePart::kPidNamespace, "pid_namespace", kUserNamespaces},
+    {CagePart::kNetNamespace, "net_namespace", kUserNamespaces},
+    {CagePart::kPrivileges, "privileges", ""},
+    {CagePart::kFiles, "files", kLandlock},
+    {CagePart::kScopes, "scopes", "Linux 6.12 or newer; a pid namespace does the same"},
+    {CagePart::kSystemCalls, "system_calls", "a kernel with CONFIG_SECCOMP_FILTER"},
+    {CagePart::kLimits, "limits", ""},
+    {CagePart::kProcessLimit, "process_limit",
+     "user namespaces, and not as root, or Linux 6.14 or newer"},
+    {CagePart::kTemporary, "own_tmp", kUserNamespaces},
+};
+
+/// Programs, libraries and what they read of the machine; nothing of a user's.
+constexpr const char* kSystem[] = {"/usr",
+                                   "/bin",
+                                   "/sbin",
+                                   "/lib",
+                                   "/lib32",
+                                   "/lib64",
+                                   "/etc/ld.so.cache",
+                                   "/etc/ld.so.conf",
+                                   "/etc/ld.so.conf.d",
+                                   "/etc/localtime",
+                                   "/etc/timezone",
+                                   "/etc/nsswitch.conf",
+                                   "/etc/nvidia",
+                                   "/run/opengl-driver"};
+constexpr const char* kKernel[] = {"/proc", "/sys"};
+/// Below /proc/self/task CUDA names its threads. What lies beside that, oom_score_adj for one, is
+/// not the candidate's to write.
+constexpr const char* kDevices[] = {"/dev/null",   "/dev/zero",      "/dev/full",
+                                    "/dev/random", "/dev/urandom",   "/dev/nvidia-caps",
+                                    "/dev/dxg",    "/proc/self/task"};
+
+constexpr std::string_view kGpus[] = {"/dev/nvidia", "/dev/dxg"};
+
+/// GPUs of this machine by their device nodes: /dev/nvidia0 and so on.
+rlim_t gpu_nodes() {
+  rlim_t count = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9') ++count;
+  }
+  return count;
+}
+
+/// What this process may open since it is caged.
+std::vector<FilePermission>& permitted() {
+  static std::vector<FilePermission> permissions;
+  return permissions;
+}
+
+/// Whether its system calls are filtered.
+bool& is_filtered() {
+  static bool filtered = false;
+  return filtered;
+}
+
+/// Since Linux 6.14 each pid namespace has a bound of its own; before, this is the machine's.
+bool has_own_pid_max() {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  ::uname(&system);
+  return std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 14));
+}
+
+/// Whether the kernel takes this user for the machine's root, whom no number of processes bounds.
+bool is_machine_root() {
+  std::ifstream map("/proc/self/uid_map");
+  unsigned inside = 1;
+  unsigned outside = 1;
+  return ::geteuid() == 0 && map >> inside >> outside && outside == 0;
+}
+
+void set_limit(auto resource, rlim_t value) {
+  rlimit now{};
+  ::getrlimit(resource, &now);
+  value = std::min(value, now.rlim_max);
+  const rlimit both{value, value};
+  ::setrlimit(resource, &both);
+}
+
+std::vector<FilePermission> permissions_of(const CageSetup& setup, const CageParts& parts) {
+  std::vector<FilePermission> permissions;
+  for (const char* path : kSystem) permissions.push_back({path, FileAccess::kReadExecute});
+  for (const auto& path : setup.readable)
+    permissions.push_back({path.string(), FileAccess::kReadExecute});
+  for (const char* path : kKernel) permissions.push_back({path, FileAccess::kRead});
+  for (const char* path : kDevices) permissions.push_back({path, FileAccess::kDevice});
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored))
+    if (entry.path().filename().string().starts_with("nvidia") && !entry.is_directory(ignored))
+      permissions.push_back({entry.path().string(), FileAccess::kDevice});
+  if (parts.has(CagePart::kPidNamespace)) permissions.push_back({"/dev/shm", FileAccess::kWrite});
+  if (parts.has(CagePart::kTemporary))
+    for (const char* path : temporary_folders()) permissions.push_back({path, FileAccess::kWrite});
+  if (!setup.folder.empty()) permissions.push_back({setup.folder.string(), FileAccess::kWrite});
+  return permissions;
+}
+
+}  // namespace
+
+std::span<const CagePartRow> cage_parts() { return kParts; }
+
+bool write_file(const char* path, std::string_view text) {
+  const Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.value(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+bool limit_processes(bool own_pids, bool own_user) {
+  const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
+  bool bounded =
+      own_pids && has_own_pid_max() && write_file("/proc/sys/kernel/pid_max", std::to_string(most));
+  // Elsewhere it would count all that this user runs on the machine.
+  if (own_user) set_limit(RLIMIT_NPROC, most);
+  bounded = bounded || (own_user && !is_machine_root());
+  return bounded;
+}
+
+bool drop_privileges() {
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+  const bool dropped = ::syscall(SYS_capset, &header, none) == 0;
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && dropped;
+}
+
+bool unshare_network() {
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  return ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0 && map_itself(user, group);
+}
+
+void limit_files() {
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_NOFILE, kOpenFiles + kOpenFilesPerGpu * std::min(gpu_nodes(), kGpusCounted));
+}
+
+void put_cage_on(const CageSetup& setup, CageParts& parts) {
+  const bool own_pids = parts.has(CagePart::kPidNamespace);
+  const auto add = [&](CagePart part, bool had) {
+    if (had) parts.add(part);
+  };
+  // Where a pid namespace is not to be had, a network namespace may be.
+  add(CagePart::kNetNamespace, own_pids || unshare_network());
+  add(CagePart::kProcessLimit, limit_processes(own_pids, parts.has(CagePart::kNetNamespace)));
+  add(CagePart::kTemporary, own_pids && mount_temporary_folders(setup));
+  limit_files();
+  set_limit(RLIMIT_FSIZE, kFileBytes);
+  write_file("/proc/self/oom_score_adj", "1000");
+  parts.add(CagePart::kLimits);
+  add(CagePart::kPrivileges, drop_privileges());
+  auto permissions = permissions_of(setup, parts);
+  add(CagePart::kFiles, landlock(permissions));
+  if (parts.has(CagePart::kFiles)) permitted() = std::move(permissions);
+  add(CagePart::kScopes, parts.has(CagePart::kFiles) && landlock_abi() >= kLandlockScopes);
+  const bool held_back = own_pids || parts.has(CagePart::kScopes);
+  add(CagePart::kSystemCalls, seccomp(held_back ? SignalRule::kAny : SignalRule::kItself));
+  is_filtered() = parts.has(CagePart::kSystemCalls);
+}
+
+bool narrow_cage(std::span<const std::string_view> prefixes) {
+  auto& permissions = permitted();
+  if (permissions.empty()) return true;
+  std::erase_if(permissions, [&](const FilePermission& permission) {
+    return std::ranges::any_of(
+        prefixes, [&](std::string_view prefix) { return permission.path.starts_with(prefix); });
+  });
+  return landlock(permissions);
+}
+
+bool close_gpus() {
+  const bool narrowed = narrow_cage(kGpus);
+  // Landlock's second layer holds this thread and what it starts alone. CUDA's own threads are
+  // older, and host code of a candidate's can have them run its functions.
+  return (!is_filtered() || refuse_gpu_requests()) && narrowed;
+}
+
+CageParts probe_cage() {
+  auto [ours, theirs] = socket_pair();
+  // Of one thread, whatever this process has.
+  const pid_t prober = ::fork();
+  if (prober == 0) {
+    CageForker forker;
+    if (forker.fork() != 0) {
+      char byte = 0;
+      theirs.reset();
+      [[maybe_unused]] const ssize_t ended = ::recv(ours.value(), &byte, 1, MSG_PEEK);
+      ::_exit(0);
+    }
+    const std::uint32_t bits = forker.enter({}).bits();
+    [[maybe_unused]] const ssize_t sent = ::write(theirs.value(), &bits, sizeof bits);
+    ::_exit(0);
+  }
+  theirs.reset();
+  std::uint32_t bits = 0;
+  const bool told = prober > 0 && ::read(ours.value(), &bits, sizeof bits) == sizeof bits;
+  if (prober > 0) ::waitpid(prober, nullptr, 0);
+  return CageParts::from_bits(told ? bits : 0);
+}
+
+}  // namespace kbench

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "problem/signature_cache.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "base/file_tree.hpp"
+#include "base/hash.hpp"
+#include "kbench/error.hpp"
+#include "problem/signature_codec.hpp"
+
+namespace kbench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMaxCacheBytes = 64u << 20;
+
+using Entries = std::vector<std::pair<std::string_view, std::string_view>>;
+
+std::string header() { return fmt::format("kbench signatures {}\n", kSignatureSchema); }
+
+/// The entries of a cache file, oldest first, as far as it is intact.
+Entries entries_of(std::string_view bytes) {
+  Entries entries;
+  if (!bytes.starts_with(header())) return entries;
+  bytes.remove_prefix(header().size());
+  std::string_view key, value;
+  while (take_field(bytes, key) && take_field(bytes, value)) entries.emplace_back(key, value);
+  return entries;
+}
+
+/// Torch versions have a "+", which some tools mistake; a path separator must not leave the folder.
+std::string file_name(std::string_view torch_version) {
+  std::string name = "signatures-";
+  for (const char c : torch_version) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '.' || c == '-';
+    name += plain ? c : '_';
+  }
+  return name + ".bin";
+}
+
+void replace_file(const fs::path& file, std::string_view content) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path temporary = fmt::format("{}.{}.tmp", file.string(), ::getpid());
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (out.good()) fs::rename(temporary, file, error);
+  if (out.good() && !error) return;
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  throw Error(
+      fmt::format("cannot write the cache of signatures {}: make its folder writable, or set "
+                  "KBENCH_HOME to one "
+                  "that is and has space",
+                  file.string()));
+}
+
+}  // namespace
+
+SignatureCache::SignatureCache(const fs::path& folder, std::string torch_version)
+    : file_(folder / file_name(torch_version)), torch_version_(std::move(torch_version)) {}
+
+std::string SignatureCache::key(const Problem& problem, const Sizes& sizes,
+                                std::string_view precision) const {
+  return Sha256()
+      .field("signature")
+      .field(fmt::format("{}", kSignatureSchema))
+      .field(torch_version_)
+      .field(precision)
+      .field(problem.key)
+      .field(problem_hash(problem, sizes))
+      .hex();
+}
+
+std::optional<std::string_view> SignatureCache::find_bytes(std::string_view key) {
+  if (const auto added = added_.find(key); added != added_.end()) return added->second;
+  if (!loaded_) load();
+  const auto known = known_.find(key);
+  return known == known_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<SignatureResult> SignatureCache::find(std::string_view key) {
+  const auto bytes = find_bytes(key);
+  return bytes ? decode_signature(*bytes) : std::nullopt;
+}
+
+std::optional<std::string> SignatureCache::find_text(std::string_view key) {
+  const auto bytes = find_bytes(key);
+  return bytes ? std::optional(std::string(*bytes)) : std::nullopt;
+}
+
+void SignatureCache::put_text(const std::string& key, std::string text) {
+  added_.insert_or_assign(key, std::move(text));
+}
+
+void SignatureCache::put(const std::string& key, const SignatureResult& result) {
+  added_.insert_or_assign(key, encode(result));
+}
+
+void SignatureCache::flush() {
+  if (added_.empty()) return;
+  load();
+  const auto size_of = [](const auto& entry) { return entry.first.size() + entry.second.size(); };
+  Entries old = entries_of(bytes_);
+  std::erase_if(old, [&](const auto& entry) { return added_.contains(entry.first); });
+  std::size_t total = 0;
+  for (const auto& entry : old) total += size_of(entry);
+  for (const auto& entry : added_) total += size_of(entry);
+  std::string content = header();
+  for (const auto& entry : old) {
+    if (total > kMaxCacheBytes) {
+      total -= size_of(entry);
+      continue;
+    }
+    append_field(content, entry.first);
+    append_field(content, entry.second);
+  }
+  for (const auto& [key, value] : added_) {
+    append_field(content, key);
+    append_field(content, value);
+  }
+  replace_file(file_, content);
+  added_.clear();
+  loaded_ = false;
+}
+
+void SignatureCache::load() {
+  known_.clear();
+  bytes_ = read_file(file_, 2 * kMaxCacheBytes).bytes;
+  for (const auto& [key, value] : entries_of(bytes_)) known_.insert_or_assign(key, value);
+  loaded_ = true;
+}
+
+}  // namespace kbench

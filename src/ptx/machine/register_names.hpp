@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ptx/parse/syntax.hpp"
+
+namespace kbench::ptx {
+
+/// Registers by name, where "%r<9>" stands for nine of them. Only those that a function mentions
+/// get a place.
+class RegisterNames {
+ public:
+  explicit RegisterNames(const FunctionText& text);
+  /// The type of a register; nothing where the name is none.
+  std::optional<Type> type_of(const std::string& name) const;
+
+  std::vector<std::string> used;  ///< names that may be registers, in the order of the text
+
+ private:
+  void add(const std::string& name);
+  void collect(const Operand& operand);
+
+  std::unordered_map<std::string, Type> single_;
+  std::unordered_map<std::string, std::pair<unsigned, Type>> ranges_;
+  std::unordered_set<std::string> seen_;
+};
+
+}  // namespace kbench::ptx

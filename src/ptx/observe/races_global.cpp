@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "ptx/observe/races_global.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace kbench::ptx {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u64 kBlockBits = 20, kBlockMask = (u64{1} << kBlockBits) - 1;
+/// From here on a block's epochs are not told apart, and count as ordered.
+constexpr std::uint8_t kLastEpoch = 255;
+
+/// Bytes of a word that was read, by the two bits that are kept of them. A single byte is not
+/// kept: who reads one and who writes the next shall not seem to meet.
+constexpr u64 kReadBytes[] = {0xf, 0x3, 0xc, 0x0};
+
+u64 read_part(u64 bytes) {
+  for (u64 part = 0; part < 3; ++part) {
+    if (kReadBytes[part] == bytes) return part;
+  }
+  return 3;
+}
+
+/// A word of the shadow, taken apart.
+struct Shadow {
+  u64 writer = 0, write_epoch = 0, bytes = 0;  ///< writer 0: nobody
+  u64 reader = 0, read_epoch = 0, read_bytes = 0;
+  bool by_atomic = false;
+  bool many = false;  ///< others have written the same value
+
+  static Shadow of(u64 word) {
+    Shadow s;
+    s.writer = word & kBlockMask;
+    s.write_epoch = (word >> 20) & 0xff;
+    s.bytes = (word >> 28) & 0xf;
+    s.reader = (word >> 32) & kBlockMask;
+    s.read_epoch = (word >> 52) & 0xff;
+    s.by_atomic = ((word >> 60) & 1) != 0;
+    s.many = ((word >> 61) & 1) != 0;
+    s.read_bytes = kReadBytes[word >> 62];
+    return s;
+  }
+  u64 word() const {
+    return writer | write_epoch << 20 | bytes << 28 | reader << 32 | read_epoch << 52 |
+           u64{by_atomic} << 60 | u64{many} << 61 | read_part(read_bytes) << 62;
+  }
+};
+
+/// A word that another block may be writing just now: that is what is looked for, so it is no
+/// finding of a sanitizer of ours.
+[[gnu::no_sanitize_thread]] u32 load_word(u64 address) {
+  return *reinterpret_cast<const volatile u32*>(at_address(address));
+}
+
+}  // namespace
+
+ShadowPage* GlobalRaces::find(u64 page, bool make, PageCache& cache) {
+  PageCache::Entry& entry = cache.entries[page % cache.entries.size()];
+  if (entry.page == page) {
+    if (entry.shadow != nullptr) return entry.shadow;
+    if (!make && entry.stamp == pages_made_.load(std::memory_order_relaxed)) return nullptr;
+  }
+  const u64 stamp = pages_made_.load();
+  Shard& shard = shards_[page % kShards];
+  const std::lock_guard lock(shard.mutex);
+  ShadowPage* shadow = nullptr;
+  const auto found = shard.pages.find(page);
+  if (found != shard.pages.end()) shadow = found->second.get();
+  if (shadow == nullptr && make) {
+    shadow = shard.pages.emplace(page, std::make_unique<ShadowPage>()).first->second.get();
+    ++pages_made_;
+  }
+  entry = {page, shadow, stamp};
+  return shadow;
+}
+
+u32 GlobalRaces::number_of(const Context& c) const {
+  const auto& grid = grid_.launch->grid;
+  const auto& at = c.block->index;
+  const u64 linear = (u64{at[2]} * grid[1] + at[1]) * grid[0] + at[0];
+  return static_cast<u32>((linear + 1) & kBlockMask);
+}
+
+void GlobalRaces::release(const Context& c, BlockOrdering& block) {
+  if (block.device_epoch == kLastEpoch) return;
+  ++block.device_epoch;
+  const std::lock_guard lock(mutex_);
+  releases_[number_of(c)].push_back(++clock_);
+}
+
+bool GlobalRaces::ordered(u32 block, u64 epoch, const BlockOrdering& now) {
+  if (epoch == kLastEpoch) return true;
+  const std::lock_guard lock(mutex_);
+  const auto found = releases_.find(block);
+  return found != releases_.end() && found->second.size() > epoch &&
+         found->second[epoch] <= now.device_acquired;
+}
+
+void GlobalRaces::access(const LaneAccess& access, BlockOrdering& block, PageCache& cache,
+                         std::vector<GlobalRewrite>& rewrites) {
+  const bool writes = access.kind != Access::kRead;
+  const bool strong = access.traits.strong;
+  const Extent& extent = *access.c.extents[access.in.slot];
+  if (extent.writable && (!strong || access.traits.atomic)) {
+    const u64 end = access.address + access.bytes;
+    for (u64 at = access.address / 4 * 4; at < end; at += 4) {
+      ShadowPage* page = find(at / kPageBytes, writes, cache);
+      if (page == nullptr) continue;
+      const u64 first = std::max(at, access.address), last = std::min(at + 4, end);
+      const Place place{page, at % kPageBytes / 4,
+                        ((u64{1} << (last - first)) - 1) << (first - at)};
+      if (writes) {
+        write(access, block, place, at, rewrites);
+      } else {
+        read(access, block, place);
+      }
+    }
+  }
+  // Before the write itself is made: whoever sees its value finds the release.
+  if (writes && ((strong && (block.device_fenced || access.traits.releases)) ||
+                 (!strong && block.device_fence_pending))) {
+    block.device_fence_pending = false;
+    release(access.c, block);
+  }
+  if (strong && access.kind != Access::kWrite) block.device_acquires = true;
+}
+
+void GlobalRaces::read(const LaneAccess& access, BlockOrdering& block, const Place& place) {
+  std::atomic<u64>& word = place.page->words[place.word];
+  const u64 before = word.load(std::memory_order_relaxed);
+  Shadow shadow = Shadow::of(before);
+  const u64 self = number_of(access.c);
+  const std::size_t chunk = place.word / 32;
+  const bool other = shadow.writer != 0 && shadow.writer != self;
+  if (other && (shadow.bytes & place.bytes) != 0 && !shadow.by_atomic && !shadow.many &&
+      !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {
+    report(access.c, access.in, access.lane, *access.c.extents[access.in.slot], access.address,
+           access.bytes, false, static_cast<u32>(shadow.writer),
+           place.page->writers[chunk].load(std::memory_order_relaxed), true);
+  }
+  const bool again = shadow.reader == self && shadow.read_epoch == block.device_epoch;
+  shadow.read_bytes = place.bytes | (again ? shadow.read_bytes : 0);
+  shadow.reader = self;
+  shadow.read_epoch = block.device_epoch;
+  const u64 after = shadow.word();
+  if (after != before) word.store(after, std::memory_order_relaxed);
+  place.page->readers[chunk].store(access.number, std::memory_order_relaxed);
+}
+
+void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Place& place,
+                        u64 address, std::vector<GlobalRewrite>& rewrites) {
+  std::atomic<u64>& word = place.page->words[place.word];
+  Shadow shadow = Shadow::of(word.load(std::memory_order_relaxed));
+  const u64 self = number_of(access.c);
+  const std::size_t chunk = place.word / 32;
+  const Extent& extent = *access.c.extents[access.in.slot];
+  const bool atomic = access.traits.atomic;
+  if (!atomic && shadow.reader != 0 && shadow.reader != self &&
+      (shadow.read_bytes & place.bytes) != 0 &&
+      !ordered(static_cast<u32>(shadow.reader), shadow.read_epoch, block)) {
+    report(access.c, access.in, access.lane, extent, access.address, access.bytes, true,
+           static_cast<u32>(shadow.reader),
+           place.page->readers[chunk].load(std::memory_order_relaxed), false);
+  }
+  const bool met = shadow.writer != 0 && shadow.writer != self && (shadow.bytes & place.bytes) != 0;
+  // Who has counted the others by an atomic may know that they are done, without a fence.
+  const bool counted = shadow.by_atomic && (atomic || block.device_acquired != 0);
+  bool many = false;
+  if (met && !counted && !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {
+    rewrites.push_back({access.c.warp, &access.in, &extent, access.lane, address, place.bytes,
+                        load_word(address), static_cast<u32>(shadow.writer),
+                        place.page->writers[chunk].load(std::memory_order_relaxed), access.address,
+                        access.bytes});
+    // Until it is known whether the value changes, readers get the benefit of the doubt.
+    many = true;
+  }
+  if (shadow.writer == self && shadow.write_epoch == block.device_epoch) {
+    shadow.bytes |= place.bytes;
+    many = shadow.many;
+  } else {
+    shadow.bytes = place.bytes;
+  }
+  shadow.writer = self;
+  shadow.write_epoch = block.device_epoch;
+  shadow.by_atomic = atomic;
+  shadow.many = many;
+  shadow.reader = shadow.read_epoch = shadow.read_bytes = 0;
+  word.store(shadow.word(), std::memory_order_relaxed);
+  place.page->writers[chunk].store(access.number, std::memory_order_relaxed);
+}
+
+void GlobalRaces::settle(Context& c, std::vector<GlobalRewrite>& rewrites) {
+  for (const GlobalRewrite& rewrite : rewrites) {
+    if (rewrite.warp != c.warp) continue;
+    u32 changed = load_word(rewrite.word) ^ rewrite.before;
+    for (unsigned b = 0; b < 4; ++b) {
+      if (((rewrite.bytes >> b) & 1U) == 0) changed &= ~(0xffU << (8 * b));
+    }
+    if (changed == 0) continue;
+    report(c, *rewrite.in, rewrite.lane, *rewrite.extent, rewrite.address, rewrite.access_bytes,
+           true, rewrite.other_block, rewrite.other_number, true);
+  }
+  rewrites.clear();
+}
+
+void GlobalRaces::report(Context& c, const Instr& in, unsigned lane, const Extent& extent,
+                         u64 address, u64 bytes, bool writes, u32 other_block, u32 other_number,
+                         bool other_writes) {
+  Finding* entry = nullptr;
+  if (!note(c, in, FindingKind::kGlobalRace, 1U << lane, entry)) return;
+  const auto& grid = grid_.launch->grid;
+  const u64 linear = u64{other_block} - 1;
+  const bool known = u64{grid[0]} * grid[1] * grid[2] < kBlockMask;
+  const std::string who = known
+                              ? fmt::format("block ({}, {}, {})", linear % grid[0],
+                                            linear / grid[0] % grid[1], linear / grid[0] / grid[1])
+                              : std::string("another block");
+  const auto offset = static_cast<std::int64_t>(address - extent.begin);
+  describe(
+      c, in, lane,
+      fmt::format("{} {} bytes at {}, which {} {}{}, and nothing orders the two",
+                  writes ? "writes" : "reads", bytes,
+                  place_text(extent.name, offset, extent.bytes, bytes), who,
+                  other_writes ? "writes" : "reads", code_.source(*grid_.program, other_number)),
+      *entry);
+  entry->region = extent.name;
+  entry->offset_bytes = offset;
+}
+
+}  // namespace kbench::ptx

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/observe/races_shared.hpp"
+
+/// Races of blocks on global memory.
+namespace kbench::ptx {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+/// Who last accessed the words of a page that was written. Fields of a word of the shadow:
+/// writer's block (20 bits) and epoch (8), bytes written (4), reader's block (20) and epoch (8),
+/// two flags, and which half was read (2).
+struct ShadowPage {
+  std::array<std::atomic<std::uint64_t>, kPageBytes / 4> words{};
+  /// Instructions that last wrote and read, for each 128 bytes; for the message alone.
+  std::array<std::atomic<std::uint32_t>, kPageBytes / 128> writers{}, readers{};
+};
+
+/// A host thread's way to the pages that it used last.
+struct PageCache {
+  struct Entry {
+    std::uint64_t page = ~std::uint64_t{0};
+    ShadowPage* shadow = nullptr;
+    std::uint64_t stamp = 0;  ///< pages that there were, where there is no shadow
+  };
+  std::array<Entry, 64> entries{};
+};
+
+/// A write to what another block has written: a race if it changes the value.
+struct GlobalRewrite {
+  const Warp* warp = nullptr;
+  const Instr* in = nullptr;
+  const Extent* extent = nullptr;
+  unsigned lane = 0;
+  std::uint64_t word = 0, bytes = 0;  ///< host addresses
+  std::uint32_t before = 0;
+  std::uint32_t other_block = 0, other_number = 0;
+  std::uint64_t address = 0, access_bytes = 0;
+};
+
+/// What the blocks of a launch did to global memory, and which of them know of each other.
+///
+/// A block releases what it has done by a strong write after a fence, and acquires by a strong read
+/// all that has been released until then, wherever: two blocks count as ordered rather than not.
+class GlobalRaces {
+ public:
+  GlobalRaces(const Grid& grid, const CodeIndex& code) : grid_(grid), code_(code) {}
+
+  void access(const LaneAccess& access, BlockOrdering& block, PageCache& cache,
+              std::vector<GlobalRewrite>& rewrites);
+  /// After the instruction of a strong read.
+  void acquire(BlockOrdering& block) const { block.device_acquired = clock_.load(); }
+  void settle(Context& c, std::vector<GlobalRewrite>& rewrites);
+
+ private:
+  static constexpr std::size_t kShards = 64;
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::unique_ptr<ShadowPage>> pages;
+  };
+  struct Place {
+    ShadowPage* page = nullptr;
+    std::size_t word = 0;
+    std::uint64_t bytes = 0;  ///< mask
+  };
+
+  ShadowPage* find(std::uint64_t page, bool make, PageCache& cache);
+  std::uint32_t number_of(const Context& c) const;
+  void release(const Context& c, BlockOrdering& block);
+  bool ordered(std::uint32_t block, std::uint64_t epoch, const BlockOrdering& now);
+  void read(const LaneAccess& access, BlockOrdering& block, const Place& place);
+  void write(const LaneAccess& access, BlockOrdering& block, const Place& place,
+             std::uint64_t address, std::vector<GlobalRewrite>& rewrites);
+  void report(Context& c, const Instr& in, unsigned lane, const Extent& extent,
+              std::uint64_t address, std::uint64_t bytes, bool writes, std::uint32_t other_block,
+              std::uint32_t other_number, bool other_writes);
+
+  const Grid& grid_;
+  const CodeIndex& code_;
+  std::array<Shard, kShards> shards_;
+  std::atomic<std::uint64_t> pages_made_{0};
+  std::atomic<std::uint32_t> clock_{0};
+  std::mutex mutex_;                                                        ///< guards what follows
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> releases_;  ///< times, by block
+};
+
+}  // namespace kbench::ptx

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/observe/races.hpp"
+
+/// Races of a block's threads on its shared memory.
+namespace kbench::ptx {
+
+/// The times of all warps of a block that somebody knows of.
+using WarpClock = std::vector<std::uint32_t>;
+
+/// What the threads of one block did, and in which order.
+///
+/// Time is counted by warp: it goes on where lanes of a warp meet, and where the warp releases what
+/// it has done: at barriers, and at strong writes after a fence. An access is ordered before those
+/// of another warp that has acquired a later time of its warp.
+class BlockOrdering final : public BlockObservation {
+ public:
+  explicit BlockOrdering(const Block& block);
+
+  /// Before an instruction with traits that are not plain, and before the one that follows it.
+  void instruction(const Context& c, OrderTraits traits) {
+    const WarpState& warp = warps_[c.warp->index];
+    if (warp.acquires || warp.meets || !traits.plain()) order(c, traits);
+  }
+  /// Warps arrive at a barrier, and go on when it completes.
+  void arrives(const Context& c, unsigned id);
+  void completes(const Context& c, unsigned id);
+  /// A strong access, or the first write after a fence; `place` tells the memory apart.
+  void synchronize(const LaneAccess& access, std::uint64_t place) {
+    const bool first_write =
+        access.kind != Access::kRead && warps_[access.c.warp->index].fence_pending;
+    if (access.traits.strong || first_write) synchronize_now(access, place);
+  }
+
+  /// An access to shared memory.
+  void shared(const LaneAccess& access, const CodeIndex& code);
+  /// Looks at what writes to words that another thread has written have changed.
+  void settle(const Context& c, const CodeIndex& code) {
+    if (!rewrites_.empty()) settle_now(c, code);
+  }
+
+  // Of the grid's races: see GlobalRaces.
+  std::uint32_t device_acquired = 0;
+  std::uint8_t device_epoch = 0;
+  bool device_fenced = false;
+  bool device_fence_pending = false;  ///< nothing was written since the last fence
+  bool device_acquires = false;       ///< a strong read was made, whose value is from now on known
+
+ private:
+  void order(const Context& c, OrderTraits traits);
+  void synchronize_now(const LaneAccess& access, std::uint64_t place);
+  void settle_now(const Context& c, const CodeIndex& code);
+
+  struct Past {
+    std::uint32_t time = 0, number = 0;
+    std::uint16_t thread = 0;
+    std::uint8_t bytes = 0;  ///< of the word, a bit for each; none: nothing is known
+    bool strong = false;
+    bool many = false;  ///< others have written the same value
+  };
+  struct Word {
+    Past write;
+    std::array<Past, 2> reads;
+  };
+  struct WarpState {
+    std::uint32_t time = 1;
+    bool fenced = false, fence_pending = false;
+    bool acquires = false, meets = false;  ///< at its next instruction
+    WarpClock known;
+  };
+  /// A write to what another thread has written: a race if it changes the value.
+  struct Rewrite {
+    const Warp* warp = nullptr;
+    const Instr* in = nullptr;
+    unsigned lane = 0;
+    std::uint64_t word = 0;
+    std::uint32_t before = 0;
+    std::uint8_t bytes = 0;
+    Past other;
+    std::uint64_t access_bytes = 0;
+  };
+
+  bool before(const Past& past, const Past& now) const;
+  bool conflicts(const Past& past, const Past& now, const LaneAccess& access) const;
+  void read(const LaneAccess& access, Word& word, const Past& now, const CodeIndex& code);
+  void write(const LaneAccess& access, std::uint64_t index, const Past& now, const CodeIndex& code);
+  void report(Context& c, const Instr& in, unsigned lane, const CodeIndex& code, const Past& other,
+              bool other_writes, bool writes, std::uint64_t offset, std::uint64_t bytes) const;
+  void release_to(WarpClock& clock, unsigned warp);
+  void acquire(const WarpClock& clock, unsigned warp);
+  std::uint32_t word_at(const Block& block, std::uint64_t index) const;
+
+  std::vector<WarpState> warps_;
+  std::array<WarpClock, 16> barriers_;
+  WarpClock
+      loose_;  ///< released to mbarriers, by global memory, and what the table has no room for
+  std::unordered_map<std::uint64_t, WarpClock> places_;
+  std::vector<Word> words_;
+  std::vector<Rewrite> rewrites_;
+};
+
+}  // namespace kbench::ptx

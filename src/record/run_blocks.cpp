@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "record/run_blocks.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "base/json/tree.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+// Large enough that reading costs nothing beside parsing, small enough that the blocks in flight
+// do not count in the memory of the whole.
+constexpr std::size_t kBlockBytes = 1u << 20;
+constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
+
+void add_line(Block& block, RunLine line) {
+  if (auto* record = std::get_if<Record>(&line)) {
+    block.records.push_back(std::move(*record));
+  } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
+    std::ranges::move(*roster, std::back_inserter(block.roster));
+  } else if (auto* header = std::get_if<RunHeader>(&line)) {
+    block.marks.emplace_back(std::move(*header));
+  } else if (auto* end = std::get_if<RunEnd>(&line)) {
+    block.marks.emplace_back(std::move(*end));
+  } else {
+    block.unknown.emplace_back(block.lines, std::get<UnknownLine>(line).type);
+  }
+}
+
+/// Other programs write numbers that JSON does not have.
+std::string why_no_json(std::string_view text) {
+  for (const std::string_view before : {":", ": ", "[", ", ", ","})
+    for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
+      if (text.find(std::string(before).append(number)) != std::string_view::npos)
+        return fmt::format("is not JSON: {} is no number there", number);
+  return "is not JSON (cut off or damaged)";
+}
+
+/// Parses a line; its storage, `tree`, is used for line after line.
+void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset,
+                JsonTree& tree) {
+  ++block.lines;
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  if (!tree.parse(text)) {
+    if (whole) {
+      block.bad.emplace_back(block.lines, why_no_json(text));
+    } else {
+      block.torn = true;
+    }
+    return;
+  }
+  try {
+    RunLine line = run_line_from(tree.root(), Trials::kShown);
+    if (auto* record = std::get_if<Record>(&line);
+        record != nullptr && std::in_range<std::uint32_t>(text.size()))
+      record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};
+    add_line(block, std::move(line));
+  } catch (const Error& error) {
+    block.bad.emplace_back(block.lines, error.what());
+  }
+}
+
+/// Storage that a thread uses for block after block.
+struct Scratch {
+  std::string text;
+  JsonTree tree;
+};
+
+Block parse_block(const BlockFile& file, std::size_t index, Scratch& scratch) {
+  Block block;
+  try {
+    const BlockFile::Lines lines = file.lines(index, scratch.text);
+    std::string_view rest = lines.text;
+    while (!rest.empty()) {
+      const std::size_t newline = rest.find('\n');
+      const std::uint64_t offset = lines.offset + (lines.text.size() - rest.size());
+      parse_line(block, rest.substr(0, newline), newline != std::string_view::npos, offset,
+                 scratch.tree);
+      rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    }
+  } catch (...) {
+    block.failure = std::current_exception();
+  }
+  return block;
+}
+
+}  // namespace
+
+BlockFile::BlockFile(const std::filesystem::path& path)
+    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat status {};
+  if (!fd_ || ::fstat(fd_.value(), &status) != 0) {
+    throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw UsageError(fmt::format("{} is no run file: it is not a regular file", path.string()));
+  }
+  size_ = static_cast<std::size_t>(status.st_size);
+}
+
+std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBlockBytes; }
+
+BlockFile::Lines BlockFile::lines(std::size_t index, std::string& buffer) const {
+  const std::size_t begin = index * kBlockBytes;
+  const std::size_t end = std::min(size_, begin + kBlockBytes);
+  // The byte before tells whether a line begins at `begin`.
+  const std::size_t from = begin == 0 ? 0 : begin - 1;
+  buffer.clear();
+  read(from, end, buffer);
+  std::size_t first = 0;
+  if (begin != 0) {
+    first = buffer.find('\n');
+    if (first == std::string::npos || first + 1 == buffer.size()) return {};
+    ++first;
+  }
+  for (std::size_t next = end; next < size_ && buffer.back() != '\n';) {
+    const std::size_t stop = std::min(size_, next + kBlockBytes / 16);
+    const std::size_t had = buffer.size();
+    read(next, stop, buffer);
+    if (const std::size_t newline = buffer.find('\n', had); newline != std::string::npos)
+      buffer.resize(newline + 1);
+    next = stop;
+  }
+  return {std::string_view(buffer).substr(first), from + first};
+}
+
+void BlockFile::read(std::size_t begin, std::size_t end, std::string& into) const {
+  std::size_t got = into.size();
+  into.resize(got + (end - begin));
+  for (std::size_t at = begin; at < end;) {
+    const ssize_t n = ::pread(fd_.value(), into.data() + got, end - at, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      throw Error(fmt::format("cannot read {}: {}", path_.string(),
+                              n < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
+    }
+    got += static_cast<std::size_t>(n);
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+BlockParser::BlockParser(const BlockFile& file) : file_(file), done_(file.blocks()) {
+  const std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  const std::size_t count = std::min(cores, file.blocks());
+  ahead_ = count * kBlocksAhead;
+  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+BlockParser::~BlockParser() {
+  {
+    const std::scoped_lock lock(mutex_);
+    next_ = done_.size();
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Block BlockParser::take() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_[taken_] != nullptr; });
+  const std::unique_ptr<Block> block = std::move(done_[taken_++]);
+  changed_.notify_all();
+  return std::move(*block);
+}
+
+void BlockParser::work() {
+  Scratch scratch;
+  while (true) {
+    std::size_t index = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return next_ >= done_.size() || next_ < taken_ + ahead_; });
+      if (next_ >= done_.size()) return;
+      index = next_++;
+    }
+    auto block = std::make_unique<Block>(parse_block(file_, index, scratch));
+    {
+      const std::scoped_lock lock(mutex_);
+      done_[index] = std::move(block);
+    }
+    changed_.notify_all();
+  }
+}
+
+}  // namespace kbench

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "record/run_details.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/json/tree.hpp"
+#include "kbench/error.hpp"
+#include "record/from_view.hpp"
+#include "record/run_lines.hpp"
+
+namespace kbench {
+namespace {
+
+/// Reads that part of the file; false where it does not hold so much.
+bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::string& into) {
+  into.resize(length);
+  std::size_t got = 0;
+  while (got < into.size()) {
+    const ssize_t n = ::pread(file.value(), into.data() + got, into.size() - got,
+                              static_cast<off_t>(offset + got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    got += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+/// The object that `text` is; nothing where it is none. Good until this thread's next call.
+std::optional<JsonView> parsed(std::string_view text) {
+  thread_local JsonTree tree;
+  if (!tree.parse(text) || !tree.root().is_object()) return std::nullopt;
+  return tree.root();
+}
+
+/// Behind the string that begins at `at`; most are short, so nothing is called to find their end.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+/// Characters that matter within an array or object, where all others are skipped in one go.
+constexpr std::array<bool, 256> nesting_characters() {
+  std::array<bool, 256> matters{};
+  for (const unsigned char c : {'"', '{', '}', '[', ']'}) matters[c] = true;
+  return matters;
+}
+
+/// Behind the value that begins at `at`.
+std::size_t behind_value(std::string_view text, std::size_t at) {
+  static constexpr std::array<bool, 256> kMatters = nesting_characters();
+  if (text[at] == '"') return behind_string(text, at);
+  if (text[at] != '{' && text[at] != '[') {
+    while (at < text.size() && text[at] != ',' && text[at] != '}' && text[at] != ' ') ++at;
+    return at;
+  }
+  for (std::size_t depth = 0; at < text.size();) {
+    const char c = text[at];
+    if (!kMatters[static_cast<unsigned char>(c)]) {
+      ++at;
+    } else if (c == '"') {
+      at = behind_string(text, at);
+    } else {
+      ++at;
+      depth = c == '{' || c == '[' ? depth + 1 : depth - 1;
+      if (depth == 0) return at;
+    }
+  }
+  return text.size();
+}
+
+/// Goes over the fields of the JSON object that `line` is, without parsing their values, as long as
+/// `take` returns true.
+template <typename Take>
+void each_field(std::string_view line, Take take) {
+  for (std::size_t at = 1; (at = line.find('"', at)) != std::string_view::npos;) {
+    const std::size_t behind = behind_string(line, at);
+    const std::string_view name = line.substr(at + 1, behind - at - 2);
+    at = behind;
+    while (at < line.size() && (line[at] == ':' || line[at] == ' ')) ++at;
+    if (at == line.size()) return;
+    const std::size_t end = behind_value(line, at);
+    if (!take(name, line.substr(at, end - at))) return;
+    at = end;
+  }
+}
+
+}  // namespace
+
+RunDetails::RunDetails(const RunFile& run) : files_(run.files) {}
+
+const Fd& RunDetails::opened(const std::filesystem::path& path) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = open_.find(path);
+  if (found != open_.end()) return found->second;
+  return open_.emplace(path, Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).first->second;
+}
+
+/// Its line, which is good until this thread's next call; empty where it was read from no file, or
+/// that is not as it was.
+std::string_view RunDetails::line_text(const Record& record) const {
+  thread_local std::string text;
+  const RecordPlace& place = record.place;
+  if (place.length == 0 || place.file >= files_.size()) return {};
+  const Fd& file = opened(files_[place.file]);
+  if (!file || !read_part(file, place.offset, place.length, text)) return {};
+  return text;
+}
+
+nlohmann::json RunDetails::line(const Record& record) const {
+  nlohmann::json line = nlohmann::json::parse(line_text(record), nullptr, false);
+  return line.is_object() ? std::move(line) : nlohmann::json();
+}
+
+Record RunDetails::whole(const Record& record) const {
+  const std::optional<JsonView> line = parsed(line_text(record));
+  if (!line) return record;
+  try {
+    Record whole = record_from(*line, Trials::kAll);
+    if (!same_key(whole, record)) return record;
+    whole.place = record.place;
+    return whole;
+  } catch (const Error&) {
+    return record;  // something else stands there by now
+  }
+}
+
+std::vector<std::string> RunDetails::fields(const Record& record,
+                                            std::span<const std::string_view> names) const {
+  std::vector<std::string> texts(names.size(), "null");
+  const std::string_view line = line_text(record);
+  if (!line.starts_with('{') || !line.ends_with('}')) return texts;
+  std::size_t missing = names.size();
+  each_field(line, [&](std::string_view name, std::string_view value) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return true;
+    texts[static_cast<std::size_t>(found - names.begin())] = value;
+    return --missing > 0;
+  });
+  return texts;
+}
+
+nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
+                                   std::uint64_t at_most) const {
+  why_none.clear();
+  if (!record.details || record.place.length == 0 || record.place.file >= files_.size()) return {};
+  const auto& [offset, length] = *record.details;
+  const std::filesystem::path path = details_path(files_[record.place.file]);
+  const Fd& file = opened(path);
+  if (!file) {
+    why_none = fmt::format("{} is not there", path.string());
+    return {};
+  }
+  // A length that is no file's is as wrong as one beyond its end, and no reason to allocate it.
+  const off_t size = ::lseek(file.value(), 0, SEEK_END);
+  if (size < 0 || length > static_cast<std::uint64_t>(size) ||
+      offset > static_cast<std::uint64_t>(size) - length) {
+    why_none = fmt::format("{} is shorter than when they were written", path.string());
+    return {};
+  }
+  if (length > at_most) {
+    why_none = fmt::format("they are {:.1f} MB long, in {} from byte {}",
+                           static_cast<double>(length) / 1e6, path.string(), offset);
+    return {};
+  }
+  std::string text;
+  nlohmann::json details = read_part(file, offset, length, text)
+                               ? nlohmann::json::parse(text, nullptr, false)
+                               : nlohmann::json::object();
+  if (details.is_object()) return details;
+  why_none = fmt::format("{} holds something else in their place", path.string());
+  return {};
+}
+
+}  // namespace kbench

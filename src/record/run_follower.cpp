@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "record/run_follower.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "base/json/tree.hpp"
+#include "kbench/error.hpp"
+#include "record/run_lines.hpp"
+
+namespace kbench {
+namespace {
+
+/// What one call of poll() reads at most, as records take more room than their lines.
+constexpr std::size_t kMostBytes = 16u << 20;
+
+void add_line(RunNews& news, std::string_view text, JsonTree& tree) {
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
+  try {
+    if (!tree.parse(text)) throw Error("is not JSON");
+    RunLine line = run_line_from(tree.root(), Trials::kShown);
+    if (auto* record = std::get_if<Record>(&line)) {
+      news.records.push_back(std::move(*record));
+    } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
+      std::ranges::move(*roster, std::back_inserter(news.roster));
+    } else if (auto* header = std::get_if<RunHeader>(&line)) {
+      news.headers.push_back(std::move(*header));
+      news.ended = false;
+    } else if (std::holds_alternative<RunEnd>(line)) {
+      news.ended = true;
+    }
+  } catch (const Error&) {
+    ++news.bad_lines;
+  }
+}
+
+}  // namespace
+
+RunFollower::RunFollower(std::filesystem::path path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat status {};
+  if (!file_ || ::fstat(file_.value(), &status) != 0)
+    throw UsageError(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
+  if (!S_ISREG(status.st_mode))
+    throw UsageError(fmt::format("{} is no run file: it is not a regular file", path_.string()));
+}
+
+RunNews RunFollower::poll() {
+  struct stat status {};
+  if (::fstat(file_.value(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) < offset_)
+    throw UsageError(
+        fmt::format("{} has become shorter: another run writes to it now", path_.string()));
+  RunNews news;
+  JsonTree tree;
+  std::string part(1u << 20, '\0');
+  const std::uint64_t most = offset_ + kMostBytes;
+  while (true) {
+    news.more = offset_ >= most;
+    if (news.more) return news;
+    const ssize_t n = ::pread(file_.value(), part.data(), part.size(), static_cast<off_t>(offset_));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Error(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
+    if (n == 0) return news;
+    offset_ += static_cast<std::uint64_t>(n);
+    std::string_view text(part.data(), static_cast<std::size_t>(n));
+    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+      rest_ += text.substr(0, end);
+      try {
+        add_line(news, rest_, tree);
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("{} {}", path_.string(), error.what()));
+      }
+      rest_.clear();
+      text.remove_prefix(end + 1);
+    }
+    rest_ += text;
+  }
+}
+
+bool RunFollower::is_written() const {
+  // Trying the lock would, for an instant, keep a run that starts from getting it.
+  struct stat status {};
+  if (::fstat(file_.value(), &status) != 0) return false;
+  const std::string place =
+      fmt::format("{:02x}:{:02x}:{} ", major(status.st_dev), minor(status.st_dev), status.st_ino);
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);)
+    if (line.find(" FLOCK ") != std::string::npos && line.find(place) != std::string::npos)
+      return true;
+  return false;
+}
+
+}  // namespace kbench

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "record/run_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/json/fields.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+
+struct SchemaVersion {
+  int major = 0, minor = 0;
+};
+
+SchemaVersion schema_version(std::string_view text) {
+  SchemaVersion version;
+  const char* end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, version.major);
+  if (major.ec == std::errc() && major.ptr != end && *major.ptr == '.') {
+    const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+    if (minor.ec == std::errc() && minor.ptr == end) return version;
+  }
+  throw Error(fmt::format("field \"schema\" is \"{}\", not a version like \"1.0\"", text));
+}
+
+std::vector<std::string> texts(const Fields& fields, const char* field) {
+  std::vector<std::string> all;
+  for (const JsonView item : fields.array(field)) all.emplace_back(Fields::text_of(item, field));
+  return all;
+}
+
+RunHeader header_from(const Fields& fields, int newest_major) {
+  const std::string_view schema = fields.text("schema");
+  const SchemaVersion version = schema_version(schema);
+  if (version.major > newest_major) {
+    throw UsageError(fmt::format(
+        "is of schema {}, and this kbench reads up to {}.x: read it with the kbench that wrote it "
+        "or a newer one",
+        schema, newest_major));
+  }
+  RunHeader header;
+  header.schema_minor = version.minor;
+  header.run_id = fields.text("run_id");
+  header.started = fields.text("started");
+  header.kbench_version = fields.text("kbench_version");
+  header.arguments = texts(fields, "arguments");
+  header.options = fields.object("options").to_json();
+  header.environment = fields.object("environment").to_json();
+  header.problem_set_hash = fields.text("problem_set_hash");
+  return header;
+}
+
+std::vector<RosterEntry> roster_from(const Fields& fields) {
+  std::vector<RosterEntry> roster;
+  for (const JsonView item : fields.array("entries")) {
+    const Fields entry(item);
+    RosterEntry planned;
+    planned.problem = entry.text("problem");
+    planned.level = entry.integer<int>("level");
+    planned.model = entry.text("model");
+    planned.tags = texts(entry, "tags");
+    for (const JsonView sample : entry.array("samples")) {
+      const auto number = sample.natural();
+      if (!number || !std::in_range<int>(*number))
+        throw Error("field \"samples\" holds something other than numbers of samples");
+      planned.sample = static_cast<int>(*number);
+      roster.push_back(planned);
+    }
+  }
+  return roster;
+}
+
+}  // namespace
+
+json to_json(const RunHeader& header) {
+  return {{"type", "run"},
+          {"schema", fmt::format("{}.{}", kSchemaMajor, kSchemaMinor)},
+          {"run_id", header.run_id},
+          {"started", header.started},
+          {"kbench_version", header.kbench_version},
+          {"arguments", header.arguments},
+          {"options", header.options},
+          {"environment", header.environment},
+          {"problem_set_hash", header.problem_set_hash}};
+}
+
+json to_json(std::span<const RosterEntry> roster) {
+  json entries = json::array();
+  const RosterEntry* last = nullptr;
+  for (const RosterEntry& entry : roster) {
+    const bool continues = last != nullptr && last->problem == entry.problem &&
+                           last->model == entry.model && last->level == entry.level &&
+                           last->tags == entry.tags;
+    if (continues) {
+      entries.back()["samples"].push_back(entry.sample);
+    } else {
+      entries.push_back({{"problem", entry.problem.str()},
+                         {"level", entry.level},
+                         {"model", entry.model.str()},
+                         {"samples", json::array({entry.sample})},
+                         {"tags", entry.tags}});
+    }
+    last = &entry;
+  }
+  return {{"type", "roster"}, {"entries", std::move(entries)}};
+}
+
+json to_json(const RunEnd& end) {
+  return {{"type", "end"}, {"complete", end.complete}, {"secret", end.secret}};
+}
+
+RunHeader run_header_from_json(const json& line, int newest_major) {
+  return header_from(Fields(line), newest_major);
+}
+
+RunLine run_line_from(JsonView line, Trials trials) {
+  const Fields fields(line);
+  const std::string_view type = fields.text("type");
+  if (type == "record") return record_from(line, trials);
+  if (type == "roster") return roster_from(fields);
+  if (type == "run") return header_from(fields, kSchemaMajor);
+  if (type == "end") {
+    return RunEnd{.secret = fields.string("secret"), .complete = fields.boolean("complete")};
+  }
+  return UnknownLine{std::string(type)};
+}
+
+std::string dump_line(const json& line) {
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace kbench

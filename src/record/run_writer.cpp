@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "base/line_file.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run_log.hpp"
+#include "record/run_lines.hpp"
+
+namespace kbench {
+namespace {
+
+// A line of the roster stays near a hundred kilobytes, so that readers share the work of parsing.
+constexpr std::size_t kRosterEntriesPerLine = 1000;
+
+/// Refuses to go on with a file that does not begin with a run line.
+void check_run_line(const LineFile& file) {
+  const auto json = nlohmann::json::parse(file.first_line(), nullptr, false);
+  try {
+    if (!json.is_discarded() && std::holds_alternative<RunHeader>(run_line_from(json))) return;
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
+  } catch (const Error&) {
+    // Said below, as for any other line.
+  }
+  throw UsageError(
+      fmt::format("cannot resume {}: its first line is no run line; name another file with --out",
+                  file.path().string()));
+}
+
+}  // namespace
+
+struct RunWriter::Impl {
+  explicit Impl(const std::filesystem::path& path) : run(path) {}
+
+  void append(LineFile& file, const nlohmann::json& line) {
+    static_cast<void>(append_text(file, dump_line(line)));
+  }
+
+  std::uint64_t append_text(LineFile& file, const std::string& text) {
+    if (const auto offset = file.append(text)) return *offset;
+    const int error = errno;
+    throw Error(fmt::format(
+        "cannot write {}: {}; the {} records that this run wrote before are kept: make room and "
+        "go on with --resume",
+        file.path().string(), std::strerror(error), records));
+  }
+
+  LineFile run;
+  std::optional<LineFile> details;
+  std::size_t records = 0;
+};
+
+RunWriter::RunWriter(const std::filesystem::path& path, bool resume)
+    : impl_(std::make_unique<Impl>(path)) {
+  impl_->run.lock();
+  if (impl_->run.begin(resume)) {
+    check_run_line(impl_->run);
+    impl_->run.find_torn_end();
+  }
+  impl_->details.emplace(details_path(path));
+  impl_->details->find_torn_end();
+}
+
+RunWriter::~RunWriter() = default;
+
+void RunWriter::write(const RunHeader& header) { impl_->append(impl_->run, to_json(header)); }
+
+void RunWriter::write(const std::vector<RosterEntry>& roster) {
+  const std::span<const RosterEntry> all = roster;
+  for (std::size_t i = 0; i < all.size(); i += kRosterEntriesPerLine) {
+    impl_->append(impl_->run,
+                  to_json(all.subspan(i, std::min(kRosterEntriesPerLine, all.size() - i))));
+  }
+}
+
+std::string RunWriter::write(Record record, const nlohmann::json& details) {
+  if (!details.is_null()) {
+    const std::string text = dump_line(details);
+    record.details =
+        DetailsRef{.offset = impl_->append_text(*impl_->details, text), .length = text.size()};
+  }
+  std::string line = dump_line(to_json(record));
+  impl_->append_text(impl_->run, line);
+  ++impl_->records;
+  return line;
+}
+
+void RunWriter::write_end(const std::string& secret, bool complete) {
+  impl_->append(impl_->run, to_json(RunEnd{.secret = secret, .complete = complete}));
+}
+
+std::filesystem::path details_path(const std::filesystem::path& path) {
+  return path.parent_path() / (path.stem().string() + ".details.jsonl");
+}
+
+}  // namespace kbench

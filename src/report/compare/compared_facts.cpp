@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "report/compare/compared_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "report/model/facts.hpp"
+#include "report/model/setting.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::string_view kCpu = "cpu";
+
+/// Names of the devices that gave records; before the first one the run line says it.
+std::string devices(const RunFile& run) {
+  std::set<Interned> names;
+  for (const Record& record : run.records) names.insert(record.device);
+  std::string text;
+  for (const Interned& name : names) add_part(text, "", printable(name.str()));
+  return text.empty() ? environment(run, "device") : text;
+}
+
+}  // namespace
+
+std::string run_facts(const RunFile& run) {
+  std::string text = devices(run);
+  add_part(text, "driver ", environment(run, "driver"));
+  add_part(text, "CUDA ", environment(run, "cuda"));
+  add_part(text, "kbench ", version_text(run));
+  std::set<Interned> problems, models;
+  for (const Record& record : run.records) {
+    problems.insert(record.problem);
+    models.insert(record.model);
+  }
+  const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  add_part(text, "",
+           fmt::format("{} of {}, {}", counted(count(run.records.size()), "record"),
+                       counted(count(problems.size()), "problem"),
+                       counted(count(models.size()), "model")));
+  add_part(text, "run ", run_text(run));
+  return text;
+}
+
+std::vector<std::string> run_warnings(const RunFile& run) {
+  std::vector<std::string> all = warnings(run, 0);
+  std::set<std::tuple<Interned, Interned, int>> judged;
+  for (const Record& record : run.records)
+    judged.emplace(record.problem, record.model, record.sample);
+  const auto open = std::ranges::count_if(run.roster, [&](const RosterEntry& entry) {
+    return !judged.contains({entry.problem, entry.model, entry.sample});
+  });
+  if (open > 0)
+    all.push_back(
+        fmt::format("{} of {} {} no verdict yet", open,
+                    counted(static_cast<std::int64_t>(run.roster.size()), "planned sample"),
+                    open == 1 ? "has" : "have"));
+  return all;
+}
+
+std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& other) {
+  std::vector<std::string> notes;
+  const std::string here = devices(base.run), there = devices(other.run);
+  if (here == kCpu || there == kCpu) {
+    notes.push_back(fmt::format(
+        "{} ran on a CPU: outcomes are compared; times of a CPU are no measure of speed, and "
+        "decide nothing",
+        here == there  ? fmt::format("{} and {}", base.label, other.label)
+        : here == kCpu ? base.label
+                       : other.label));
+  } else if (here != there) {
+    notes.push_back(fmt::format(
+        "{} and {} ran on different devices ({}; {}): a ratio of their times says nothing of the "
+        "code, so the speedup over the first baseline that both have decides",
+        base.label, other.label, here, there));
+  }
+  if (const std::string unlike = unlike_runs(base.run, other.run); !unlike.empty())
+    notes.push_back(fmt::format("{} and {} were {}, so nothing is said of speed", base.label,
+                                other.label, unlike));
+  return notes;
+}
+
+bool are_of_a_cpu(const RunFile& base, const RunFile& other) {
+  return devices(base) == kCpu && devices(other) == kCpu;
+}
+
+std::string unlike_runs(const RunFile& base, const RunFile& other) {
+  const std::string here = option(base, "l2"), there = option(other, "l2");
+  // KernelBench's results do not say.
+  if (here == there || here.empty() || there.empty()) return {};
+  return fmt::format("timed with the L2 {} and {}", here, there);
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+#include "report/format/candidate_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "record/run_details.hpp"
+#include "report/format/marks.hpp"
+#include "report/model/observed.hpp"
+#include "report/model/tables.hpp"
+#include "report/text/console_lines.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench {
+namespace {
+
+using namespace report;
+using nlohmann::json;
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kLogLines = 40;
+constexpr int kLinesAround = 3;
+constexpr std::size_t kLabel = 13;
+
+std::string error_text(const std::optional<double>& value) {
+  return value ? fmt::format("{:.3g}", *value) : std::string(kNoValue);
+}
+
+std::string ms(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? duration(*value) : std::string(kNoValue);
+}
+
+double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+/// "2026-01-31 09:30:01 UTC".
+std::string point_in_time(double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  std::tm utc{};
+  gmtime_r(&whole, &utc);
+  std::string text(32, '\0');
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &utc));
+  return text;
+}
+
+/// Writes the parts of one candidate, of which there are some or others.
+class Page : private ConsoleLines {
+ public:
+  Page(const RunFile& run, const Record& shown, const CandidateReportOptions& options,
+       std::ostream& out)
+      : ConsoleLines(out, options.color, options.width),
+        options_(options),
+        files_(run),
+        record_(files_.whole(shown)),
+        details_(files_.details(shown, why_no_details_)),
+        log_(log_of(details_)),
+        marks_(marks_of(record_, log_)) {}
+
+  void write() {
+    verdict();
+    facts();
+    times();
+    trials();
+    findings();
+    profile();
+    nsight();
+    log();
+    source();
+    phases();
+  }
+
+ private:
+  void verdict() {
+    const bool correct = record_.outcome == Outcome::kCorrect;
+    const std::string label(outcomes()[static_cast<std::size_t>(record_.outcome)].label);
+    line(painted(correct ? Tone::kGood : Tone::kBad,
+                 label + (record_.cause.empty() ? "" : ", " + printable(record_.cause.str()))) +
+         "  " + painted(Tone::kBold, candidate_name(record_)));
+    if (!record_.message.empty()) labelled("", 2, printable(record_.message));
+  }
+
+  void fact(std::string_view label, std::string_view text) {
+    if (!text.empty()) labelled("  " + std::string(label), kLabel, printable(text));
+  }
+
+  void facts() {
+    fact("candidate", record_.candidate);
+    fact("kind", to_string(record_.kind));
+    fact("class", record_.outcome == Outcome::kCorrect ? record_.kernel_class.str() : "");
+    fact("flags", fmt::format("{}", fmt::join(record_.flags, ", ")));
+    if (record_.degenerate_problem && !record_.degenerate_problem->empty())
+      fact("degenerate", fmt::format("the whole check of its problem takes {} for right",
+                                     fmt::join(*record_.degenerate_problem, ", ")));
+    fact("sizes", sizes_text(record_));
+    fact("precision", record_.precision.str());
+    fact("device", record_.device.str());
+    fact("judge", record_.judge.str());
+    if (record_.compile)
+      fact("compiled", fmt::format("{} in {}{}{}", record_.compile->way,
+                                   duration(record_.compile->seconds * 1e3),
+                                   record_.compile->cached ? ", from the cache" : "",
+                                   record_.compile->fallback.empty()
+                                       ? ""
+                                       : "; the split did not do: " + record_.compile->fallback));
+    fact("weights", weights_text());
+    if (record_.correct_at) fact("errors like those of", record_.correct_at->str());
+    fact("reused from", record_.reused_from);
+    fact("judged",
+         fmt::format("{}{}",
+                     record_.ended_at ? point_in_time(*record_.ended_at) + ", " : std::string(),
+                     duration(record_.seconds * 1e3)));
+    fact("hash", record_.candidate_hash.substr(0, 16));
+  }
+
+  std::string weights_text() const {
+    std::string text = record_.weights;
+    std::ranges::replace(text, '_', ' ');
+    if (!record_.unplaced.empty())
+      text += fmt::format(
+          "; {} {}", record_.weights == "as_built" ? "not as in the reference:" : "no place for",
+          fmt::join(record_.unplaced, ", "));
+    return text;
+  }
+
+  void times() {
+    if (!record_.timing) return;
+    const Timing& timing = *record_.timing;
+    heading(fmt::format("Times: {}, {}", printable(timing.method.str()),
+                        printable(timing.trust.str())));
+    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
+    for (const auto& [name, side] : timing.sides)
+      rows.push_back({printable(name.str()), ms(side.median_ms),
+                      side.lo_ms ? ms(side.lo_ms) + "–" + ms(side.hi_ms) : std::string(kNoValue),
+                      side.q1_ms ? ms(side.q1_ms) + "–" + ms(side.q3_ms) : std::string(kNoValue),
+                      ms(side.mean_ms), ms(side.std_ms), ms(side.min_ms), ms(side.max_ms),
+                      std::to_string(side.count)});
+    table(rows, 2);
+    for (const auto& [name, side] : timing.sides)
+      if (side.wall_ms || side.span_ms || side.busy_ms)
+        labelled("", 2,
+                 fmt::format("{}: wall {}, span {}, busy {}", printable(name.str()),
+                             ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms)));
+    if (const OtherTimes* other = timing.beside_kernels.get())
+      for (const auto& [name, side] : other->sides)
+        labelled(
+            "", 2,
+            fmt::format("{} beside kernels: {}{}, by {}", printable(name.str()), ms(side.median_ms),
+                        side.lo_ms ? " (" + ms(side.lo_ms) + "–" + ms(side.hi_ms) + ")" : "",
+                        printable(other->method.str())));
+    for (const auto& [name, bound] : timing.bounds)
+      labelled("", 2,
+               fmt::format("{} told {}, bounded by {} ({} of overhead, {})", printable(name.str()),
+                           ms(bound.told_ms), ms(bound.bound_ms), ms(bound.overhead_ms),
+                           counted(bound.blocks, "block")));
+    for (const Speedup& speedup : record_.speedup)
+      labelled(
+          "", 2,
+          fmt::format("{} over {}{}{}", factor(speedup.value), printable(speedup.baseline.str()),
+                      std::isfinite(speedup.lo) ? fmt::format(" ({:.2f}–{:.2f}, {})", speedup.lo,
+                                                              speedup.hi, relation_of(speedup))
+                                                : "",
+                      speedup.stored ? ", whose time is of an earlier run" : ""));
+    if (const auto failed =
+            details_.is_object() ? details_.find("failed_baselines") : details_.end();
+        details_.is_object() && failed != details_.end() && failed->is_object())
+      for (const auto& [baseline, why] : failed->items())
+        if (why.is_string())
+          labelled("", 2,
+                   fmt::format("no time of {}: {}", printable(baseline),
+                               printable(why.get<std::string>())));
+    if (timing.floor_ms)
+      labelled(
+          "", 2,
+          fmt::format("an empty kernel takes {}{}", ms(timing.floor_ms),
+                      timing.overhead_ms ? fmt::format(", {} of it by the method, taken off above",
+                                                       ms(timing.overhead_ms))
+                                         : ""));
+    if (record_.sol && record_.sol->limit_ms)
+      labelled(
+          "", 2,
+          fmt::format("at most {} of the device's {} ({:.3g} MB read, {:.3g} MB written): {}{}",
+                      ms(record_.sol->limit_ms), printable(record_.sol->limited_by.str()),
+                      megabytes(record_.sol->work.read_bytes),
+                      megabytes(record_.sol->work.written_bytes), limit_text(record_),
+                      record_.sol->share_measured
+                          ? fmt::format(", {:.0f} % of what a copy and products reach there",
+                                        *record_.sol->share_measured * 100)
+                          : ""));
+    if (record_.sol && record_.sol->plausible_ms)
+      labelled(
+          "", 2,
+          fmt::format("implausible: to read the inputs and do the operations takes {} at least",
+                      ms(record_.sol->plausible_ms)));
+    if (std::ranges::find(record_.flags, "faster_than_memory") != record_.flags.end())
+      labelled("", 2,
+               "faster_than_memory: a time that was told or measured is shorter than writing the "
+               "outputs takes");
+  }
+
+  void trials() {
+    if (record_.correctness.empty()) return;
+    heading("Trials");
+    Rows rows = {{"inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"}};
+    for (const TrialResult& trial : record_.correctness)
+      rows.push_back({printable(trial.family.str()) +
+                          (trial.sizes.empty() ? "" : ", " + printable(trial.sizes.str())),
+                      std::to_string(trial.trial), error_text(trial.max_abs_error),
+                      error_text(trial.max_rel_error), error_text(trial.error_ratio),
+                      error_text(trial.allclose_at), std::to_string(trial.wrong_elements)});
+    table(rows, 2);
+    for (const TrialResult& trial : record_.correctness)
+      if (trial.first_wrong)
+        labelled(
+            "", 2,
+            fmt::format("trial {}, {}: first wrong: {}", trial.trial, printable(trial.family.str()),
+                        printable(wrong_element_text(*trial.first_wrong))));
+  }
+
+  void findings() {
+    if (record_.findings.empty()) return;
+    heading("Findings");
+    for (const Finding& finding : record_.findings) labelled("", 2, finding_text(finding));
+    if (record_.findings_count > record_.findings.size())
+      labelled("", 2,
+               fmt::format("and {} more in the details",
+                           record_.findings_count - record_.findings.size()));
+  }
+
+  void profile() {
+    if (record_.profile.empty() && !record_.estimate) return;
+    heading("Profile");
+    const auto columns = profile_columns(record_);
+    Rows rows = {{columns.begin(), columns.end()}};
+    for (auto& row : profile_rows(record_)) rows.push_back(std::move(row));
+    table(rows, 2);
+    for (const std::string& text :
+         {estimate_text(record_), bandwidth_text(record_), std::string(profile_note(record_))})
+      if (!text.empty()) labelled("", 2, text);
+  }
+
+  void nsight() {
+    const auto text = [&](const char* key) {
+      const auto found = details_.find(key);
+      return found != details_.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    lines_of("Nsight Compute", text("ncu"), std::string::npos);
+    if (const std::string why = text("ncu_failed"); !why.empty())
+      labelled("", 2, "Nsight Compute says nothing: " + printable(why));
+  }
+
+  void log() {
+    if (!why_no_details_.empty()) labelled("", 2, "its details are not here: " + why_no_details_);
+    lines_of("Log", log_, options_.whole_log ? std::string::npos : kLogLines);
+  }
+
+  void lines_of(const char* name, std::string_view rest, std::size_t most) {
+    if (rest.empty()) return;
+    heading(name);
+    std::size_t shown = 0;
+    for (; !rest.empty() && shown < most; ++shown) {
+      const std::size_t end = rest.find('\n');
+      line("  " + printable(rest.substr(0, end)));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    if (!rest.empty())
+      labelled("", 2,
+               fmt::format("and {:.1f} kB more: --log shows all of it",
+                           static_cast<double>(rest.size()) / 1e3));
+  }
+
+  /// The lines that something was said of, those around them, and what was said.
+  void source() {
+    const Source source = source_of(record_);
+    if (!source.why_none.empty()) {
+      labelled("", 2, "its source is not here: " + source.why_none);
+      return;
+    }
+    if (!options_.whole_source && marks_.empty()) return;
+    heading("Source");
+    std::multimap<int, const Mark*> by_line;
+    std::set<int> shown;
+    for (const Mark& mark : marks_) {
+      by_line.emplace(mark.line, &mark);
+      for (int i = mark.line - kLinesAround; i <= mark.line + kLinesAround; ++i) shown.insert(i);
+    }
+    std::string_view rest = source.text;
+    int last = 0;
+    for (int number = 1; !rest.empty(); ++number) {
+      const std::size_t end = rest.find('\n');
+      const std::string_view text = rest.substr(0, end);
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      if (!options_.whole_source && !shown.contains(number)) continue;
+      if (number != last + 1 && last != 0) line("     …");
+      last = number;
+      const auto [first, past] = by_line.equal_range(number);
+      line(fmt::format("{:>6}{} {}", number, first == past ? " " : ">", expanded(text)));
+      for (auto at = first; at != past; ++at)
+        line(painted(at->second->severity == "error" ? Tone::kBad : Tone::kWarning,
+                     fmt::format("{:>8}{}: {}", "", at->second->severity, at->second->text)));
+    }
+  }
+
+  /// A line of source with its tabs as spaces and nothing that steers a terminal.
+  static std::string expanded(std::string_view text) {
+    std::string spaced;
+    for (const char c : text) spaced += c == '\t' ? std::string(4, ' ') : std::string(1, c);
+    // printable() makes one space of several control characters; there are none but those left.
+    std::string result;
+    for (std::size_t i = 0; i < spaced.size(); ++i) {
+      const std::size_t end = std::min(spaced.find(' ', i), spaced.size());
+      result += printable(std::string_view(spaced).substr(i, end - i));
+      if (end < spaced.size()) result += ' ';
+      i = end;
+    }
+    return result;
+  }
+
+  /// Where its seconds went, the longest first.
+  void phases() {
+    const auto found = details_.is_object() ? details_.find("phases_s") : details_.end();
+    if (!details_.is_object() || found == details_.end() || !found->is_object()) return;
+    std::vector<std::pair<double, std::string>> phases;
+    for (const auto& [name, seconds] : found->items())
+      if (seconds.is_number() && seconds.get<double>() >= 1e-3)
+        phases.emplace_back(seconds.get<double>(), name);
+    std::ranges::sort(phases, std::greater());
+    std::string text;
+    for (const auto& [seconds, name] : phases)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name),
+                          duration(seconds * 1e3));
+    if (text.empty()) return;
+    heading("Where its time went");
+    labelled("", 2, text);
+  }
+
+  const CandidateReportOptions& options_;
+  RunDetails files_;
+  Record record_;
+  std::string why_no_details_;
+  json details_;
+  std::string log_;
+  std::vector<Mark> marks_;
+};
+
+}  // namespace
+
+void write_candidate(const RunFile& run, const Record& record,
+                     const CandidateReportOptions& options, std::ostream& out) {
+  Page(run, record, options, out).write();
+}
+
+json candidate_json(const RunFile& run, const Record& record) {
+  const RunDetails files(run);
+  std::string why_none;
+  json details = files.details(record, why_none);
+  json whole = files.line(record);
+  const Source source = source_of(record);
+  return {{"record", whole.is_null() ? to_json(record) : std::move(whole)},
+          {"details", std::move(details)},
+          {"source", source.why_none.empty() ? json(source.text) : json()}};
+}
+
+}  // namespace kbench

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "report/compare/compared_text.hpp"
+#include "report/format/comparison_formats.hpp"
+#include "report/text/console_lines.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::report {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kNarrowestName = 12;
+
+Tone tone_of(const ComparedSample& sample) {
+  if (sample.regression || sample.change == Change::kSlower) return Tone::kBad;
+  if (sample.change == Change::kFaster || sample.change == Change::kFixed) return Tone::kGood;
+  return Tone::kPlain;
+}
+
+/// Writes the parts of a comparison line by line.
+class Console : private ConsoleLines {
+ public:
+  Console(const Comparison& comparison, std::ostream& out)
+      : ConsoleLines(out, comparison.options.color, comparison.options.width),
+        comparison_(comparison),
+        width_(width()) {}
+
+  void write() {
+    for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
+      const ComparedRun& run = comparison_.runs[i];
+      line(painted(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name))));
+      labelled("", 3, comparison_.facts[i]);
+    }
+    for (const std::string& warning : comparison_.warnings) labelled("!", 2, warning);
+    for (const RunComparison& pair : comparison_.comparisons) compared({comparison_, pair});
+    summary();
+    if (const std::string note = comparison_note(comparison_); !note.empty()) labelled("", 2, note);
+  }
+
+ private:
+  void compared(const ComparedView& view) {
+    line("");
+    line(painted(Tone::kBold, pair_heading(view)));
+    for (const std::string& note : view.pair.notes) labelled("!", 2, note);
+    samples(view);
+    for (const Interned& baseline : tabled_baselines(view)) {
+      const Table rows = baseline_table(view, baseline);
+      if (rows.size() == 1) continue;
+      line("");
+      table(rows, {false, false, true, true, true, true}, {true, true});
+    }
+    if (!view.pair.unmatched.empty()) line("");
+    for (const std::string& names : unmatched_lines(view)) labelled("", 2, names);
+  }
+
+  void samples(const ComparedView& view) {
+    const std::vector<const ComparedSample*> shown = shown_samples(view);
+    std::vector<bool> right, names;
+    Table rows(shown.size() + 1);
+    std::vector<Tone> tones = {Tone::kBold};
+    for (const ComparedSample* sample : shown) tones.push_back(tone_of(*sample));
+    for (const SampleColumn& column : sample_columns()) {
+      right.push_back(column.is_number);
+      names.push_back(column.is_name);
+      rows[0].push_back(column.title(view));
+      for (std::size_t i = 0; i < shown.size(); ++i)
+        rows[i + 1].push_back(column.cell(view, *shown[i]));
+    }
+    // The remarks stand beside the rest where there is room, else below.
+    std::vector<std::string> remarks;
+    for (auto& row : rows) {
+      remarks.push_back(std::move(row.back()));
+      row.pop_back();
+    }
+    right.pop_back();
+    names.pop_back();
+    remarks[0].clear();
+    if (!shown.empty()) table(rows, right, names, tones, remarks);
+    if (const std::string text = left_out_text(view); !text.empty()) labelled("", 2, text);
+  }
+
+  void summary() {
+    const Table rows = summary_table(comparison_);
+    std::vector<bool> right(rows[0].size(), true);
+    right[0] = false;
+    line("");
+    table(rows, right, {});
+  }
+
+  /// Columns two spaces apart; names give way where a line would be too long, and what is still
+  /// too long is cut. The first row is a heading, the first cells have `tones`; remarks on a row
+  /// that do not fit beside it stand below.
+  void table(const Table& rows, const std::vector<bool>& right, std::vector<bool> names,
+             const std::vector<Tone>& tones = {}, const std::vector<std::string>& remarks = {}) {
+    names.resize(right.size());
+    std::vector<std::size_t> widths(right.size(), 0);
+    for (const auto& row : rows)
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    fit(widths, names);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      std::string text;
+      for (std::size_t i = 1; i < rows[r].size(); ++i)
+        text += "  " + padded(fitted(rows[r][i], widths[i]), widths[i], right[i]);
+      while (text.ends_with(' ')) text.pop_back();
+      text = fitted(text, width_ - std::min(width_, widths[0]));
+      const std::string first = padded(fitted(rows[r][0], widths[0]), widths[0]);
+      const std::string remark = r < remarks.size() ? remarks[r] : std::string();
+      const bool beside = widths[0] + columns(text) + 2 + columns(remark) <= width_;
+      if (!remark.empty() && beside) text += "  " + remark;
+      line(r == 0 ? painted(Tone::kBold, first + text)
+                  : painted(r < tones.size() ? tones[r] : Tone::kPlain, first) + text);
+      if (!beside) labelled("", 6, remark);
+    }
+  }
+
+  /// Takes from the names what the columns are too wide together.
+  void fit(std::vector<std::size_t>& widths, const std::vector<bool>& names) const {
+    std::size_t used = 2 * (widths.size() - 1);
+    for (const std::size_t width : widths) used += width;
+    while (used > width_) {
+      std::size_t widest = widths.size();
+      for (std::size_t i = 0; i < widths.size(); ++i)
+        if (names[i] && widths[i] > kNarrowestName &&
+            (widest == widths.size() || widths[i] > widths[widest]))
+          widest = i;
+      if (widest == widths.size()) return;
+      --widths[widest];
+      --used;
+    }
+  }
+
+  const Comparison& comparison_;
+  std::size_t width_;
+};
+
+}  // namespace
+
+void write_comparison_console(const Comparison& comparison, std::ostream& out) {
+  Console(comparison, out).write();
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "record/run_details.hpp"
+#include "report/format/console_candidates.hpp"
+#include "report/format/formats.hpp"
+#include "report/format/marks.hpp"
+#include "report/model/audited.hpp"
+#include "report/model/leaderboard.hpp"
+#include "report/model/model_tables.hpp"
+#include "report/model/observed.hpp"
+#include "report/model/tables.hpp"
+#include "report/model/verdicts.hpp"
+#include "report/text/console_lines.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "not judged",
+                                            "baseline"};
+constexpr std::size_t kShownPerFailure = 3;
+constexpr std::size_t kShownFindings = 10;
+constexpr std::size_t kShownLogLines = 4;
+constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
+constexpr std::size_t kWidestModel = 18;
+
+/// Writes the parts of a report line by line.
+class Console : private ConsoleLines {
+ public:
+  Console(const Report& report, std::ostream& out)
+      : ConsoleLines(out, report.options.color, report.options.width),
+        report_(report),
+        details_(report.run),
+        width_(width()) {}
+
+  void write() {
+    head();
+    if (!report_.options.quiet) candidates();
+    summary();
+    if (report_.options.quiet) return causes();
+    side_by_side();
+    degenerate();
+    verdicts();
+    failures();
+    findings();
+    profiles();
+  }
+
+ private:
+  void head() {
+    line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
+    for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
+    for (const auto& [label, text] : report_.facts)
+      if (!report_.options.quiet || std::ranges::find(kQuietFacts, label) != std::end(kQuietFacts))
+        labelled("  " + label, 13, text);
+  }
+
+  void candidates() {
+    if (lists_candidates(report_)) return write_candidate_lines(report_, *this);
+    heading("Candidates");
+    labelled("", 2,
+             fmt::format("{} are too many to list here: --verbose lists them, and so do the "
+                         "formats csv and json",
+                         report_.candidates.size()));
+  }
+
+  void summary() {
+    if (report_.summary.empty()) return;
+    std::size_t name = 5;
+    for (const SummaryRow& row : report_.summary) {
+      name = std::max(name, columns(ranked_name(report_, row)) + 2);
+    }
+    name = std::min(name, width_ / 3);
+    counts_ = 9;
+    for (const SummaryRow& row : report_.summary) {
+      counts_ = std::max(counts_, columns(correct_text(row)) + 2);
+    }
+    const std::vector<std::size_t> shown = shown_metrics(report_);
+    metric_ = kIntervalWidth + 2;
+    for (const std::size_t metric : shown) {
+      metric_ = std::max(metric_, report_.metrics[metric].name().size() + 2);
+    }
+    const std::size_t per_table = std::max<std::size_t>(1, (width_ - name - counts_ - 9) / metric_);
+    for (std::size_t i = 0; i < shown.size(); i += per_table) {
+      const std::span<const std::size_t> part(shown.data() + i,
+                                              std::min(per_table, shown.size() - i));
+      std::string title =
+          padded("Model", name) + padded("problems", 9, true) + padded("correct", counts_, true);
+      for (const std::size_t metric : part) {
+        title += padded(report_.metrics[metric].name(), metric_, true);
+      }
+      heading(title);
+      for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
+    }
+    for (const std::string& note : reading_notes(report_)) labelled("", 2, note);
+    for (const std::string& text : model_texts(report_)) labelled("", 2, text);
+  }
+
+  /// Each problem with what became of it in each model.
+  void side_by_side() {
+    if (!report_.options.verbose) return;
+    std::vector<std::vector<std::string>> rows = models_side_by_side(report_);
+    if (rows.empty()) return;
+    std::size_t width = 8, others = 0;
+    for (std::size_t i = 1; i < rows[0].size(); ++i) {
+      std::size_t widest = 0;
+      for (const auto& row : rows) widest = std::max(widest, columns(row[i]));
+      rows[0][i] = fitted_name(rows[0][i], kWidestModel);
+      others += std::min(widest, kWidestModel) + 2;
+    }
+    width = std::max(width, width_ - std::min(width_, others + 2));
+    for (auto& row : rows) row[0] = fitted_name(row[0], width);
+    heading("Models side by side");
+    table(rows, 2);
+  }
+
+  static std::string correct_text(const SummaryRow& row) {
+    return fmt::format("{}/{}", row.correct, row.samples);
+  }
+
+  void summary_row(const SummaryRow& row, std::size_t name, std::span<const std::size_t> part) {
+    const std::string indent = row.level < 0 ? "" : "  ";
+    std::string values = padded(fitted_name(indent + ranked_name(report_, row), name), name) +
+                         padded(std::to_string(row.problems), 9, true) +
+                         padded(correct_text(row), counts_, true);
+    std::string intervals(name + 9 + counts_, ' ');
+    for (const std::size_t metric : part) {
+      const Estimate& estimate = row.estimates[metric];
+      values += padded(cell_text(report_, row, metric), metric_, true);
+      intervals += padded(interval_text(estimate), metric_, true);
+    }
+    line(row.level < 0 ? painted(Tone::kBold, values) : values);
+    if (intervals.find_first_not_of(' ') != std::string::npos) {
+      while (intervals.ends_with(' ')) intervals.pop_back();
+      line(painted(Tone::kFaint, intervals));
+    }
+  }
+
+  /// Which problems tell nothing.
+  void degenerate() {
+    if (!report_.audited) return;
+    heading(degenerate_heading(report_));
+    for (const DegenerateProblem& problem : report_.degenerate)
+      labelled("", 8, degenerate_text(problem));
+  }
+
+  /// Where judges do not agree.
+  void verdicts() {
+    const auto shared = shared_verdicts(report_);
+    if (shared.empty()) return;
+    heading(fmt::format("Verdicts that differ: {} of {} that several judges gave",
+                        std::ranges::count(shared, true, &Verdicts::differ), shared.size()));
+    for (const Verdicts& verdicts : shared) {
+      if (!verdicts.differ) continue;
+      labelled("", 8, candidate_name(report_.run.records[verdicts.records.front()]));
+      labelled("", 10, verdicts_text(report_, verdicts));
+    }
+  }
+
+  /// How many failed of what, and nothing of whom.
+  void causes() {
+    if (report_.failures.empty()) return;
+    heading("Failures: " + failures_text(report_));
+    for (const FailureGroup& group : report_.failures) cause(group);
+  }
+
+  void cause(const FailureGroup& group) {
+    const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
+    line(fmt::format(
+        "{:>6}  {}", group.records.size(),
+        painted(Tone::kBad,
+                printable(group.cause.empty() ? std::string(label)
+                                              : fmt::format("{}, {}", label, group.cause)) +
+                    judge_suffix(group.judge))));
+  }
+
+  void failures() {
+    if (report_.failures.empty()) return;
+    heading("Failures: " + failures_text(report_));
+    for (const FailureGroup& group : report_.failures) {
+      cause(group);
+      const std::size_t shown = report_.options.verbose
+                                    ? group.records.size()
+                                    : std::min(group.records.size(), kShownPerFailure);
+      for (std::size_t i = 0; i < shown; ++i) {
+        const Record& record = report_.run.records[group.records[i]];
+        labelled("", 8, candidate_name(record));
+        labelled("", 10, failure_text(record));
+        if (i == 0) first_of_log(record);
+      }
+      if (shown < group.records.size()) {
+        labelled("", 8, fmt::format("and {} more", group.records.size() - shown));
+      }
+    }
+  }
+
+  /// Of what its compiler or Python said, as much as shows where to look.
+  void first_of_log(const Record& record) {
+    std::string why_none;
+    const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
+    for (const std::string& text : first_lines(log, kShownLogLines))
+      for (const std::string& part : log_line(text, width_ - 12))
+        line(painted(Tone::kFaint, std::string(12, ' ') + part));
+    if (record.details && record.details->length > kLongestDetails)
+      labelled("", 12, fmt::format("its log is not read here: {}; kbench show does", why_none));
+  }
+
+  /// A line of a log as one or two lines of that width: paths give way before what is said.
+  static std::vector<std::string> log_line(const std::string& text, std::size_t width) {
+    if (columns(text) <= width) return {text};
+    return wrapped(fitted(with_short_paths(text), 2 * width - 8), width);
+  }
+
+  /// What the sanitizers saw in candidates that were right, or failed by something else.
+  void findings() {
+    const std::vector<std::size_t> found = with_findings(report_);
+    if (found.empty()) return;
+    heading(fmt::format("Findings: {} of {}",
+                        counted(static_cast<std::int64_t>(found.size()), "candidate"),
+                        report_.finished));
+    const std::size_t shown =
+        report_.options.verbose ? found.size() : std::min(found.size(), kShownFindings);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Record record = details_.whole(report_.run.records[found[i]]);
+      labelled("", 8, candidate_name(record));
+      for (const Finding& finding : record.findings) {
+        if (!is_fault(finding)) labelled("", 10, finding_text(finding));
+      }
+      if (record.findings_count > record.findings.size()) {
+        labelled("", 10,
+                 fmt::format("and {} more in the details",
+                             record.findings_count - record.findings.size()));
+      }
+    }
+    if (shown < found.size()) labelled("", 8, fmt::format("and {} more", found.size() - shown));
+  }
+
+  void profiles() {
+    const std::vector<std::size_t> found = with_profile(report_);
+    // Where candidates are too many for a line each, so are their kernels.
+    if (found.empty() || !lists_candidates(report_)) return;
+    // All of one run are of the executor, or of a GPU.
+    const auto names = profile_columns(details_.whole(report_.run.records[found.front()]));
+    std::vector<std::string> titles(names.begin(), names.end());
+    titles[0] = "Profile";
+    line("");
+    for (const std::string& title : profile_lines(titles, titles))
+      line(painted(Tone::kBold, title));
+    std::string_view note;
+    for (const std::size_t index : found) {
+      const Record record = details_.whole(report_.run.records[index]);
+      for (const std::string& part : wrapped(candidate_name(record), width_))
+        line(painted(Tone::kBold, part));
+      for (auto row : profile_rows(record)) {
+        row[0] = "  " + row[0];
+        for (const std::string& text : profile_lines(titles, row)) line(text);
+      }
+      for (const std::string& text : {estimate_text(record), bandwidth_text(record)})
+        if (!text.empty()) labelled("", 2, text);
+      if (note.empty()) note = profile_note(record);
+    }
+    if (!note.empty()) labelled("", 2, note);
+  }
+
+  /// A row of the profile: the kernel, and the numbers behind it in as many lines as they need.
+  /// `titles` decide how wide they are.
+  std::vector<std::string> profile_lines(const std::vector<std::string>& titles,
+                                         const std::vector<std::string>& row) const {
+    constexpr std::size_t kLeastName = 20;
+    const auto width_of = [&](std::size_t i) {
+      return std::max<std::size_t>(titles[i].size() + 1, 9);
+    };
+    std::size_t whole = 0;
+    for (std::size_t i = 1; i < titles.size(); ++i) whole += width_of(i);
+    const std::size_t lines = whole / (width_ - kLeastName) + 1;
+    const std::size_t on_each = (titles.size() - 1 + lines - 1) / lines;
+    std::vector<std::string> texts;
+    for (std::size_t i = 1; i < row.size(); i += on_each) {
+      std::string numbers;
+      for (std::size_t j = i; j < std::min(row.size(), i + on_each); ++j)
+        numbers += padded(row[j], width_of(j), true);
+      const std::size_t name = width_ - std::min(width_, columns(numbers));
+      texts.push_back(padded(i == 1 ? fitted_launch(row[0], name) : "", name) + numbers);
+    }
+    return texts;
+  }
+
+  const Report& report_;
+  RunDetails details_;
+  std::size_t width_;
+  std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
+};
+
+}  // namespace
+
+void write_console(const Report& report, std::ostream& out) { Console(report, out).write(); }
+
+}  // namespace kbench::report

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kbench/maybe_number.hpp"
+#include "report/text/workflow_commands.hpp"
+
+namespace kbench::report {
+
+using Buffer = fmt::memory_buffer;
+
+/// Appends a field of RFC 4180, in quotes where it needs them. What a terminal or a spreadsheet
+/// would obey is none of it: other control bytes than line ends and tabs become U+FFFD, and what
+/// begins as a formula has a ' before it. No line of it is a workflow command.
+inline void append_text(Buffer& row, std::string_view words) {
+  const std::string text = without_commands(words);
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') ||
+           c == 0x7f;
+  };
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) < 6;
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  if (!quoted && !is_formula && std::ranges::none_of(text, is_control)) {
+    row.append(text);
+    return;
+  }
+  if (quoted) row.push_back('"');
+  if (is_formula) row.push_back('\'');
+  for (const char c : text) {
+    if (c == '"') row.push_back('"');
+    if (is_control(c))
+      row.append(std::string_view("\xef\xbf\xbd"));
+    else
+      row.push_back(c);
+  }
+  if (quoted) row.push_back('"');
+}
+
+template <typename Number>
+void append_number(Buffer& row, const Number& number) {
+  fmt::format_to(std::back_inserter(row), "{}", number);
+}
+
+/// Nothing where there is no number.
+inline void append_number(Buffer& row, const std::optional<double>& number) {
+  if (number && std::isfinite(*number)) append_number(row, *number);
+}
+inline void append_number(Buffer& row, MaybeNumber number) {
+  append_number(row, std::optional<double>(number));
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "record/run_details.hpp"
+#include "report/format/formats.hpp"
+#include "report/format/marks.hpp"
+#include "report/model/observed.hpp"
+#include "report/model/tables.hpp"
+#include "report/model/verdicts.hpp"
+#include "report/text/text.hpp"
+#include "report/text/workflow_commands.hpp"
+
+namespace kbench::report {
+namespace {
+
+// Actions shows as many errors, warnings and notices of a step, and drops the others.
+constexpr std::size_t kMostOfAKind = 10;
+constexpr std::size_t kLongestMessage = 1000;
+constexpr std::size_t kLongestFact = 300;
+constexpr std::size_t kLongestNotice = 3000;
+
+/// `text` as a workflow command takes it; nothing that a candidate says ends the command's line.
+std::string command_text(std::string_view text, std::size_t longest = kLongestMessage) {
+  std::string result;
+  for (const char c : without_commands(fitted(printable(text), longest)))
+    result += c == '%' ? std::string("%25") : std::string(1, c);
+  return result;
+}
+
+/// The same, as the value of a property of the command.
+std::string property(std::string_view text) {
+  std::string result;
+  for (const char c : command_text(text))
+    result += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
+  return result;
+}
+
+void annotate(std::ostream& out, std::string_view severity, const Record& record, int line,
+              std::string_view text) {
+  const std::string_view label = outcomes()[static_cast<std::size_t>(record.outcome)].label;
+  out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(record.candidate),
+                     line > 0 ? fmt::format(",line={}", line) : "",
+                     property(fmt::format("{}: {}", label, candidate_name(record))),
+                     command_text(text));
+}
+
+/// What was run and on what, what a model came to, and how many failed of what.
+void write_notices(const Report& report, std::ostream& out) {
+  std::string facts, causes;
+  for (const auto& [label, text] : report.facts)
+    facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", label, fitted(text, kLongestFact));
+  const auto notice = [&](std::string_view title, std::string_view text) {
+    out << fmt::format("::notice title=kbench {}::{}\n", property(title),
+                       command_text(text, kLongestNotice));
+  };
+  notice(status_text(report), facts);
+  for (const FailureGroup& group : report.failures)
+    causes += fmt::format("{}{} {}{}", causes.empty() ? "" : "; ", group.records.size(),
+                          outcomes()[static_cast<std::size_t>(group.outcome)].label,
+                          group.cause.empty() ? "" : ", " + group.cause.str());
+  if (!causes.empty()) notice("failures", fmt::format("{}: {}", failures_text(report), causes));
+  std::vector<std::string> models;
+  for (const SummaryRow& row : report.summary) {
+    if (row.level >= 0) continue;
+    std::string& text = models.emplace_back(
+        fmt::format("{}: {}/{} correct", ranked_name(report, row), row.correct, row.samples));
+    for (const std::size_t metric : shown_metrics(report))
+      if (row.estimates[metric].value)
+        text +=
+            fmt::format(", {} {}", report.metrics[metric].name(), cell_text(report, row, metric));
+  }
+  const std::size_t room = kMostOfAKind - (causes.empty() ? 1 : 2);
+  const std::size_t shown = models.size() <= room ? models.size() : room - 1;
+  for (std::size_t i = 0; i < shown; ++i) notice(status_text(report), models[i]);
+  if (shown < models.size())
+    notice(status_text(report),
+           fmt::format("{} more are in the step's summary",
+                       counted(static_cast<std::int64_t>(models.size() - shown), "row")));
+}
+
+/// Failures at the candidate's line: first one of each cause, then the others.
+void write_errors(const Report& report, std::ostream& out) {
+  const RunDetails details(report.run);
+  std::vector<std::size_t> chosen;
+  const auto add = [&](std::size_t index) {
+    if (chosen.size() < kMostOfAKind) chosen.push_back(index);
+  };
+  for (const FailureGroup& group : report.failures) add(group.records.front());
+  for (const FailureGroup& group : report.failures)
+    for (std::size_t i = 1; i < group.records.size(); ++i) add(group.records[i]);
+  for (const std::size_t index : chosen) {
+    const Record& record = report.run.records[index];
+    std::string why_none;
+    const std::vector<Mark> marks =
+        marks_of(details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
+    const auto mark = std::ranges::find(marks, "error", &Mark::severity);
+    annotate(out, "error", record, mark == marks.end() ? 0 : mark->line, failure_text(record));
+  }
+}
+
+/// What the reader has to know first, then what the sanitizers saw in right candidates.
+void write_warnings(const Report& report, std::ostream& out) {
+  std::size_t written = 0;
+  for (const std::string& warning : report.warnings)
+    if (written++ < kMostOfAKind)
+      out << "::warning title=kbench::" << command_text(warning) << '\n';
+  const RunDetails details(report.run);
+  for (const std::size_t index : with_findings(report)) {
+    if (report.run.records[index].outcome != Outcome::kCorrect) continue;
+    const Record record = details.whole(report.run.records[index]);
+    if (record.findings.empty()) continue;  // its file is not as it was
+    if (written++ >= kMostOfAKind) return;
+    const Finding& finding = record.findings.front();
+    annotate(out, "warning", record, finding.line, finding.message);
+  }
+}
+
+}  // namespace
+
+void write_github(const Report& report, std::ostream& out) {
+  write_notices(report, out);
+  write_errors(report, out);
+  write_warnings(report, out);
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "record/run_details.hpp"
+#include "report/format/formats.hpp"
+#include "report/format/marks.hpp"
+#include "report/model/standings.hpp"
+#include "report/model/tables.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::size_t kLogLines = 40;
+constexpr std::size_t kMostLogs = 1000;  // of failures: CI systems hold the file in memory
+
+/// Whether nothing but white space, ASCII or not, stands before that byte in its line.
+bool begins_line(std::string_view text, std::size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t' ||
+                    static_cast<unsigned char>(text[at - 1]) >= 0x80))
+    --at;
+  return at == 0 || text[at - 1] == '\n';
+}
+
+/// `text` as XML 1.0 may hold it: markup escaped, characters that it has no place for left out.
+std::string xml(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    // U+FFFE and U+FFFF are no characters.
+    const bool none = text.substr(i, 2) == "\xef\xbf" && i + 2 < text.size() &&
+                      static_cast<unsigned char>(text[i + 2]) >= 0xbeu;
+    if (none) {
+      i += 2;
+    } else if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else if (c == '&') {
+      result += "&amp;";
+    } else if (c == '"') {
+      result += "&quot;";
+    } else if (c == '#' && i > 0 && text[i - 1] == '#') {
+      result += "&#35;";  // no workflow command, should the file be shown in a CI system's log
+    } else if (c == ':' && i > 0 && text[i - 1] == ':' && begins_line(text, i - 1)) {
+      result += "&#58;";
+    } else if (byte >= 0x20 || c == '\n' || c == '\t') {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string attribute(std::string_view text) { return xml(printable(text)); }
+
+double seconds_of(const Record* record) {
+  return record != nullptr && std::isfinite(record->seconds) ? record->seconds : 0;
+}
+
+enum class Kind { kPassed, kFailed, kFaulty, kSkipped };
+
+/// The test suite of one model at one precision on one device by one judge.
+struct Suite {
+  std::string name;
+  std::vector<Standing> standings;
+  std::size_t failed = 0, faulty = 0, skipped = 0;
+  double seconds = 0;
+};
+
+class Junit {
+ public:
+  Junit(const Report& report, std::ostream& out)
+      : report_(report), out_(out), details_(report.run) {}
+
+  void write() {
+    const std::vector<Suite> suites = suites_of();
+    std::size_t tests = 0, failed = 0, faulty = 0, skipped = 0;
+    double seconds = 0;
+    for (const Suite& suite : suites) {
+      tests += suite.standings.size();
+      failed += suite.failed;
+      faulty += suite.faulty;
+      skipped += suite.skipped;
+      seconds += suite.seconds;
+    }
+    out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         << fmt::format(
+                "<testsuites name=\"kbench\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+                "skipped=\"{}\" time=\"{:.3f}\">\n",
+                tests, failed, faulty, skipped, seconds);
+    for (const Suite& suite : suites) write(suite);
+    out_ << "</testsuites>\n";
+  }
+
+ private:
+  const Record* record_of(const Standing& standing) const {
+    return standing.record == Standing::kNoRecord ? nullptr : &report_.run.records[standing.record];
+  }
+
+  Kind kind_of(const Record* record) const {
+    if (record == nullptr || record->outcome == Outcome::kHarnessFault) return Kind::kFaulty;
+    if (is_exclusion(*record)) return Kind::kSkipped;
+    return record->outcome == Outcome::kCorrect ? Kind::kPassed : Kind::kFailed;
+  }
+
+  std::vector<Suite> suites_of() const {
+    std::vector<Suite> suites;
+    const std::vector<StandingGroup> groups = standing_groups(report_.run);
+    for (const StandingGroup& group : groups) {
+      std::map<Interned, std::size_t> places;
+      for (const Standing& standing : group.standings) {
+        const Interned& model = report_.run.roster[standing.entry].model;
+        const auto [place, is_new] = places.try_emplace(model, suites.size());
+        if (is_new) {
+          SummaryRow row;
+          row.model = model;
+          row.precision = group.precision;
+          row.device = group.device;
+          row.judge = group.judge;
+          suites.emplace_back().name = row_name(report_, row);
+        }
+        Suite& suite = suites[place->second];
+        const Record* record = record_of(standing);
+        const Kind kind = kind_of(record);
+        suite.standings.push_back(standing);
+        suite.failed += kind == Kind::kFailed ? 1 : 0;
+        suite.faulty += kind == Kind::kFaulty ? 1 : 0;
+        suite.skipped += kind == Kind::kSkipped ? 1 : 0;
+        suite.seconds += seconds_of(record);
+      }
+    }
+    return suites;
+  }
+
+  void write(const Suite& suite) {
+    out_ << fmt::format(
+        " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+        "time=\"{:.3f}\"",
+        attribute(suite.name), suite.standings.size(), suite.failed, suite.faulty, suite.skipped,
+        suite.seconds);
+    if (!report_.run.headers.empty())
+      out_ << fmt::format(" timestamp=\"{}\"", attribute(report_.run.headers.front().started));
+    out_ << ">\n  <properties>\n";
+    out_ << fmt::format("   <property name=\"status\" value=\"{}\"/>\n",
+                        attribute(status_text(report_)));
+    for (const auto& [label, text] : report_.facts)
+      out_ << fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", attribute(label),
+                          attribute(text));
+    out_ << "  </properties>\n";
+    for (const Standing& standing : suite.standings) write(suite, standing);
+    out_ << " </testsuite>\n";
+  }
+
+  void write(const Suite& suite, const Standing& standing) {
+    const RosterEntry& entry = report_.run.roster[standing.entry];
+    const Record* record = record_of(standing);
+    out_ << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\" time=\"{:.3f}\"",
+                        attribute(suite.name), attribute(entry.problem.str()), entry.sample,
+                        seconds_of(record));
+    if (record != nullptr) out_ << fmt::format(" file=\"{}\"", attribute(record->candidate));
+    switch (kind_of(record)) {
+      case Kind::kPassed:
+        out_ << "/>\n";
+        return;
+      case Kind::kSkipped:
+        out_ << fmt::format(">\n   <skipped message=\"{}\"/>\n", attribute(record->message));
+        break;
+      case Kind::kFaulty:
+        out_ << fmt::format(
+            ">\n   <error type=\"{}\" message=\"{}\"/>\n",
+            record == nullptr ? "no_verdict" : "harness_fault",
+            record == nullptr ? "the run has no verdict on it" : attribute(record->message));
+        break;
+      case Kind::kFailed:
+        out_ << fmt::format(">\n   <failure type=\"{}{}\" message=\"{}\">{}</failure>\n",
+                            to_string(record->outcome),
+                            record->cause.empty() ? "" : "." + attribute(record->cause.str()),
+                            attribute(record->message), xml(text_of(*record)));
+    }
+    out_ << "  </testcase>\n";
+  }
+
+  /// What a person needs to see of a failure: what was wrong, and the start of its log.
+  std::string text_of(const Record& record) {
+    std::string text = printable(failure_text(record));
+    const std::vector<Finding> findings =
+        record.findings_count > 0 ? details_.whole(record).findings : std::vector<Finding>();
+    for (const Finding& finding : findings) text += "\n" + printable(finding.message);
+    if (++logs_ > kMostLogs) return text;
+    std::string why_none;
+    const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
+    for (const std::string& line : first_lines(log, kLogLines)) text += "\n" + line;
+    if (!why_none.empty()) text += "\nits log is not here: " + printable(why_none);
+    return text;
+  }
+
+  const Report& report_;
+  std::ostream& out_;
+  RunDetails details_;
+  std::size_t logs_ = 0;
+};
+
+}  // namespace
+
+void write_junit(const Report& report, std::ostream& out) { Junit(report, out).write(); }
+
+}  // namespace kbench::report

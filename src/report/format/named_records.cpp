@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "kbench/error.hpp"
+#include "kbench/selection.hpp"
+#include "report/format/candidate_report.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::size_t kNamed = 5;
+
+bool is_named(const std::string& pattern, std::string_view problem) {
+  return matches_pattern(pattern, problem) ||
+         matches_pattern(pattern, problem.substr(problem.rfind('/') + 1));
+}
+
+/// The sample at the end of "PROBLEM/SAMPLE", which it is taken from.
+std::optional<int> take_sample(std::string& name) {
+  const std::size_t slash = name.rfind('/');
+  if (slash == std::string::npos) return std::nullopt;
+  int sample = 0;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + slash + 1, end, sample);
+  if (parsed.ec != std::errc() || parsed.ptr != end || sample < 0) return std::nullopt;
+  name.resize(slash);
+  return sample;
+}
+
+std::string some_of(const std::set<Interned>& names) {
+  std::vector<std::string> shown;
+  for (const Interned& name : names) {
+    if (shown.size() == kNamed) break;
+    shown.push_back(report::printable(name.str()));
+  }
+  return fmt::format(
+      "{}{}", fmt::join(shown, ", "),
+      names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
+}
+
+/// "; did you mean …?", of names that are spelt with their level and number or without.
+std::string likely(const std::string& sought, const std::set<Interned>& problems) {
+  std::vector<Spelled> names;
+  for (const Interned& problem : problems) {
+    const std::string& key = problem.str();
+    const std::string last = key.substr(key.rfind('/') + 1);
+    names.push_back({key, {key, last, last.substr(last.find('_') + 1)}});
+  }
+  const std::vector<std::string> nearest = nearest_names(sought, names, 1);
+  return nearest.empty() ? ""
+                         : fmt::format("; did you mean {}?", report::printable(nearest.front()));
+}
+
+}  // namespace
+
+std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
+                                       const std::string& model, const Selection& selection) {
+  std::string problem = name.empty() ? "*" : name;
+  const auto any_problem = [&] {
+    return std::ranges::any_of(
+        run.records, [&](const Record& record) { return is_named(problem, record.problem.str()); });
+  };
+  std::optional<int> sample;
+  bool any_listed = false;
+  if (!any_problem()) sample = take_sample(problem);
+  std::set<Interned> problems, models;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    const Record& record = run.records[i];
+    problems.insert(record.problem);
+    if (!is_named(problem, record.problem.str())) continue;
+    models.insert(record.model);
+    if (sample && record.sample != *sample) continue;
+    if (!model.empty() && !matches_pattern(model, record.model.str())) continue;
+    any_listed = true;
+    if (selection.lists(record)) found.push_back(i);
+  }
+  if (run.records.empty()) throw UsageError("the run has no records yet");
+  if (models.empty())
+    throw UsageError(fmt::format("the run has no record of a problem \"{}\"; it has {}{}", problem,
+                                 some_of(problems), likely(problem, problems)));
+  if (found.empty() && any_listed)
+    throw UsageError(fmt::format("--select {} lists none of these candidates{}", selection.text(),
+                                 selection.likely(run)));
+  if (found.empty() && !model.empty())
+    throw UsageError(fmt::format(
+        "the run has no record of \"{}\"{} by a model \"{}\"; of that problem it has {}{}", problem,
+        sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models),
+        report::printable(did_you_mean(model, {models.begin(), models.end()}))));
+  if (found.empty())
+    throw UsageError(fmt::format("the run has no sample {} of \"{}\"", *sample, problem));
+  std::ranges::sort(found, [&](std::size_t a, std::size_t b) {
+    const Record &x = run.records[a], &y = run.records[b];
+    if (x.problem != y.problem) return natural_less(x.problem.str(), y.problem.str());
+    if (x.model != y.model) return natural_less(x.model.str(), y.model.str());
+    return x.sample < y.sample;
+  });
+  return found;
+}
+
+}  // namespace kbench

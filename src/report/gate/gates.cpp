@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "kbench/error.hpp"
+#include "report/gate/gate.hpp"
+#include "report/model/standings.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::string_view kLevel = "level";
+constexpr std::string_view kLowerEnd = "@ci";
+
+/// Takes "level1." from the start of `name`; −1 where it is not there.
+int take_level(std::string_view& name) {
+  if (!name.starts_with(kLevel)) return -1;
+  int level = -1;
+  const std::string_view rest = name.substr(kLevel.size());
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), level);
+  if (error != std::errc() || end == rest.data() + rest.size() || *end != '.' || level < 0)
+    return -1;
+  name = rest.substr(static_cast<std::size_t>(end - rest.data()) + 1);
+  return level;
+}
+
+std::string model_name(const SummaryRow& row) {
+  return report::printable(row.model.str()) +
+         (row.judge.empty() || row.judge == kOwnJudge
+              ? ""
+              : " as judged by " + report::printable(row.judge.str()));
+}
+
+/// The sentence of a gate that the row does not meet; empty where it does.
+std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& gate) {
+  const std::optional<double>& value = gate.at_lower_end ? estimate.lo : estimate.value;
+  if (value && *value >= gate.least) return "";
+  return fmt::format(
+      "{}: {} is {}, below {}", model_name(row), gate.name(),
+      value ? fmt::format("{:.4g}", *value) : fmt::format("undefined ({})", estimate.why_none),
+      gate.least);
+}
+
+/// The standings of that level's problems; all of them for −1.
+report::StandingGroup of_level(const RunFile& run, report::StandingGroup group, int level) {
+  if (level >= 0)
+    std::erase_if(group.standings, [&](const report::Standing& standing) {
+      return run.roster[standing.entry].level != level;
+    });
+  return group;
+}
+
+}  // namespace
+
+std::string Gate::name() const {
+  return (level < 0 ? "" : fmt::format("{}{}.", kLevel, level)) + metric.name() +
+         std::string(at_lower_end ? kLowerEnd : "");
+}
+
+Gate parse_gate(std::string_view argument) {
+  const std::size_t equals = argument.find('=');
+  std::string_view name = argument.substr(0, equals);
+  Gate gate;
+  gate.level = take_level(name);
+  gate.at_lower_end = name.ends_with(kLowerEnd);
+  if (gate.at_lower_end) name.remove_suffix(kLowerEnd.size());
+  gate.metric = metric_from_name(name);
+  const std::string_view number =
+      equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
+  const char* end = number.data() + number.size();
+  const auto parsed = std::from_chars(number.data(), end, gate.least);
+  if (number.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
+      !std::isfinite(gate.least)) {
+    throw UsageError(
+        fmt::format("\"{}\" is no gate: write METRIC=NUMBER, as in fast_1=0.5", argument));
+  }
+  if (!gate.metric.row->ratio && gate.least > 1)
+    throw UsageError(fmt::format("\"{}\" cannot be met: {} is a share, at most 1", argument,
+                                 gate.metric.name()));
+  return gate;
+}
+
+std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gate>& gates) {
+  std::vector<Metric> metrics;
+  for (const Gate& gate : gates) {
+    if (report.on_cpu && gate.metric.needs_speedup()) {
+      throw UsageError(
+          fmt::format("{} needs the times of a GPU, and these records are the CPU's: "
+                      "gate on correct, fast_0 or pass@1",
+                      gate.name()));
+    }
+    if (gate.level >= 0 && std::ranges::find(report.run.roster, gate.level, &RosterEntry::level) ==
+                               report.run.roster.end())
+      throw UsageError(
+          fmt::format("{}: the run has no problem of level {}", gate.name(), gate.level));
+    metrics.push_back(gate.metric);
+  }
+  std::vector<std::string> sentences;
+  const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    if (report.run.roster.empty())
+      sentences.push_back(fmt::format(
+          "{}: nothing was held to it: no candidate is on the run's roster", gates[i].name()));
+    for (const report::StandingGroup& group : groups) {
+      const report::StandingGroup chosen = of_level(report.run, group, gates[i].level);
+      for (const SummaryRow& row :
+           report::summary_rows(report, chosen, std::span(metrics).subspan(i, 1))) {
+        if (row.level >= 0) continue;
+        if (std::string text = unmet(row, row.estimates.front(), gates[i]); !text.empty())
+          sentences.push_back(std::move(text));
+      }
+    }
+  }
+  return sentences;
+}
+
+}  // namespace kbench

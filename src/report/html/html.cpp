@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string_view>
+
+#include "report/format/formats.hpp"
+#include "report/html/html_data.hpp"
+#include "report/html/page_parts.hpp"
+#include "report/model/tables.hpp"
+#include "report/text/workflow_commands.hpp"
+
+namespace kbench::report {
+namespace {
+
+std::string html(std::string_view text) {
+  std::string result;
+  for (const char c : text) result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return result;
+}
+
+}  // namespace
+
+void write_html(const Report& report, std::ostream& out) {
+  const PageDetails details = page_details(report);
+  for (std::string_view page = page_html(); !page.empty();) {
+    const std::size_t end = page.find('\n');
+    const std::string_view line = page.substr(0, end);
+    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
+    if (line == "@TITLE@") {
+      out << html("kbench: " + status_text(report));
+    } else if (line == "@STYLE@") {
+      out << page_style();
+    } else if (line == "@D3@") {
+      out << page_d3();
+    } else if (line == "@SCRIPT@") {
+      out << page_script();
+    } else if (line == "@DATA@") {
+      out << json_without_commands(page_data(report, details.notes)) << "\n";
+    } else if (line == "@DETAILS@") {
+      out << json_without_commands(details.lines);
+    } else {
+      out << line << '\n';
+    }
+  }
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/report.hpp"
+#include "report/model/standings.hpp"
+
+namespace kbench::report {
+
+/// The problems of the run that audits found degenerate, by natural order; what the reader has to
+/// know of the others goes to `warnings`. Throws UsageError where no audit is of the run.
+std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const AuditFile& audits,
+                                                   std::vector<std::string>& warnings);
+
+/// The record's problem, where it is degenerate under the check that the record was given by.
+const DegenerateProblem* degenerate_problem(const Report& report, const Record& record);
+
+/// The problems that are degenerate in a group.
+std::set<Interned> degenerate_in(const Report& report, const StandingGroup& group);
+
+/// "constant, zeros".
+std::string passing_text(const DegenerateProblem& problem, std::string_view separator = ", ");
+/// "Degenerate problems: 2, on which trivial answers pass".
+std::string degenerate_heading(const Report& report);
+/// "level1/19_ReLU (judged by kb_compat): ones, zeros (caught by drawn); input (caught by signed)".
+std::string degenerate_text(const DegenerateProblem& problem);
+
+}  // namespace kbench::report

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "report/model/charts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "report/model/standings.hpp"
+#include "report/model/tables.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr int kSteps = 30;       // of p
+constexpr double kPerStep = 10;  // steps for a p of 1
+constexpr int kEachK = 10;       // from here on each k is a quarter more than the one before
+
+std::vector<double> all_p() {
+  std::vector<double> p;
+  for (int i = 0; i <= kSteps; ++i) p.push_back(i / kPerStep);
+  return p;
+}
+
+/// The least number of samples that a problem of the run has.
+int fewest_samples(const Report& report) {
+  std::map<std::pair<Interned, Interned>, int> samples;
+  for (const RosterEntry& entry : report.run.roster) ++samples[{entry.model, entry.problem}];
+  int fewest = samples.empty() ? 0 : std::numeric_limits<int>::max();
+  for (const auto& [key, count] : samples) fewest = std::min(fewest, count);
+  return fewest;
+}
+
+std::vector<int> all_k(int most) {
+  std::vector<int> k;
+  for (int at = 1; at <= most; at = at < kEachK ? at + 1 : at + at / 4) k.push_back(at);
+  if (!k.empty() && k.back() != most) k.push_back(most);
+  return k;
+}
+
+/// The curves of one pattern over the metrics that follow one another in `metrics`.
+void add_curve(const Report& report, const SummaryRow& row, const std::vector<Metric>& metrics,
+               std::string_view pattern, std::string_view name, std::vector<Curve>& curves) {
+  Curve curve{.metric = std::string(name), .name = row_name(report, row), .x = {}, .values = {}};
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].row->pattern != pattern || !row.estimates[i].value) continue;
+    curve.x.push_back(metrics[i].row->takes_k() ? metrics[i].k : metrics[i].p);
+    curve.values.push_back(row.estimates[i]);
+  }
+  if (!curve.x.empty()) curves.push_back(std::move(curve));
+}
+
+}  // namespace
+
+Charts build_charts(const Report& report) {
+  std::vector<Metric> metrics;
+  const Metric fast = metric_from_name("fast_1"), pass = metric_from_name("pass@1"),
+               fast_at = metric_from_name("fast_1@1");
+  if (!report.on_cpu)
+    for (const double p : all_p()) metrics.push_back({.row = fast.row, .p = p});
+  for (const int k : all_k(fewest_samples(report))) {
+    metrics.push_back({.row = pass.row, .k = k});
+    if (!report.on_cpu) metrics.push_back({.row = fast_at.row, .p = 1, .k = k});
+  }
+  Charts charts;
+  for (const StandingGroup& group : standing_groups(report.run)) {
+    for (const SummaryRow& row : summary_rows(report, group, metrics)) {
+      if (row.level >= 0) continue;
+      add_curve(report, row, metrics, fast.row->pattern, "fast_p", charts.fast_p);
+      add_curve(report, row, metrics, pass.row->pattern, "pass@k", charts.at_k);
+      add_curve(report, row, metrics, fast_at.row->pattern, "fast_1@k", charts.at_k);
+    }
+  }
+  return charts;
+}
+
+}  // namespace kbench::report

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "kbench/baseline.hpp"
+#include "kbench/error.hpp"
+#include "report/model/audited.hpp"
+#include "report/model/exclusions.hpp"
+#include "report/model/facts.hpp"
+#include "report/model/leaderboard.hpp"
+#include "report/model/model_tables.hpp"
+#include "report/model/setting.hpp"
+#include "report/model/standings.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr std::string_view kCpu = "cpu";
+
+void check(const ReportOptions& options) {
+  for (const double p : options.p) {
+    if (!std::isfinite(p) || p < 0) {
+      throw UsageError(fmt::format("p = {} is no speedup to compare with: it starts at 0", p));
+    }
+  }
+  for (const int k : options.k) {
+    if (k < 1) {
+      throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+    }
+  }
+}
+
+/// Whether the records are the CPU's; before the first one the run line says it.
+bool is_on_cpu(const RunFile& run) {
+  const Record* cpu = nullptr;
+  const Record* gpu = nullptr;
+  for (const Record& record : run.records) (record.device == kCpu ? cpu : gpu) = &record;
+  if (cpu != nullptr && gpu != nullptr) {
+    throw UsageError(
+        fmt::format("records of {} and of {} cannot share a table: report their files one by one",
+                    report::printable(gpu->device.str()), kCpu));
+  }
+  if (cpu == nullptr && gpu == nullptr && !run.headers.empty()) {
+    const auto device = run.headers[0].environment.find("device");
+    return device != run.headers[0].environment.end() && *device == kCpu;
+  }
+  return cpu != nullptr;
+}
+
+std::string chosen_baseline(const Report& report) {
+  const std::string& asked = report.options.baseline;
+  if (asked == kBestBaseline && report.baselines.size() > 1) return asked;
+  if (asked.empty()) return report.baselines.empty() ? std::string() : report.baselines[0];
+  if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
+    std::vector<std::string> known = report.baselines;
+    known.emplace_back(kBestBaseline);
+    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}{}", asked,
+                                 report.baselines.empty() ? "none"
+                                 : report.baselines.size() == 1
+                                     ? report.baselines.front()
+                                     : fmt::format("{}, and best for the fastest of them",
+                                                   fmt::join(report.baselines, ", ")),
+                                 did_you_mean(asked, known)));
+  }
+  return asked;
+}
+
+std::vector<FailureGroup> failure_groups(const Report& report) {
+  std::map<std::tuple<Interned, Outcome, Interned>, std::size_t> places;
+  std::vector<FailureGroup> groups;
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    if (record.outcome == Outcome::kCorrect || record.outcome == Outcome::kHarnessFault ||
+        report::is_exclusion(record)) {
+      continue;
+    }
+    const auto [place, inserted] =
+        places.try_emplace({record.judge, record.outcome, record.cause}, groups.size());
+    if (inserted)
+      groups.push_back(
+          {.judge = record.judge, .outcome = record.outcome, .cause = record.cause, .records = {}});
+    groups[place->second].records.push_back(index);
+  }
+  std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
+    if (a.records.size() != b.records.size()) return a.records.size() > b.records.size();
+    return std::tie(a.outcome, a.cause, a.judge) < std::tie(b.outcome, b.cause, b.judge);
+  });
+  return groups;
+}
+
+/// Fills in what follows from which record stands for which roster entry.
+void count(Report& report, const std::vector<report::StandingGroup>& groups) {
+  for (const report::StandingGroup& group : groups) {
+    report.planned += static_cast<std::int64_t>(group.standings.size());
+    for (const report::Standing& standing : group.standings) {
+      if (standing.record == report::Standing::kNoRecord) {
+        report.unjudged.push_back({.entry = standing.entry,
+                                   .precision = group.precision,
+                                   .device = group.device,
+                                   .judge = group.judge});
+        continue;
+      }
+      const Record& record = report.run.records[standing.record];
+      report.judged.push_back(standing.record);
+      if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
+      if (record.outcome != Outcome::kHarnessFault) ++report.finished;
+      if (report::is_left_out(report, record)) report.exclusions.push_back(standing.record);
+    }
+  }
+  report.complete = report.planned > 0 && report.finished == report.planned;
+}
+
+/// Takes off the run what is not selected.
+void select(Report& report) {
+  if (report.options.select.empty()) return;
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.emplace(entry.model, entry.problem);
+  report.options.select.choose_from(report.run, "the run");
+  for (const RosterEntry& entry : report.run.roster)
+    report.left_out.erase({entry.model, entry.problem});
+}
+
+/// Records that belong to no roster entry; superseded ones belong to theirs.
+std::size_t records_off_roster(const RunFile& run) {
+  std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
+  for (const RosterEntry& entry : run.roster) {
+    planned[{entry.model, entry.problem}].push_back(entry.sample);
+  }
+  for (auto& [key, samples] : planned) std::ranges::sort(samples);
+  return static_cast<std::size_t>(std::ranges::count_if(run.records, [&](const Record& record) {
+    const auto found = planned.find({record.model, record.problem});
+    return found == planned.end() || !std::ranges::binary_search(found->second, record.sample);
+  }));
+}
+
+}  // namespace
+
+Report build_report(RunFile run, ReportOptions options, const std::optional<AuditFile>& audits) {
+  check(options);
+  Report report;
+  report.run = std::move(run);
+  report.options = std::move(options);
+  select(report);
+  report.on_cpu = is_on_cpu(report.run);
+  report.baselines = report::known_baselines(report.run);
+  report.baseline = chosen_baseline(report);
+  report.metrics = metrics_for(report.options.p, report.options.k);
+  if (report.on_cpu) {
+    // Without a GPU only these have values, so they stand first.
+    std::stable_partition(report.metrics.begin(), report.metrics.end(),
+                          [](const Metric& metric) { return !metric.needs_speedup(); });
+  }
+  const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  report::find_unearned(report);
+  count(report, groups);
+  std::vector<std::string> of_audits;
+  report.audited = audits.has_value();
+  if (audits) report.degenerate = report::degenerate_problems(report.run, *audits, of_audits);
+  for (const report::StandingGroup& group : groups) {
+    const auto degenerate = report::degenerate_in(report, group);
+    std::ranges::move(
+        report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
+        std::back_inserter(report.summary));
+  }
+  report::rank_models(report);
+  report::add_model_tables(report, groups);
+  report.failures = failure_groups(report);
+  report.excluded = report::exclusions_by_problem(report);
+  report.setting = report::setting_of(report);
+  report.facts = report::facts(report);
+  report.warnings = report::warnings(report.run, records_off_roster(report.run));
+  if (std::string uneven = report::uneven_models(report); !uneven.empty())
+    report.warnings.push_back(std::move(uneven));
+  if (const Selection& chosen = report.options.select;
+      report.candidates.empty() && !report.judged.empty())
+    report.warnings.push_back(report::printable(
+        fmt::format("--select {} lists no candidate{}", chosen.text(), chosen.likely(report.run))));
+  std::ranges::move(of_audits, std::back_inserter(report.warnings));
+  return report;
+}
+
+}  // namespace kbench

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "run/build/candidate_messages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "protocol/protocol.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+
+/// An object of lists, or of texts by name: no more is ever sent. Deeper values are refused while
+/// they are read, since copying and writing them recurses.
+constexpr int kDeepest = 2;
+/// Values in one message: what they take in memory is many times what they take in a text.
+constexpr std::size_t kMostValues = 20'000;
+
+struct TooMuch {
+  const char* what;
+};
+
+/// The value of a text; throws json::exception and TooMuch.
+json bounded_json(std::string_view text) {
+  std::size_t values = 0;
+  return json::parse(text, [&](int depth, json::parse_event_t event, const json&) {
+    const bool opens =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (opens && depth >= kDeepest) throw TooMuch{"it is nested too deep"};
+    if (++values > kMostValues) throw TooMuch{"it has too many parts"};
+    return true;
+  });
+}
+
+/// What a field of a request may hold; null is always nothing.
+enum class FieldKind : std::uint8_t { kText, kTexts, kBool, kTextsByName };
+
+struct Field {
+  std::string_view name;
+  FieldKind kind;
+  std::size_t most_bytes;  ///< of all its texts
+};
+
+constexpr std::size_t kMostSourceBytes = protocol::kMaxCompileBody;
+/// Flags become words of a command line, of which the system takes about two megabytes.
+constexpr std::size_t kMostFlagBytes = 64u << 10;
+constexpr std::size_t kMostNameBytes = 4096;
+
+/// What module_extension.py and module_entry.py send. To add a field: a row.
+constexpr Field kFields[] = {
+    {"kind", FieldKind::kText, 16},
+    {"name", FieldKind::kText, kMostNameBytes},
+    {"source", FieldKind::kText, kMostSourceBytes},
+    {"cpp_sources", FieldKind::kTexts, kMostSourceBytes},
+    {"cuda_sources", FieldKind::kTexts, kMostSourceBytes},
+    {"cpp_files", FieldKind::kTexts, kMostSourceBytes},
+    {"cuda_files", FieldKind::kTexts, kMostSourceBytes},
+    {"functions", FieldKind::kTextsByName, kMostSourceBytes},
+    {"extra_cflags", FieldKind::kTexts, kMostFlagBytes},
+    {"extra_cuda_cflags", FieldKind::kTexts, kMostFlagBytes},
+    {"extra_ldflags", FieldKind::kTexts, kMostFlagBytes},
+    {"extra_include_paths", FieldKind::kTexts, kMostFlagBytes},
+    {"with_cuda", FieldKind::kBool, 0},
+    {"with_pytorch_error_handling", FieldKind::kBool, 0},
+    {"no_implicit_headers", FieldKind::kBool, 0},
+    {"is_python_module", FieldKind::kBool, 0},
+};
+
+std::string_view expected(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::kText:
+      return "a text";
+    case FieldKind::kTexts:
+      return "a list of texts";
+    case FieldKind::kBool:
+      return "true or false";
+    case FieldKind::kTextsByName:
+      return "an object of texts";
+  }
+  return "";
+}
+
+bool fits(FieldKind kind, const json& value) {
+  switch (kind) {
+    case FieldKind::kText:
+      return value.is_string();
+    case FieldKind::kTexts:
+      return value.is_array() &&
+             std::ranges::all_of(value, [](const json& item) { return item.is_string(); });
+    case FieldKind::kBool:
+      return value.is_boolean();
+    case FieldKind::kTextsByName:
+      // A docstring that is no text is none, and no reason to refuse the function.
+      return value.is_object() &&
+             std::ranges::all_of(value, [](const json& item) { return item.is_primitive(); });
+  }
+  return false;
+}
+
+/// Bytes of the texts in a value that fits; a text in a list takes one more.
+std::size_t text_bytes(const json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().size();
+  std::size_t bytes = 0;
+  if (value.is_structured())
+    for (const json& item : value)
+      bytes += 1 + (item.is_string() ? item.get_ref<const std::string&>().size() : 0);
+  return bytes;
+}
+
+/// What is wrong with the fields of a request; "" where nothing is.
+std::string fault_of(const json& request) {
+  if (!request.is_object()) return "it is no object";
+  for (const auto& [name, value] : request.items()) {
+    const auto* field = std::ranges::find(kFields, name, &Field::name);
+    if (field == std::end(kFields))
+      return fmt::format("it has no field {}", as_utf8(name.substr(0, 60)));
+    if (value.is_null()) continue;
+    if (!fits(field->kind, value))
+      return fmt::format("{} has to be {}", name, expected(field->kind));
+    if (field->kind != FieldKind::kBool && text_bytes(value) > field->most_bytes)
+      return fmt::format("{} has more than {} bytes", name, field->most_bytes);
+  }
+  return "";
+}
+
+/// A text of a message, cut to what a record takes.
+std::string cut(const json& text, std::size_t most_bytes) {
+  return as_utf8(text.get_ref<const std::string&>().substr(0, most_bytes));
+}
+
+}  // namespace
+
+std::variant<json, std::string> read_compile_request(std::string_view body) {
+  try {
+    json request = bounded_json(body);
+    if (auto fault = fault_of(request); !fault.empty()) return fault;
+    return request;
+  } catch (const TooMuch& excess) {
+    return std::string(excess.what);
+  } catch (const json::exception&) {
+    return std::string("it is no JSON");
+  }
+}
+
+std::optional<ScoutEnd> read_scout_end(std::string_view body) {
+  constexpr std::size_t kCauseBytes = sizeof(protocol::FailedBody::cause) - 1;
+  constexpr std::size_t kMessageBytes = sizeof(protocol::FailedBody::message) - 1;
+  try {
+    const json end = bounded_json(body);
+    ScoutEnd told{cut(end.at("stage"), kCauseBytes), Outcome::kLoadFailure,
+                  cut(end.at("cause"), kCauseBytes), cut(end.at("message"), kMessageBytes)};
+    if (const auto outcome = outcome_from_name(end.value("outcome", "")))
+      told.outcome = protocol::claimable(*outcome);
+    return told;
+  } catch (const TooMuch&) {
+    return std::nullopt;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace kbench::run

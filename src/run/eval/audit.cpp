@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <atomic>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "base/version.hpp"
+#include "compile/compile.hpp"
+#include "kbench/error.hpp"
+#include "kbench/run.hpp"
+#include "os/memory_file.hpp"
+#include "run/environment.hpp"
+#include "run/eval_options.hpp"
+#include "run/judge_hash.hpp"
+#include "run/prepare/prepare.hpp"
+#include "run/process/judge_client.hpp"
+#include "run/schedule/gpu_lock.hpp"
+#include "run/schedule/judge_kernels.hpp"
+#include "run/schedule/lane_device.hpp"
+#include "run/schedule/lane_setup.hpp"
+#include "run/schedule/size_choice.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using run::JudgeClient;
+
+/// A judge that dies over a problem gets a successor once.
+constexpr int kAttempts = 2;
+
+run::WorkerLimits limits_for(double problem_limit_s) {
+  run::WorkerLimits limits;
+  limits.problem = std::chrono::milliseconds(static_cast<long long>(problem_limit_s * 1000));
+  return limits;
+}
+
+void fail(ProblemAudit& audit, AuditOutcome outcome, std::string_view cause, std::string message) {
+  audit.outcome = outcome;
+  audit.cause = cause;
+  audit.message = std::move(message);
+}
+
+void take(ProblemAudit& audit, run::AuditedAnswers audited) {
+  audit.answers = std::move(audited.answers);
+  audit.families_left_out = std::move(audited.families_left_out);
+  audit.outcome = audit.passing().empty() ? AuditOutcome::kHealthy : AuditOutcome::kDegenerate;
+}
+
+}  // namespace
+
+struct AuditRun::Impl {
+  Impl(Installation from, AuditOptions asked, Observer& observer, int cancel)
+      : installation(std::move(from)), options(std::move(asked)), cancel_fd(cancel) {
+    host.emplace(installation, cancel_fd, limits_for(options.problem_limit_s));
+    const EvalOptions& check = options.check;
+    devices =
+        choose_devices(check.device, check.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
+    for (const auto& device : devices)
+      if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
+    host->show_gpu(devices.front().visible_gpu());
+    source.emplace(installation, cancel_fd, &*host);
+    sizes.emplace(*source, check, devices.front().gpu ? "gpu" : "cpu", observer);
+    secret = run::by_kernelbench(check) ? "kernelbench"
+             : check.seed               ? fmt::format("public:{}", *check.seed)
+                                        : protocol::random_hex(32);
+    options_hash = sha256_hex(run::options_json(check).dump() +
+                              (check.seed ? std::to_string(*check.seed) : ""));
+    if (devices.front().gpu) compile_kernels();
+  }
+
+  void compile_kernels() {
+    own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
+    kernels = sealed_memory_file(run::own_image(own_kernels.judge, cancel_fd));
+  }
+
+  bool cancelled() const {
+    pollfd cancel{cancel_fd, POLLIN, 0};
+    return poll(&cancel, 1, 0) > 0;
+  }
+
+  /// Audits one problem on a device, with a judge that is made where there is none.
+  void audit(const Problem& problem, const LaneDevice& device, std::size_t beside,
+             std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
+    const auto signature =
+        source
+            ->ask(problem, sizes_of.at(&problem), options.check.precision, options.check.eval_mode)
+            .get();
+    if (const auto* failure = std::get_if<std::string>(&signature))
+      return fail(audit, AuditOutcome::kProblemFailure, "reference_failed", *failure);
+    if (const auto unfit =
+            run::unfit(std::get<Signature>(signature), device, audit.shrunk, options.check.shrink))
+      return fail(audit, AuditOutcome::kProblemFailure, unfit->cause, unfit->message);
+    run::LaneSetup setup;
+    setup.device = device;
+    setup.options = &options.check;
+    setup.secret = secret;
+    setup.lanes = beside;
+    run::Prepared prepared;
+    prepared.problem = &problem;
+    prepared.sizes = sizes_of.at(&problem);
+    const json request = run::open_request(setup, prepared);
+    for (int attempt = 1;; ++attempt) {
+      try {
+        return ask(request, device.visible_gpu(), judge, audit);
+      } catch (const run::TookTooLong&) {
+        judge.reset();
+        return fail(audit, AuditOutcome::kProblemFailure, "time_limit",
+                    fmt::format("the problem took longer than {:.3g} s: choose smaller sizes with "
+                                "--set, or more time with --timeout",
+                                options.problem_limit_s));
+      } catch (const Error& error) {
+        judge.reset();
+        if (attempt < kAttempts) continue;
+        return fail(audit, AuditOutcome::kHarnessFault, "judge_died", error.what());
+      }
+    }
+  }
+
+  void ask(const json& request, const std::string& visible_gpu, std::unique_ptr<JudgeClient>& judge,
+           ProblemAudit& audit) {
+    if (!judge) judge = std::make_unique<JudgeClient>(*host, cancel_fd, visible_gpu);
+    judge->start_open(request, kernels.value());
+    auto opened = judge->finish_open();
+    const auto* fault = std::get_if<run::ProblemFault>(&opened);
+    std::variant<run::AuditedAnswers, run::ProblemFault> audited;
+    if (fault == nullptr) {
+      audited = judge->audit();
+      fault = std::get_if<run::ProblemFault>(&audited);
+    }
+    if (fault == nullptr)
+      take(audit, std::get<run::AuditedAnswers>(std::move(audited)));
+    else
+      fail(audit, AuditOutcome::kProblemFailure, fault->cause, fault->message);
+    if (fault != nullptr || !judge->close()) judge.reset();
+  }
+
+  Installation installation;
+  AuditOptions options;
+  int cancel_fd;
+  std::vector<LaneDevice> devices;
+  std::vector<Fd> locks;
+  std::string secret, options_hash;
+  std::optional<run::WorkerHost> host;
+  run::OwnKernels own_kernels;
+  Fd kernels;
+  std::optional<SignatureSource> source;
+  std::optional<run::SizeChoice> sizes;  ///< for the thread that calls run() alone
+  std::map<const Problem*, Sizes> sizes_of;
+};
+
+AuditRun::AuditRun(Installation installation, AuditOptions options, Observer& observer,
+                   int cancel_fd)
+    : impl_(std::make_unique<Impl>(std::move(installation), std::move(options), observer,
+                                   cancel_fd)) {}
+AuditRun::~AuditRun() = default;
+
+const std::string& AuditRun::secret() const { return impl_->secret; }
+
+RunHeader AuditRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
+  RunHeader header;
+  header.run_id = protocol::random_hex(8);
+  header.started = run::iso_now();
+  header.kbench_version = kVersion;
+  header.arguments = std::move(arguments);
+  header.options = run::options_json(impl_->options.check);
+  header.options["shrink"] = to_json(impl_->options.check.shrink);
+  header.options["problem_limit_s"] = impl_->options.problem_limit_s;
+  header.environment =
+      run::environment_of(impl_->installation, impl_->devices,
+                          impl_->own_kernels.pool ? impl_->own_kernels.pool->nvrtc_version() : "");
+  header.problem_set_hash = std::move(problem_set_hash);
+  return header;
+}
+
+ProblemAudit AuditRun::blank(const Problem& problem) const {
+  const EvalOptions& check = impl_->options.check;
+  const auto& [sizes, shrunk] = impl_->sizes->of(problem);
+  ProblemAudit audit;
+  audit.problem = problem.key;
+  audit.level = problem.level;
+  audit.problem_hash = problem_hash(problem, sizes);
+  audit.options_hash = impl_->options_hash;
+  audit.judge_hash = run::kJudgeHash;
+  audit.device = impl_->devices.front().model;
+  audit.torch = impl_->installation.torch_version;
+  if (!sizes.empty()) audit.sizes = json(sizes).dump();
+  audit.shrunk = shrunk;
+  audit.check = {.judge = run::judge_of(check),
+                 .precision = run::precision_of(check),
+                 .trials = check.trials,
+                 .families = check.families && !run::by_kernelbench(check)};
+  return audit;
+}
+
+bool AuditRun::run(const std::vector<Problem>& problems, const Sink& sink) {
+  std::vector<ProblemAudit> blanks;
+  for (const Problem& problem : problems) {
+    blanks.push_back(blank(problem));
+    impl_->sizes_of[&problem] = impl_->sizes->of(problem).sizes;
+  }
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> stopped = false;
+  std::mutex mutex;
+  std::exception_ptr fault;
+  const auto work = [&](const LaneDevice& device, std::size_t beside) {
+    std::unique_ptr<JudgeClient> judge;
+    try {
+      for (std::size_t i; !stopped && (i = next++) < problems.size();) {
+        const auto start = std::chrono::steady_clock::now();
+        impl_->audit(problems[i], device, beside, judge, blanks[i]);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        blanks[i].seconds = took.count();
+        const std::lock_guard lock(mutex);
+        sink(std::move(blanks[i]));
+      }
+    } catch (const run::Cancelled&) {
+      stopped = true;
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!fault) fault = std::current_exception();
+      stopped = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (const LaneDevice& device : impl_->devices) {
+    const std::size_t jobs = device.gpu ? 1 : std::max(impl_->options.jobs, 1U);
+    for (std::size_t job = 0; job < jobs; ++job) threads.emplace_back(work, device, jobs);
+  }
+  for (auto& thread : threads) thread.join();
+  if (fault) std::rethrow_exception(fault);
+  return !stopped && !impl_->cancelled();
+}
+
+}  // namespace kbench

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "base/version.hpp"
+#include "kbench/error.hpp"
+#include "run/environment.hpp"
+#include "run/eval/eval_run.hpp"
+#include "run/eval_options.hpp"
+#include "run/schedule/group_queue.hpp"
+
+namespace kbench {
+namespace {
+
+using run::Prepared;
+
+/// Judges that a stream of candidates keeps open per lane.
+constexpr std::size_t kStreamJudges = 4;
+/// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
+constexpr std::size_t kGpuWindow = 4;
+/// Candidates of one problem that a lane takes at least, where other lanes could share them: each
+/// lane computes its own reference.
+constexpr std::size_t kSmallestGroup = 8;
+
+}  // namespace
+
+EvalRun::EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd)
+    : impl_(std::make_unique<Impl>(std::move(installation), std::move(options), observer,
+                                   cancel_fd)) {}
+EvalRun::~EvalRun() = default;
+
+const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices; }
+const std::string& EvalRun::secret() const { return impl_->secret; }
+void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
+  impl_->options.stored = std::move(times);
+  impl_->verdicts.clear();  // they are of other times
+}
+
+RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
+  impl_->measure_devices();
+  RunHeader header;
+  header.run_id = protocol::random_hex(8);
+  header.started = run::iso_now();
+  header.kbench_version = kVersion;
+  header.arguments = std::move(arguments);
+  header.options = run::options_json(impl_->options);
+  // Not in the hash of the options: what it changes are sizes, and those are in the problem's.
+  header.options["shrink"] = to_json(impl_->options.shrink);
+  header.options["reuse"] = impl_->options.reuse;  // changes no verdict
+  header.environment =
+      run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
+  header.environment["cage"] = run::cage_json(impl_->options.cage);
+  header.problem_set_hash = std::move(problem_set_hash);
+  return header;
+}
+
+Record EvalRun::blank_record(const Candidate& candidate, const Problem& problem) const {
+  return impl_->blank_record(candidate, problem);
+}
+
+const std::variant<Signature, std::string>& EvalRun::signature(const Problem& problem) {
+  return impl_->signature_of(problem);
+}
+
+std::vector<CheckedCandidate> EvalRun::check(const std::vector<Problem>& problems,
+                                             const std::vector<Candidate>& candidates) {
+  // All are prepared before the first is waited for.
+  std::deque<Prepared> prepared;
+  for (const auto& candidate : candidates) {
+    Prepared& item = prepared.emplace_back();
+    item.candidate = &candidate;
+    if (candidate.problem.empty()) {
+      item.problem = &run::no_problem();
+      impl_->prepare_unplaced(item);
+    } else {
+      item.problem = &*std::ranges::find(problems, candidate.problem, &Problem::key);
+      impl_->prepare(item);
+    }
+  }
+  std::vector<CheckedCandidate> checked;
+  checked.reserve(prepared.size());
+  for (Prepared& item : prepared)
+    checked.push_back(run::checked_candidate(item, impl_->check_setup()));
+  return checked;
+}
+
+bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
+                  const Sink& sink) {
+  std::map<std::string_view, const Problem*> by_key;
+  for (const auto& problem : problems) by_key[problem.key] = &problem;
+  // One group per problem, in the problems' order: a reference is opened once.
+  std::map<const Problem*, std::vector<Prepared>> prepared;
+  for (const auto& candidate : candidates) {
+    const Problem* problem = by_key.at(candidate.problem);
+    Prepared item;
+    item.candidate = &candidate;
+    item.problem = problem;
+    item.record = blank_record(candidate, *problem);
+    prepared[problem].push_back(std::move(item));
+  }
+  std::vector<const Problem*> used;
+  for (const auto& problem : problems)
+    if (prepared.contains(&problem)) used.push_back(&problem);
+  run::DeviceLanes lanes = impl_->lanes(1 + impl_->options.other_sizes.size());
+  const auto& counts = lanes.counts();
+  const std::size_t all_lanes = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  // Several shares for each lane, so that all end at about the same time.
+  const std::size_t share = all_lanes == 1
+                                ? candidates.size()
+                                : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
+  run::GroupQueue queue;
+  std::thread preparer([&] {
+    try {
+      // All are asked for at once; candidates are prepared as soon as their problem is known.
+      for (const Problem* problem : used) impl_->ask_signature(*problem);
+      std::map<const Problem*, std::vector<Prepared*>> groups;
+      for (const Problem* problem : used) {
+        std::map<std::string, Prepared*> first;  // of each code
+        for (auto& item : prepared.at(problem)) {
+          Prepared* same = first.emplace(run::Verdicts::key_of(item.record), &item).first->second;
+          item.later = same != &item && impl_->may_reuse(item);
+          if (!item.later && impl_->devices.front().gpu) impl_->send_ahead(item);
+          (item.later ? same->copies : groups[problem]).push_back(&item);
+        }
+      }
+      for (const Problem* problem : used) {
+        const auto& group = groups[problem];
+        for (Prepared* item : group) {
+          impl_->prepare(*item);
+          impl_->prepare_other_sizes(*item);
+        }
+        for (std::size_t begin = 0; begin < group.size(); begin += share)
+          queue.push(
+              {group.begin() + static_cast<std::ptrdiff_t>(begin),
+               group.begin() + static_cast<std::ptrdiff_t>(std::min(begin + share, group.size()))});
+      }
+      queue.close({});
+    } catch (...) {
+      queue.close(std::current_exception());
+    }
+  });
+  const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
+  const auto work = [&](run::Lane& lane) {
+    std::vector<Prepared*> taken;
+    for (std::size_t at = 0;; ++at) {
+      while (taken.size() < at + window) {
+        // What comes next may be late; only a lane that has nothing to do waits for it.
+        auto group = queue.take(false);
+        if (group.empty() && taken.size() == at) {
+          lane.rest();
+          group = queue.take(true);
+        }
+        if (group.empty()) break;
+        taken.insert(taken.end(), group.begin(), group.end());
+      }
+      if (at == taken.size()) return;
+      impl_->finish(lane, *taken[at], run::Following(taken).subspan(at + 1), sink);
+    }
+  };
+  const run::Joined joined(preparer);
+  return lanes.run(work) && !impl_->cancelled();
+}
+
+bool EvalRun::run_stream(const std::vector<Problem>& problems,
+                         const std::function<std::optional<Candidate>()>& next, const Sink& sink) {
+  std::map<std::string_view, const Problem*> by_key;
+  for (const auto& problem : problems) by_key[problem.key] = &problem;
+  std::mutex input_mutex;
+  // A lane that waits for its next candidate must not hold anything that another one waits for.
+  const std::size_t judges = kStreamJudges * (1 + impl_->options.other_sizes.size());
+  const bool finished = impl_->lanes(judges).run_single([&](run::Lane& lane) {
+    while (true) {
+      std::optional<Candidate> candidate;
+      Prepared prepared;
+      {
+        const std::lock_guard lock(input_mutex);
+        candidate = next();
+        if (!candidate) return;
+        prepared.candidate = &*candidate;
+        prepared.problem = by_key.at(candidate->problem);
+        prepared.record = blank_record(*candidate, *prepared.problem);
+        prepared.later = impl_->may_reuse(prepared) && impl_->verdicts.find(prepared.record);
+        if (!prepared.later) {
+          impl_->prepare(prepared);
+          impl_->prepare_other_sizes(prepared);
+        }
+      }
+      impl_->finish(lane, prepared, {}, sink);
+    }
+  });
+  return finished && !impl_->cancelled();
+}
+
+}  // namespace kbench

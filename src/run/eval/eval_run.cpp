@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include "run/eval/eval_run.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "kbench/error.hpp"
+#include "run/environment.hpp"
+#include "run/eval/measured_peaks.hpp"
+#include "run/eval_options.hpp"
+#include "run/judge_hash.hpp"
+#include "run/prepare/other_sizes.hpp"
+#include "run/schedule/gpu_lock.hpp"
+#include "run/schedule/lane_device.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+using run::Prepared;
+
+/// Verdicts that wait for equal code.
+constexpr std::size_t kKeptVerdicts = 4096;
+/// Share of the machine's memory that one candidate's process may hold.
+constexpr double kCandidateMemoryShare = 0.7;
+/// Extensions of one candidate that its compilers have time for, each of which takes all that one
+/// may take.
+constexpr int kExtensionsInBudget = 4;
+
+std::size_t candidate_memory_bytes() {
+  return static_cast<std::size_t>(kCandidateMemoryShare *
+                                  static_cast<double>(run::total_memory_bytes()));
+}
+
+}  // namespace
+
+EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int cancel)
+    : installation(std::move(from)),
+      options(std::move(asked)),
+      observer(who),
+      cancel_fd(cancel),
+      verdicts(kKeptVerdicts) {
+  // It imports torch while the rest is looked at.
+  host.emplace(installation, cancel_fd, run::WorkerLimits{}, options.hidden);
+  host->cage_candidates(options.cage);
+  devices = choose_devices(options.device,
+                           options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
+  for (const auto& device : devices)
+    if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
+  host->show_gpu(devices.front().visible_gpu());
+  source.emplace(installation, cancel_fd, &*host);
+  sizes.emplace(*source, options, std::string(device_class()), observer);
+  secret = run::by_kernelbench(options) ? "kernelbench"
+           : options.seed               ? fmt::format("public:{}", *options.seed)
+                                        : protocol::random_hex(32);
+  open_compilers();
+  options_hash =
+      sha256_hex(run::options_json(options).dump() +
+                 (options.seed ? std::to_string(*options.seed) : "") + options.times_hash);
+  if (!run::by_kernelbench(options))
+    trivial.emplace(installation.cache / "trivial",
+                    json{options.precision, options.trials, device_class(),
+                         installation.torch_version, run::judge_of(options), run::kJudgeHash}
+                        .dump());
+}
+
+void EvalRun::Impl::open_compilers() {
+  CompilerSetup setup;
+  setup.compiler = installation.compiler;
+  setup.nvrtc = installation.nvrtc;
+  setup.includes = installation.cuda_includes;
+  setup.cache = installation.cache / "compiled";
+  setup.jobs = options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  HostSetup host_half = host_setup(installation);
+  NvccSetup nvcc = nvcc_setup(installation);
+  nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
+  // As many of nvcc's extensions as a candidate may well have, or of the split's.
+  auto budget =
+      kExtensionsInBudget * (devices.front().gpu ? nvcc.limit : host_half.limit + setup.limit);
+  if (options.compile_limit_s > 0) {
+    budget = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
+    setup.limit = host_half.limit = budget;
+  }
+  const unsigned jobs = setup.jobs;
+  pool.emplace(std::move(setup));
+  host_half.jobs = jobs;
+  // Each takes two cores, and a gigabyte or two on each.
+  nvcc.jobs = std::max(1u, jobs / 2);
+  builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()),
+                  budget);
+  if (devices.front().gpu)
+    own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
+  const auto load_limit =
+      std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
+  scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
+}
+
+bool EvalRun::Impl::cancelled() const {
+  pollfd cancel{cancel_fd, POLLIN, 0};
+  return poll(&cancel, 1, 0) > 0;
+}
+
+const std::variant<Signature, std::string>& EvalRun::Impl::signature_of(const Problem& problem) {
+  ask_signature(problem);
+  return signatures.at(problem.key).get();
+}
+
+void EvalRun::Impl::ask_signature(const Problem& problem) {
+  if (!signatures.contains(problem.key))
+    signatures.emplace(problem.key, source->ask(problem, sizes->of(problem).sizes,
+                                                options.precision, options.eval_mode));
+}
+
+void EvalRun::Impl::prepare(Prepared& prepared) {
+  prepared.later = false;
+  const auto& signature = signature_of(*prepared.problem);
+  if (const auto* failure = std::get_if<std::string>(&signature))
+    return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "reference_failed",
+                       *failure);
+  const auto& found = std::get<Signature>(signature);
+  const auto& device = devices.front();
+  prepared.sizes = sizes->of(*prepared.problem).sizes;
+  prepared.needed_bytes = run::needed_bytes(found);
+  prepared.work = found.work;
+  prepared.output_bytes = found.output_bytes();
+  if (const auto unfit = run::unfit(found, device, prepared.record.shrunk, options.shrink))
+    return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, unfit->cause,
+                       unfit->message);
+  if (prepared.candidate->kind == CandidateKind::kKernel)
+    return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
+                        options.call_limit_s, *pool);
+  run::prepare_module(prepared, found, options.entry, options.call_limit_s);
+  if (prepared.module) prepared.module->module.eval_mode = options.eval_mode;
+  if (prepared.module && !prepared.scouted.valid())
+    prepared.scouted = scouts->send(*prepared.module);
+}
+
+void EvalRun::Impl::send_ahead(Prepared& prepared) {
+  const Candidate& candidate = *prepared.candidate;
+  if (candidate.kind == CandidateKind::kKernel || !candidate.reject_cause.empty()) return;
+  prepared.sizes = sizes->of(*prepared.problem).sizes;
+  run::begin_module(prepared, options.entry, options.precision);
+  prepared.module->module.eval_mode = options.eval_mode;
+  prepared.scouted = scouts->send(*prepared.module);
+}
+
+const Problem* EvalRun::Impl::problem_at(const Problem& problem, const std::string& name) {
+  const auto key = std::pair(problem.key, name);
+  if (!other_problems.contains(key))
+    other_problems.emplace(key, run::at_sizes(problem, name, std::string(device_class())));
+  const auto& found = other_problems.at(key);
+  return found ? &*found : nullptr;
+}
+
+void EvalRun::Impl::prepare_other_sizes(Prepared& prepared) {
+  for (const std::string& name : options.other_sizes) {
+    const Problem* problem = problem_at(*prepared.problem, name);
+    if (problem == nullptr) continue;
+    auto other = std::make_unique<Prepared>();
+    other->candidate = prepared.candidate;
+    other->problem = problem;
+    other->record = blank_record(*prepared.candidate, *problem);
+    other->timed = false;
+    prepare(*other);
+    prepared.at_other_sizes.emplace_back(name, std::move(other));
+  }
+}
+
+std::string EvalRun::Impl::kernel_arch() const {
+  return options.kernel_arch.empty() ? run::arch_of(devices.front()) : options.kernel_arch;
+}
+
+void EvalRun::Impl::prepare_unplaced(Prepared& prepared) {
+  if (prepared.candidate->kind == CandidateKind::kKernel)
+    return run::prepare_unplaced(prepared, kernel_arch(), *pool);
+  run::prepare_module(prepared, Signature{}, options.entry, options.call_limit_s);
+  if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
+}
+
+run::CheckSetup EvalRun::Impl::check_setup() {
+  return {&*host, &*builder,
+          std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000)),
+          candidate_memory_bytes(), cancel_fd};
+}
+
+void EvalRun::Impl::measure_devices() {
+  if (std::exchange(devices_measured_, true) || !run::method_of(options).timed) return;
+  for (LaneDevice& device : devices)
+    device.measured = run::measured_peaks(*host, device, installation.cache / "peaks", cancel_fd);
+}
+
+run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
+  measure_devices();
+  run::LaneSetup common;
+  common.host = &*host;
+  common.options = &options;
+  common.secret = secret;
+  common.kbench = installation.bin / "kbench";
+  common.baseline_cache = (installation.cache / "baselines").string();
+  common.kept_judges = judges;
+  common.own_kernels = own_kernels;
+  common.trivial = trivial ? &*trivial : nullptr;
+  common.builder = &*builder;
+  common.memory_limit_bytes = candidate_memory_bytes();
+  common.cancel_fd = cancel_fd;
+  return {std::move(common), devices};
+}
+
+void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following following,
+                           const Sink& sink) {
+  json details = json::object();
+  if (auto known = may_reuse(prepared) ? verdicts.find(prepared.record) : std::nullopt) {
+    prepared.record = std::move(*known);
+  } else {
+    if (prepared.later) {
+      prepare(prepared);
+      prepare_other_sizes(prepared);
+    }
+    lane.judge(prepared, following, details);
+    for (auto& [name, other] : prepared.at_other_sizes) {
+      if (prepared.record.outcome != Outcome::kCorrect) break;
+      json other_details = json::object();
+      lane.judge(*other, following, other_details);
+      prepared.record.seconds += other->record.seconds;
+      run::add_other_sizes(prepared.record, other->record, name, std::move(other_details), details);
+    }
+    if (may_reuse(prepared)) verdicts.keep(prepared.record);
+  }
+  deliver(prepared, std::move(details), sink);
+  for (Prepared* copy : prepared.copies) finish(lane, *copy, following, sink);
+}
+
+void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
+  // Also of a candidate whose problem was opened for another one.
+  if (trivial) prepared.record.degenerate_problem = trivial->find(prepared.record.problem_hash);
+  if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
+  const std::lock_guard lock(sink_mutex);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  prepared.record.ended_at = now.count();
+  sink(prepared.record, std::move(details));
+  observer.finished(prepared.record);
+}
+
+Record EvalRun::Impl::blank_record(const Candidate& candidate, const Problem& problem) {
+  Record record;
+  record.model = candidate.model;
+  record.problem = problem.key;
+  record.level = problem.level;
+  record.sample = candidate.sample;
+  record.candidate = candidate.id;
+  record.kind = candidate.kind;
+  record.precision = run::precision_of(options);
+  record.judge = run::judge_of(options);
+  record.device = devices.front().model;
+  record.torch = installation.torch_version;
+  const auto& [chosen, shrunk] = sizes->of(problem);
+  record.problem_hash = problem_hash(problem, chosen);
+  if (!chosen.empty()) record.sizes = json(chosen).dump();
+  record.shrunk = shrunk;
+  record.candidate_hash = candidate_hash(candidate);
+  record.options_hash = options_hash;
+  record.judge_hash = run::kJudgeHash;
+  if (options.seed) record.flags.emplace_back("public_seed");
+  return record;
+}
+
+}  // namespace kbench

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "kbench/run.hpp"
+#include "run/build/extension_builder.hpp"
+#include "run/eval/verdicts.hpp"
+#include "run/prepare/check.hpp"
+#include "run/prepare/scout.hpp"
+#include "run/process/worker_host.hpp"
+#include "run/schedule/device_lanes.hpp"
+#include "run/schedule/judge_kernels.hpp"
+#include "run/schedule/size_choice.hpp"
+#include "run/schedule/trivial_passes.hpp"
+
+namespace kbench {
+
+/// What a run has open, and the way of one candidate through it: prepared, judged, delivered.
+struct EvalRun::Impl {
+  Impl(Installation from, EvalOptions asked, Observer& who, int cancel);
+
+  std::string_view device_class() const { return devices.front().gpu ? "gpu" : "cpu"; }
+  bool cancelled() const;
+
+  /// Signature, or the problem's failure; asked once per problem.
+  const std::variant<Signature, std::string>& signature_of(const Problem& problem);
+  void ask_signature(const Problem& problem);
+
+  void prepare(run::Prepared& prepared);
+  void prepare_other_sizes(run::Prepared& prepared);
+  /// The same for a candidate that belongs to no problem.
+  void prepare_unplaced(run::Prepared& prepared);
+  /// What a module wants built depends on no signature: compilers begin while those are found.
+  void send_ahead(run::Prepared& prepared);
+
+  /// What is blank in a candidate's record before it is judged.
+  Record blank_record(const Candidate& candidate, const Problem& problem);
+  /// Whether a candidate's code may have had its verdict in this run.
+  bool may_reuse(const run::Prepared& prepared) const {
+    return options.reuse && prepared.candidate->reject_cause.empty();
+  }
+
+  /// Asks once, before anything else uses the devices, what they reach.
+  void measure_devices();
+  run::CheckSetup check_setup();
+  run::DeviceLanes lanes(std::size_t judges);
+  /// Judges one candidate on a lane, unless equal code has been, and hands its record on; then
+  /// those with equal code.
+  void finish(run::Lane& lane, run::Prepared& prepared, run::Following following, const Sink& sink);
+
+  Installation installation;
+  EvalOptions options;
+  Observer& observer;
+  int cancel_fd;
+  std::vector<LaneDevice> devices;
+  std::vector<Fd> locks;
+  std::string secret, options_hash;
+  std::optional<run::WorkerHost> host;
+  std::optional<CompilePool> pool;
+  std::optional<run::ExtensionBuilder> builder;
+  run::OwnKernels own_kernels;
+  std::optional<run::Scouts> scouts;
+  std::optional<SignatureSource> source;
+  std::optional<run::SizeChoice> sizes;
+  std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
+  std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
+  run::Verdicts verdicts;
+  std::optional<run::TrivialPasses> trivial;  ///< none by KernelBench's rules
+  std::mutex sink_mutex;
+  std::atomic<int> faults = 0;
+
+ private:
+  bool devices_measured_ = false;
+  void open_compilers();
+  std::string kernel_arch() const;
+  const Problem* problem_at(const Problem& problem, const std::string& name);
+  void deliver(run::Prepared& prepared, nlohmann::json details, const Sink& sink);
+};
+
+}  // namespace kbench

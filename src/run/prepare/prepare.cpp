@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "run/prepare/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "run/environment.hpp"
+#include "run/process/judge_client.hpp"
+#include "run/process/waiting.hpp"
+#include "score/kernelbench.hpp"
+
+namespace kbench::run {
+namespace {
+
+/// A record stays small; the whole reason stands in the log.
+constexpr std::size_t kMaxFallbackBytes = 300;
+
+/// The tensors of a problem as a module's process shares them with the judge.
+LaunchPlan module_plan(const Signature& signature) {
+  LaunchPlan plan;
+  for (std::size_t i = 0; i < signature.inputs.size(); ++i)
+    if (const auto* info = std::get_if<TensorInfo>(&signature.inputs[i].value))
+      plan.tensors.push_back({BoundTensor::Role::kInput, i, *info, false, false, 0});
+  // By KernelBench's rules a candidate keeps the weights that it draws.
+  const bool has_own = kernelbench_row(signature.precision) != nullptr;
+  for (std::size_t i = 0; i < signature.state.size() && !has_own; ++i)
+    plan.tensors.push_back(
+        {BoundTensor::Role::kState, i, signature.state[i].tensor, false, false, 0});
+  for (std::size_t i = 0; i < signature.outputs.size(); ++i)
+    plan.tensors.push_back({BoundTensor::Role::kOutput, i, signature.outputs[i], true, false, 0});
+  return plan;
+}
+
+/// A module that catches exceptions may have another way when a build fails.
+bool may_recover(const Candidate& candidate) {
+  return candidate.source.find("except") != std::string::npos;
+}
+
+std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd);
+
+}  // namespace
+
+void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view cause,
+            std::string message) {
+  prepared.decided = true;
+  prepared.record.outcome = outcome;
+  prepared.record.stage = stage;
+  prepared.record.cause = cause;
+  prepared.record.message = std::move(message);
+}
+
+void decide(Prepared& prepared, const PlanError& error) {
+  decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause,
+         fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
+}
+
+bool decide_rejected(Prepared& prepared) {
+  const Candidate& candidate = *prepared.candidate;
+  if (candidate.reject_cause.empty()) return false;
+  const bool missing =
+      candidate.reject_cause == "no_code" || candidate.reject_cause == "no_code_block";
+  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
+         candidate.reject_cause, candidate.reject_message);
+  return true;
+}
+
+void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
+             const std::string& arch, double call_limit_s, CompilePool& pool) {
+  const Candidate& candidate = *prepared.candidate;
+  if (decide_rejected(prepared)) return;
+  auto parsed = parse_plan(candidate.source);
+  if (const auto* error = std::get_if<PlanError>(&parsed)) return decide(prepared, *error);
+  const Plan& plan = std::get<Plan>(parsed);
+  auto bound = bind_plan(plan, signature, limits);
+  if (const auto* error = std::get_if<PlanError>(&bound)) return decide(prepared, *error);
+  prepared.bound = std::get<BoundPlan>(std::move(bound));
+  prepared.call_limit_s = call_limit_s;
+  if (plan.limit_s())
+    prepared.call_limit_s =
+        call_limit_s > 0 ? std::min(call_limit_s, *plan.limit_s()) : *plan.limit_s();
+  CompileRequest request;
+  request.source = candidate.source;
+  request.file_name = candidate.id;  // what a person can open, in logs and findings
+  request.flags = plan.flags();
+  request.name_expressions = prepared.bound->name_expressions;
+  request.arch = arch;
+  prepared.compiled = pool.compile(std::move(request));
+}
+
+void begin_module(Prepared& prepared, const std::string& entry, const std::string& precision) {
+  const Candidate& candidate = *prepared.candidate;
+  CandidateJob& job = prepared.module.emplace();
+  job.kind = candidate.kind;
+  job.module.file_name = candidate.id;
+  job.module.source = candidate.source;
+  job.module.entry = entry;
+  job.module.files = candidate.files;
+  job.module.problem_path = prepared.problem->path.string();
+  job.module.problem_source = prepared.problem->source;
+  job.module.sizes = prepared.sizes;
+  job.module.precision = precision;
+}
+
+void prepare_module(Prepared& prepared, const Signature& signature, const std::string& entry,
+                    double call_limit_s) {
+  if (decide_rejected(prepared)) return;
+  prepared.call_limit_s = call_limit_s;
+  if (!prepared.module) begin_module(prepared, entry, signature.precision);
+  CandidateJob& job = *prepared.module;
+  job.plan = module_plan(signature);
+  job.module.returns_sequence = signature.returns_sequence;
+  std::size_t tensors = 0;
+  for (const auto& input : signature.inputs) {
+    if (const auto* value = std::get_if<Value>(&input.value))
+      job.module.arguments.emplace_back(*value);
+    else
+      job.module.arguments.emplace_back(tensors++);
+  }
+}
+
+std::size_t needed_bytes(const Signature& signature) {
+  std::size_t state = 0;
+  for (const auto& entry : signature.state) state += entry.tensor.bytes();
+  // Inputs and state twice (drawn, shared), outputs twice (reference, candidate).
+  return 2 * (signature.input_bytes() + signature.output_bytes() + state);
+}
+
+std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
+                           const std::optional<Shrunk>& shrunk, const ShrinkOptions& shrink) {
+  const std::size_t memory = device.gpu ? device.gpu->memory_bytes : total_memory_bytes();
+  const std::size_t needed = needed_bytes(signature);
+  if (needed > memory)
+    return Unfit{"does_not_fit",
+                 fmt::format("the problem needs {:.1f} GB, and {} has {:.1f} GB: choose smaller "
+                             "sizes with --set",
+                             static_cast<double>(needed) / 1e9, device.model,
+                             static_cast<double>(memory) / 1e9)};
+  if (shrunk && !device.gpu && shrunk->hopeless(shrink))
+    return Unfit{"too_large_for_cpu",
+                 fmt::format("the problem has {} at the smallest sizes that --shrink finds for it: "
+                             "choose sizes with --set, or run it with --no-shrink",
+                             cost_text(shrunk->bytes, shrunk->flops))};
+  return std::nullopt;
+}
+
+bool is_compiled(const Prepared& prepared) {
+  const auto now = std::chrono::seconds(0);
+  if (prepared.module)
+    return prepared.scouted.valid() && prepared.scouted.wait_for(now) == std::future_status::ready;
+  return prepared.compiled.valid() && prepared.compiled.wait_for(now) == std::future_status::ready;
+}
+
+std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
+  if (prepared.decided) return std::nullopt;
+  if (prepared.module) return finish_scouting(prepared, cancel_fd);
+  wait_for(prepared.compiled, cancel_fd);
+  const CompileResult& result = prepared.compiled.get();
+  if (const auto* error = std::get_if<CompileError>(&result)) {
+    prepared.record.compile = CompileInfo{error->seconds, error->cached, "nvrtc", {}, ""};
+    prepared.log = error->log;
+    decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error->cause, error->message);
+    return std::nullopt;
+  }
+  const auto& artifact = std::get<Artifact>(result);
+  prepared.record.compile = CompileInfo{artifact.seconds, artifact.cached, artifact.way, {}, ""};
+  prepared.log = artifact.log;
+  auto resolved = resolve_plan(*prepared.bound, artifact.kernels);
+  if (const auto* error = std::get_if<PlanError>(&resolved)) {
+    decide(prepared, *error);
+    return std::nullopt;
+  }
+  ReadyCode code;
+  code.plan = std::get<LaunchPlan>(std::move(resolved));
+  code.image = artifact.image;
+  code.undefined_ptx = artifact.undefined_ptx;
+  return code;
+}
+
+namespace {
+
+std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
+  if (prepared.scouted.valid()) {
+    wait_for(prepared.scouted, cancel_fd);
+    const BuildSummary& builds = prepared.scouted.get().builds;
+    if (builds.builds > 0)
+      prepared.record.compile =
+          CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way,
+                      builds.host_s, as_utf8(builds.fallback.substr(0, kMaxFallbackBytes))};
+    prepared.log = builds.log;
+    if (builds.failure && !may_recover(*prepared.candidate)) {
+      decide(prepared, builds.failure->outcome, Stage::kCompile, builds.failure->cause,
+             builds.failure->message);
+      return std::nullopt;
+    }
+  }
+  return ReadyCode{prepared.module->plan, "", prepared.module->kind, prepared.module->module, ""};
+}
+
+}  // namespace
+
+}  // namespace kbench::run

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "run/prepare/scout.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often a scout is looked at.
+constexpr milliseconds kPeriod(200);
+/// All that a scout and what it starts may compute. Imports take a few; what builds for longer goes
+/// on in its turn.
+constexpr double kMostProcessorSeconds = 60;
+
+/// Is listed as running ahead of its turn while it lives.
+class Listed {
+ public:
+  Listed(AheadOfTurn& all, pid_t pid) : all_(all), pid_(pid) { all_.add(pid_); }
+  ~Listed() { all_.remove(pid_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  AheadOfTurn& all_;
+  pid_t pid_;
+};
+
+bool is_readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+}  // namespace
+
+Scouts::Scouts(WorkerHost& host, ExtensionBuilder& builder, unsigned at_once,
+               std::chrono::milliseconds limit, std::size_t memory_limit_bytes, int cancel_fd)
+    : host_(host),
+      builder_(builder),
+      limit_(limit),
+      memory_limit_bytes_(memory_limit_bytes),
+      cancel_fd_(cancel_fd),
+      free_(std::max(at_once, 1U)) {}
+
+std::shared_future<Scouted> Scouts::send(CandidateJob job) {
+  job.module.scout = true;
+  // Where "cuda" means the CPU, code that looks at its GPU first goes on to what it wants built.
+  job.device = "cpu";
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = next_ticket_++;
+  }
+  return std::async(
+             std::launch::async,
+             [this, ticket, job = std::move(job)]() mutable { return run(std::move(job), ticket); })
+      .share();
+}
+
+/// In the order of sending: what a lane takes first is ready first.
+void Scouts::take_place(std::uint64_t ticket) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return free_ > 0 && ticket == serving_; });
+  ++serving_;
+  --free_;
+  changed_.notify_all();
+}
+
+void Scouts::give_back() {
+  const std::lock_guard lock(mutex_);
+  ++free_;
+  changed_.notify_all();
+}
+
+bool Scouts::takes_too_long(StartedCandidate& process) const {
+  milliseconds used(0);
+  while (used < limit_ && !is_readable(cancel_fd_)) {
+    const bool counts = !host_.ahead_of_turn().is_stopped();
+    const auto start = std::chrono::steady_clock::now();
+    if (process.service()->wait_scouted(std::min(kPeriod, limit_ - used), cancel_fd_)) return false;
+    if (!counts) continue;
+    used += std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+    if (processor_seconds(process.pid()) > kMostProcessorSeconds) return false;
+  }
+  return true;
+}
+
+Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
+  take_place(ticket);
+  std::unique_ptr<StartedCandidate> process;
+  bool timed_out = true;
+  try {
+    process =
+        std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
+    // One that never ends has ordered what it was going to order.
+    const Listed listed(host_.ahead_of_turn(), process->pid());
+    timed_out = takes_too_long(*process);
+    process->finish(std::chrono::milliseconds(0));
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  // The compilers keep their own number.
+  give_back();
+  if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
+  return {process->service()->summary(), process->service()->scout_end(), timed_out};
+}
+
+}  // namespace kbench::run

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "run/process/spare_pool.hpp"
+
+#include <algorithm>
+
+#include "kbench/error.hpp"
+
+namespace kbench::run {
+namespace {
+
+/// Processes that stand ready, for each lane: half a gigabyte of the GPU's memory each, and of that
+/// they take no more than this share for candidates.
+constexpr std::size_t kJudges = 1, kMostCandidates = 4, kFewestCandidates = 2;
+constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20, kShareOfMemory = 16;
+/// More are opened once this one alone is left. On an H200 three at once take 0.63 s, two 0.53, and
+/// a lane waits for them 0.08 s a candidate.
+constexpr std::size_t kFew = 1;
+
+std::size_t candidates_on(const GpuInfo& gpu, std::size_t lanes) {
+  const auto room = static_cast<std::size_t>(gpu.memory_bytes / kShareOfMemory / kSpareBytes);
+  return std::clamp(room / lanes, kFewestCandidates, kMostCandidates);
+}
+/// In a row, after which nothing more is tried.
+constexpr int kMostFailures = 3;
+
+}  // namespace
+
+SparePool::SparePool(WorkerHost& host, const GpuInfo& gpu, std::string device, DeviceTurns& turns,
+                     std::size_t lanes, int cancel_fd)
+    : host_(host),
+      device_(std::move(device)),
+      visible_gpu_(gpu.uuid),
+      turns_(turns),
+      wanted_judges_(kJudges * lanes),
+      refill_(kFew * lanes, candidates_on(gpu, lanes) * lanes),
+      cancel_fd_(cancel_fd) {
+  for (std::size_t i = 0; i < (candidates_on(gpu, lanes) - kFew) * lanes; ++i)
+    threads_.emplace_back([this] { serve(); });
+}
+
+SparePool::~SparePool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  // All at once: the device takes its time to close each of them.
+  for (const auto& judge : judges_) judge->end();
+  for (const auto& candidate : candidates_) candidate->end();
+}
+
+void SparePool::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock,
+                  [this] { return stopped_ || failed_ || wants_judge() || wants_candidate(); });
+    if (stopped_ || failed_) return;
+    // A judge comes first: its problem has to be drawn before a candidate is of use.
+    const bool judge =
+        wants_judge() && (judges_.size() + opening_judges_ == 0 || !wants_candidate());
+    std::size_t& opening = judge ? opening_judges_ : opening_candidates_;
+    ++opening;
+    lock.unlock();
+    bool opened = false;
+    bool cancelled = false;
+    LaneTurn turn(turns_);
+    turn.work();
+    try {
+      judge ? open_judge() : open_candidate();
+      opened = true;
+    } catch (const Error&) {
+      // The device may be full for the moment.
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
+    turn.rest();
+    lock.lock();
+    --opening;
+    failures_ = opened ? 0 : failures_ + 1;
+    failed_ = failed_ || cancelled || failures_ >= kMostFailures;
+    changed_.notify_all();
+    if (failed_) return;
+  }
+}
+
+void SparePool::open_judge() {
+  auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_, visible_gpu_);
+  judge->warm(device_);
+  if (!judge->wait_warm(host_.limits().settle)) throw Error("a judge does not open its device");
+  const std::lock_guard lock(mutex_);
+  judges_.push_back(std::move(judge));
+}
+
+void SparePool::open_candidate() {
+  auto candidate = std::make_unique<SpareCandidate>(host_, device_, visible_gpu_);
+  candidate->wait_warm(host_.limits().settle, cancel_fd_);
+  const std::lock_guard lock(mutex_);
+  candidates_.push_back(std::move(candidate));
+}
+
+template <typename Process>
+std::unique_ptr<Process> SparePool::take(std::deque<std::unique_ptr<Process>>& ready, bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [&] { return failed_ || !ready.empty(); });
+  if (ready.empty()) return nullptr;
+  auto process = std::move(ready.front());
+  ready.pop_front();
+  changed_.notify_all();
+  return process;
+}
+
+std::unique_ptr<JudgeClient> SparePool::take_judge(bool wait) { return take(judges_, wait); }
+
+std::unique_ptr<SpareCandidate> SparePool::take_candidate(bool wait) {
+  return take(candidates_, wait);
+}
+
+}  // namespace kbench::run

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kbench/device_probe.hpp"
+#include "os/subprocess.hpp"
+
+namespace kbench::run {
+
+/// Holds a GPU for this run as long as the descriptor is open; two runs never time on one GPU at
+/// once. Throws UsageError where another run holds it.
+Fd lock_gpu(const GpuInfo& gpu);
+
+}  // namespace kbench::run

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "run/schedule/lane.hpp"
+
+#include "kbench/error.hpp"
+#include "os/memory_file.hpp"
+#include "run/eval_options.hpp"
+#include "run/schedule/ncu.hpp"
+#include "run/schedule/trivial_passes.hpp"
+
+namespace kbench::run {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kJudgeAttempts = 2;
+
+/// How much more a candidate may need than the problem's own tensors.
+constexpr std::size_t kRoomForCandidates = 2;
+
+/// Whether a problem is judged beside those of other lanes.
+bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
+  return setup.lanes > 1 &&
+         prepared.needed_bytes * kRoomForCandidates * setup.lanes <= setup.device.gpu->memory_bytes;
+}
+
+/// Share of the device's memory that has to be free for a crash to be the candidate's own doing.
+constexpr std::uint64_t kScarceShare = 4;
+
+/// Whether it may have failed for what others took: memory, or time. Host code that does not look
+/// whether it got its memory crashes with what it did not get.
+bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint64_t free_bytes) {
+  return record.outcome == Outcome::kOutOfMemory ||
+         (record.outcome == Outcome::kTimeout && setup.lanes > 1) ||
+         (record.outcome == Outcome::kCrash && setup.device.gpu &&
+          free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
+}
+
+/// Throws kbench::Error where kbench could not build or send what the candidate's process asked
+/// for: what became of that process is no verdict then.
+void throw_fault_of_builds(StartedCandidate& candidate) {
+  const std::exception_ptr fault = candidate.service() ? candidate.service()->fault() : nullptr;
+  if (!fault) return;
+  try {
+    std::rethrow_exception(fault);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(error.what());
+  }
+}
+
+}  // namespace
+
+json describe_request(const Problem& problem, const Sizes& sizes, const std::string& precision,
+                      bool eval_mode) {
+  return {{"key", problem.key}, {"path", problem.path.string()}, {"source", problem.source},
+          {"sizes", sizes},     {"precision", precision},        {"eval_mode", eval_mode}};
+}
+
+const StoredBaselines& stored_times(const EvalOptions& options) {
+  static const StoredBaselines kNone;
+  return options.stored ? *options.stored : kNone;
+}
+
+json open_request(const LaneSetup& setup, const Prepared& prepared) {
+  const EvalOptions& options = *setup.options;
+  json request =
+      describe_request(*prepared.problem, prepared.sizes, options.precision, options.eval_mode);
+  request["device"] = setup.device.name_inside();
+  request["secret"] = setup.secret;
+  request["trials"] = options.trials;
+  const bool by_gpu = setup.device.gpu && method_of(options).timed;
+  request["baselines"] = stored_times(options).missing(prepared.record, options.baselines,
+                                                       by_gpu ? method_prefix(options) : "");
+  request["baseline_cache"] = setup.baseline_cache;
+  request["beside_kernels"] = options.beside_kernels;
+  request["cold_cache"] = options.cold_cache;
+  request["held"] = method_of(options).held &&
+                    stored_times(options).allow_held(prepared.record, options.baselines);
+  request["clock"] = static_cast<std::uint32_t>(clock_of(options));
+  request["score"] = options.score;
+  request["families"] = options.families;
+  request["families_off"] = prepared.problem->families_off;
+  request["memory_share"] = 1.0 / static_cast<double>(setup.lanes);
+  request["draw_all"] = false;
+  request["ask_trivial"] = setup.trivial != nullptr && prepared.timed &&
+                           !setup.trivial->find(prepared.record.problem_hash);
+  request["timing_budget_s"] = setup.device.gpu ? options.timing_budget_s : 0;
+  return request;
+}
+
+Lane::Lane(LaneSetup setup)
+    : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_, turn_) {}
+Lane::~Lane() {
+  // What ends here uses the device: not while another lane times.
+  turn_.work();
+  open_.clear();
+  ahead_.drop_all();
+}
+
+void Lane::judge(Prepared& prepared, Following following, json& details) {
+  if (!prepared.decided) wait_for_worker();
+  const auto start = std::chrono::steady_clock::now();
+  Phases phases;
+  Stopwatch watch(phases);
+  auto started = ahead_.take(prepared);
+  // The reference has time to be drawn while the compilers are at work.
+  if (!prepared.decided && !started && !is_compiled(prepared)) {
+    open_early(prepared);
+    watch.lap("open");
+    rest();
+  }
+  if (!started) started = Ahead::Candidate{&prepared, ready_code(prepared, setup_.cancel_fd), {}};
+  watch.lap("compile");
+  if (started->code)
+    evaluate(prepared, *started->code, std::move(started->process), following, details, phases);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  prepared.record.seconds = elapsed.count();
+  look_by_ncu(prepared, details);
+  details["phases_s"] = phases;
+  if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
+}
+
+/// Not part of a candidate's seconds: it takes many times as long as all the rest.
+void Lane::look_by_ncu(const Prepared& prepared, json& details) {
+  const EvalOptions& options = *setup_.options;
+  if (options.ncu.empty() || !prepared.timed || prepared.record.outcome != Outcome::kCorrect)
+    return;
+  if (options.cage && prepared.candidate->kind != CandidateKind::kKernel) {
+    details["ncu_failed"] =
+        "Nsight Compute does not see into a cage, and host code does not run without: --no-cage, "
+        "for one's own";
+    return;
+  }
+  turn_.work();
+  ahead_.drop_all();
+  profile_by_ncu(options.ncu, setup_.kbench, setup_.device, prepared, setup_.cancel_fd, details);
+}
+
+/// The import of torch belongs to the run, not to the time of its first candidate.
+void Lane::wait_for_worker() {
+  try {
+    setup_.host->torch_version();
+  } catch (const Error&) {
+    // Judging will meet it again, and write it down.
+  }
+}
+
+void Lane::rest() {
+  ahead_.wait_until_quiet();
+  turn_.rest();
+}
+
+void Lane::enter(const Prepared& prepared, bool alone) {
+  // What is closed or ended uses the device, too.
+  turn_.work();
+  // A lane by itself knows what it keeps open, and what fits beside that.
+  if (setup_.lanes > 1) {
+    // A large problem is opened once for all of its candidates.
+    const bool opened = !open_.empty() && open_.front().key == prepared.record.problem_hash;
+    const bool yields = turn_.memory_is_wanted() && !(alone && opened);
+    if (!turn_.has_memory(alone) || yields) {
+      while (!open_.empty()) close_last();
+      ahead_.drop_all();
+      rest();
+      turn_.take_memory(alone);
+      turn_.work();
+    }
+  }
+}
+
+void Lane::close_last() {
+  if (open_.empty()) return;
+  ahead_.give_judge(std::move(open_.back().judge));
+  open_.pop_back();
+}
+
+Lane::OpenProblem& Lane::open(const Prepared& prepared, bool draw_all) {
+  const std::string key = prepared.record.problem_hash;
+  for (auto it = open_.begin(); it != open_.end(); ++it) {
+    if (it->key != key) continue;
+    open_.splice(open_.begin(), open_, it);
+    return open_.front();
+  }
+  while (open_.size() >= std::max<std::size_t>(setup_.kept_judges, 1)) close_last();
+  if (auto opened = ahead_.take_problem(key)) {
+    open_.push_front(std::move(*opened));
+    return open_.front();
+  }
+  OpenProblem opened{key, ahead_.take_judge(), {}};
+  json request = open_request(setup_, prepared);
+  request["draw_all"] = draw_all;
+  if (turn_.has_memory(true)) request["memory_share"] = 1.0;
+  opened.judge->start_open(request, kernels_fd());
+  auto answer = opened.judge->finish_open();
+  if (auto* fault = std::get_if<ProblemFault>(&answer)) {
+    opened.failure = std::move(*fault);
+    opened.judge.reset();
+  }
+  open_.push_front(std::move(opened));
+  return open_.front();
+}
+
+int Lane::kernels_fd() {
+  const auto& kernels = setup_.own_kernels.judge;
+  if (!kernels_ && kernels.valid())
+    kernels_ = sealed_memory_file(own_image(kernels, setup_.cancel_fd));
+  return kernels_.value();
+}
+
+void Lane::open_early(const Prepared& prepared) {
+  try {
+    enter(prepared, !shares_memory(setup_, prepared));
+    open(prepared, true);
+  } catch (const Error&) {
+    drop(prepared.record.problem_hash);  // judging will meet it again, and write it down
+  }
+}
+
+void Lane::drop(const std::string& key) {
+  open_.remove_if([&](const OpenProblem& opened) { return opened.key == key; });
+}
+
+void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
+                    std::unique_ptr<StartedCandidate> process, Following following, json& details,
+                    Phases& phases) {
+  bool alone = false;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      const Record blank = prepared.record;
+      if (evaluate_once(prepared, code, std::move(process), alone, following, details, phases))
+        return;
+      prepared.record = blank;
+      details = json::object();
+      alone = true;
+      --attempt;
+    } catch (const Error& error) {
+      // The judge died or hangs: a new one gets the candidate once more, and nobody beside it.
+      drop(prepared.record.problem_hash);
+      alone = true;
+      if (attempt < kJudgeAttempts) continue;
+      return decide(prepared, Outcome::kHarnessFault, Stage::kCorrectness, "judge_died",
+                    error.what());
+    }
+  }
+}
+
+bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
+                         std::unique_ptr<StartedCandidate> process, bool alone, Following following,
+                         json& details, Phases& phases) {
+  Stopwatch watch(phases);
+  enter(prepared, alone || !shares_memory(setup_, prepared));
+  if (alone) ahead_.drop_all();
+  watch.lap("turn");
+  const bool had_company = process != nullptr || has_company(alone);
+  // Others may time while it waits for a judge: not with this candidate running. And where a
+  // problem failed beside it, the next try tells whose fault that was.
+  if (setup_.lanes > 1 || alone) open(prepared);
+  auto candidate =
+      process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare());
+  candidate->freeze(false);
+  watch.lap("start");
+  OpenProblem& opened = open(prepared);
+  watch.lap("open");
+  if (opened.failure) {
+    // Want of memory has many names: libraries have their own.
+    if (!alone && !opened.failed_alone) {
+      drop(opened.key);
+      return false;
+    }
+    opened.failed_alone = true;
+    details["problem_log"] = opened.failure->log;
+    decide(prepared, Outcome::kProblemFailure, Stage::kCorrectness, opened.failure->cause,
+           opened.failure->message);
+    return true;
+  }
+  if (const auto& names = opened.judge->trivial_answers(); names && setup_.trivial != nullptr)
+    setup_.trivial->keep(prepared.record.problem_hash, *names);
+  if (!alone) {
+    ahead_.start_candidates(following);
+    ahead_.open_problem(prepared, following, kernels_fd());
+  }
+  watch.lap("start_next");
+  run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
+  for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
+  const bool correct = prepared.record.outcome == Outcome::kCorrect;
+  if (!correct) throw_fault_of_builds(*candidate);
+  if (correct) ahead_.let_end(prepared, std::move(candidate));
+  candidate.reset();
+  // What ended the process still uses the device: nobody times before this.
+  if (turn_.is_timing()) turn_.rest();
+  if (correct) return true;
+  if (had_company && may_be_for_company(setup_, prepared.record, free_bytes_)) {
+    drop(opened.key);
+    return false;
+  }
+  if (!look_closer(prepared, code, *opened.judge, details)) drop(opened.key);
+  return true;
+}
+
+/// Whether others may hold what the candidate needs: what one candidate takes must not decide on
+/// another one.
+bool Lane::has_company(bool alone) const {
+  return !alone && (setup_.lanes > 1 || ahead_.holds_any());
+}
+
+}  // namespace kbench::run

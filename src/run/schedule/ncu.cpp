@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "run/schedule/ncu.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compile/host/compilers.hpp"
+#include "os/subprocess.hpp"
+#include "run/process/judge_client.hpp"
+
+namespace kbench::run {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Each section means that the kernel runs some more times.
+constexpr const char* kSections[] = {
+    "SpeedOfLight",   "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis",
+    "SchedulerStats", "WarpStateStats",          "Occupancy",
+    "LaunchStats"};
+constexpr std::chrono::seconds kLimit{180};
+constexpr std::size_t kMaxText = 100'000;
+constexpr std::size_t kTail = 600;
+
+/// "reduce" of "void kernels::reduce<128, float>(const float*)".
+std::string bare_name(std::string_view kernel) {
+  kernel = kernel.substr(0, kernel.find_first_of("<("));
+  const std::size_t start = kernel.find_last_of(": ");
+  return std::string(start == std::string_view::npos ? kernel : kernel.substr(start + 1));
+}
+
+std::string tail_of(std::string_view text) {
+  return std::string(text.substr(text.size() - std::min(text.size(), kTail)));
+}
+
+/// The command line of the other kbench.
+std::vector<std::string> judged_once(const fs::path& kbench, const LaneDevice& device,
+                                     const Prepared& prepared, const fs::path& file,
+                                     const fs::path& out) {
+  std::vector<std::string> command{kbench.string(), "eval"};
+  for (const std::string& word :
+       {std::string("--candidate"), file.string(), std::string("--problem"),
+        prepared.problem->path.string(), std::string("--device"), device.name,
+        std::string("--precision"), prepared.record.precision.str(), std::string("--out"),
+        out.string()})
+    command.push_back(word);
+  for (const auto& [name, value] : prepared.sizes)
+    command.insert(command.end(), {"--set", fmt::format("{}={}", name, value)});
+  if (prepared.record.judge == kEvalModeJudge) command.emplace_back("--eval-mode");
+  for (const char* word : {"--trials", "1", "--no-families", "--timing", "none", "--no-cage",
+                           "--quiet", "--timeout", "60"})
+    command.emplace_back(word);
+  return command;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_ncu() {
+  if (const char* named = std::getenv("KBENCH_NCU"); named != nullptr && *named != '\0')
+    return find_program(named);
+  if (auto found = find_program("ncu")) return found;
+  return find_program("/usr/local/cuda/bin/ncu");
+}
+
+void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevice& device,
+                    const Prepared& prepared, int cancel_fd, json& details) {
+  std::set<std::string> kernels;
+  std::int64_t launches = 0;
+  for (const KernelProfile& row : prepared.record.profile) {
+    kernels.insert(bare_name(row.kernel));
+    launches += static_cast<std::int64_t>(row.launches);
+  }
+  if (kernels.empty()) {
+    details["ncu_failed"] = "no kernel of it was seen";
+    return;
+  }
+  const Candidate& candidate = *prepared.candidate;
+  const PrivateFolder folder;
+  const std::string name =
+      candidate.kind == CandidateKind::kModule ? "candidate.py" : "candidate.cu";
+  folder.write(name, candidate.source);
+  for (const auto& [beside, text] : candidate.files) folder.write(beside, text);
+  const fs::path log = folder.path() / "ncu.txt";
+  SpawnOptions spawn;
+  spawn.env = {{kHeldForUs, device.gpu ? device.gpu->uuid : ""}, {"NO_COLOR", "1"}};
+  spawn.command = {ncu.string(),
+                   "--target-processes",
+                   "all",
+                   "--log-file",
+                   log.string(),
+                   "--print-details",
+                   "all",
+                   "--kernel-name-base",
+                   "function",
+                   "--kernel-name",
+                   fmt::format("regex:^({})$", fmt::join(kernels, "|")),
+                   "--launch-count",
+                   std::to_string(launches)};
+  for (const char* section : kSections)
+    spawn.command.insert(spawn.command.end(), {"--section", section});
+  const auto command =
+      judged_once(kbench, device, prepared, folder.path() / name, folder.path() / "run.jsonl");
+  spawn.command.insert(spawn.command.end(), command.begin(), command.end());
+  const CommandResult result = run_command(spawn, kLimit, {}, 1u << 20, cancel_fd);
+  if (result.cancelled) throw Cancelled{};
+  std::ifstream stream(log);
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  if (text.find("Section:") == std::string::npos) {
+    details["ncu_failed"] =
+        result.timed_out ? fmt::format("it took longer than {} s", kLimit.count())
+                         : fmt::format("it ended with {} and no section: {}", result.status.code,
+                                       tail_of(text + result.output + result.error));
+    return;
+  }
+  // Lines of its own doings stand before the first kernel's.
+  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "\n[cut off]\n";
+  details["ncu"] = std::move(text);
+}
+
+}  // namespace kbench::run

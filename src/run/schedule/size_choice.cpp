@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "run/schedule/size_choice.hpp"
+
+namespace kbench::run {
+namespace {
+
+/// How long the search may take before a word is said about it.
+constexpr auto kSilence = std::chrono::seconds(1);
+
+}  // namespace
+
+const ChosenSizes& SizeChoice::of(const Problem& problem) {
+  const auto found = chosen_.find(problem.key);
+  if (found != chosen_.end()) return found->second;
+  const auto start = std::chrono::steady_clock::now();
+  ChosenSizes sizes =
+      source_.choose_sizes(problem, device_class_, options_.overrides, options_.shrink);
+  spent_ += std::chrono::steady_clock::now() - start;
+  if (spent_ > kSilence && !told_) {
+    observer_.note("looking for sizes that suit a CPU (--shrink); they are remembered");
+    told_ = true;
+  }
+  return chosen_.emplace(problem.key, std::move(sizes)).first->second;
+}
+
+}  // namespace kbench::run

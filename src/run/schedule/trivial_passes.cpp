@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "run/schedule/trivial_passes.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/hash.hpp"
+
+namespace kbench::run {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+using Names = std::vector<std::string>;
+
+std::optional<Names> read(const fs::path& file) {
+  try {
+    std::ifstream stream(file);
+    if (stream) return json::parse(stream).get<Names>();
+  } catch (const json::exception&) {
+    // Cut off: the problem is asked again.
+  }
+  return std::nullopt;
+}
+
+/// What cannot be written is asked again by the next run.
+void write(const fs::path& file, const Names& names) {
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  const fs::path partial = fmt::format("{}.{}", file.string(), getpid());
+  if (std::ofstream stream(partial); !(stream << json(names).dump() << '\n').flush()) return;
+  fs::rename(partial, file, ignored);
+}
+
+}  // namespace
+
+TrivialPasses::TrivialPasses(fs::path folder, std::string check)
+    : folder_(std::move(folder)), check_(std::move(check)) {}
+
+fs::path TrivialPasses::file_of(const std::string& problem_hash) const {
+  return folder_ / (Sha256().field(check_).field(problem_hash).hex() + ".json");
+}
+
+std::optional<Names> TrivialPasses::find(const std::string& problem_hash) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = known_.find(problem_hash); known != known_.end()) return known->second;
+  auto kept = read(file_of(problem_hash));
+  if (kept) known_[problem_hash] = *kept;
+  return kept;
+}
+
+void TrivialPasses::keep(const std::string& problem_hash, const Names& names) {
+  const std::lock_guard lock(mutex_);
+  if (known_.insert_or_assign(problem_hash, names).second) write(file_of(problem_hash), names);
+}
+
+}  // namespace kbench::run

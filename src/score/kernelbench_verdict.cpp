@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "score/kernelbench_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.hpp"
+#include "score/kernelbench_timing.hpp"
+
+namespace kbench {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxMessageBytes = 300;
+constexpr std::size_t kMaxTrials = 1000;
+
+/// A word of an error's text or name (in small letters), and what it means.
+struct ErrorRow {
+  std::string_view word;
+  Outcome outcome;
+  std::string_view cause;
+};
+
+/// What may be said of code that was running; the first word that occurs counts.
+constexpr ErrorRow kRunRows[] = {
+    {"out of memory", Outcome::kOutOfMemory, "allocation_failed"},
+    {"outofmemory", Outcome::kOutOfMemory, "allocation_failed"},
+    {"illegal memory access", Outcome::kCrash, "illegal_address"},
+    {"misaligned address", Outcome::kCrash, "misaligned_address"},
+    {"device-side assert", Outcome::kCrash, "trap"},
+    {"illegal instruction", Outcome::kCrash, "trap"},
+    {"invalid configuration argument", Outcome::kCrash, "invalid_launch"},
+    {"too many resources requested", Outcome::kCrash, "invalid_launch"},
+    {"no kernel image", Outcome::kLoadFailure, "module_load"},
+    {"cuda error", Outcome::kCrash, "cuda_error"},
+    {"cudaerror", Outcome::kCrash, "cuda_error"},
+    {"timed out", Outcome::kTimeout, "execution_limit"},
+    {"", Outcome::kCrash, "candidate_raised"},
+};
+
+/// KernelBench compiles by importing, so its compilation errors are those of both.
+constexpr ErrorRow kCompileRows[] = {
+    {"error building extension", Outcome::kCompileFailure, "build_failed"},
+    {"no module named", Outcome::kLoadFailure, "missing_package"},
+    {"modulenotfound", Outcome::kLoadFailure, "missing_package"},
+    {"syntax", Outcome::kCompileFailure, "syntax_error"},
+    {"indentationerror", Outcome::kCompileFailure, "syntax_error"},
+    {"out of memory", Outcome::kOutOfMemory, "allocation_failed"},
+    {"", Outcome::kCompileFailure, "import_failed"},
+};
+
+constexpr ErrorRow kCheckRows[] = {
+    {"shape", Outcome::kWrongShape, "shape"},
+    {"", Outcome::kMismatch, "wrong_values"},
+};
+
+/// What KernelBench's scripts say around an evaluation that gave no result at all.
+constexpr ErrorRow kScriptRows[] = {
+    {"timed out", Outcome::kTimeout, "execution_limit"},
+    {"kernel not found", Outcome::kMissing, "no_code"},
+    {"gpu not attached", Outcome::kHarnessFault, "no_gpu"},
+    {"cuda is not available", Outcome::kHarnessFault, "no_gpu"},
+    {"future was none", Outcome::kHarnessFault, "no_result"},
+    {"out of memory", Outcome::kOutOfMemory, "allocation_failed"},
+    {"", Outcome::kCrash, "process_died"},
+};
+
+/// One row per key of `metadata` under which KernelBench says what went wrong, the most telling
+/// first; `text` and `name` are the keys of the sentence and of the exception's type.
+struct MetadataRow {
+  const char *text, *name;
+  std::span<const ErrorRow> errors;
+};
+constexpr MetadataRow kMetadata[] = {
+    {"compilation_error", "compilation_error_name", kCompileRows},
+    {"cuda_error", "cuda_error_name", kRunRows},
+    {"error_message", "gpu_error", kRunRows},
+    {"runtime_error", "runtime_error_name", kRunRows},
+    {"correctness_issue", "correctness_issue_name", kCheckRows},
+    {"other_error", "other_error_name", kRunRows},
+    {"error", "error_name", kScriptRows},
+};
+
+const ErrorRow& matching(std::span<const ErrorRow> rows, const std::string& text) {
+  const std::string small = lowercase(text);
+  return *std::ranges::find_if(
+      rows, [&](const ErrorRow& row) { return small.find(row.word) != std::string::npos; });
+}
+
+Stage stage_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kCorrect:
+      return Stage::kDone;
+    case Outcome::kCompileFailure:
+      return Stage::kCompile;
+    case Outcome::kLoadFailure:
+      return Stage::kLoad;
+    case Outcome::kMissing:
+    case Outcome::kRejected:
+    case Outcome::kProblemFailure:
+      return Stage::kRoster;
+    default:
+      return Stage::kCorrectness;
+  }
+}
+
+/// The line that says most, the first with an error or else the first, short enough for a record.
+std::string sentence_of(std::string_view text) {
+  std::string_view first, telling;
+  Lines lines(text);
+  for (std::string_view line; lines.next(line);) {
+    line = trimmed(line);
+    if (first.empty()) first = line;
+    if (telling.empty() && line.find("error:") != std::string_view::npos) telling = line;
+  }
+  std::string_view said = telling.empty() ? first : telling;
+  if (said.size() <= kMaxMessageBytes) return std::string(said);
+  std::size_t end = kMaxMessageBytes;
+  while (end > 0 && (static_cast<unsigned char>(said[end]) & 0xc0u) == 0x80u) --end;
+  return std::string(said.substr(0, end)) + "…";
+}
+
+/// KernelBench writes a difference with "%.6f", older versions wrote the number itself.
+std::optional<double> difference(const json& value) {
+  double number = 0;
+  if (const auto* text = value.get_ptr<const std::string*>()) {
+    char* end = nullptr;
+    number = std::strtod(text->c_str(), &end);
+    if (end == text->c_str()) return std::nullopt;
+  } else if (value.is_number()) {
+    number = value.get<double>();
+  } else {
+    return std::nullopt;
+  }
+  return std::isfinite(number) && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+/// One for each difference that is told: those of the trials that failed, in their order.
+std::vector<TrialResult> failed_trials(const json& metadata) {
+  const auto found = metadata.find("max_difference");
+  if (found == metadata.end()) return {};
+  const json differences = found->is_array() ? *found : json::array({*found});
+  std::vector<TrialResult> trials;
+  for (const json& value : differences) {
+    if (trials.size() == kMaxTrials) break;
+    TrialResult trial;
+    trial.trial = static_cast<int>(trials.size());
+    trial.max_abs_error = difference(value);
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+bool is_set(const json& metadata, const char* field) {
+  const auto found = metadata.find(field);
+  return found != metadata.end() && *found != false && !found->is_null();
+}
+
+/// A stable slug, whatever the file holds.
+std::string slug(std::string_view text) {
+  std::string result(text.substr(0, 40));
+  for (char& c : result)
+    if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) c = '_';
+  return result;
+}
+
+/// The outcome that kbench wrote when it exported the result; correctness is not taken from there.
+void refine(const json& metadata, ImportedVerdict& verdict) {
+  const auto outcome = outcome_from_name(text_field(metadata, kOutcomeKey));
+  if (!outcome || *outcome == Outcome::kCorrect || *outcome == Outcome::kHarnessFault) return;
+  verdict.outcome = *outcome;
+  verdict.cause = slug(text_field(metadata, kCauseKey));
+}
+
+/// The sentence of a row, or where there is none the name of the exception.
+std::string explanation(const json& metadata, const MetadataRow& row) {
+  const std::string text = text_field(metadata, row.text);
+  return text.empty() ? text_field(metadata, row.name) : text;
+}
+
+void explain_failure(const KernelBenchResult& result, ImportedVerdict& verdict) {
+  const json& metadata = result.metadata;
+  const auto* row = std::ranges::find_if(
+      kMetadata, [&](const MetadataRow& at) { return !explanation(metadata, at).empty(); });
+  if (row != std::end(kMetadata)) {
+    const std::string text = explanation(metadata, *row);
+    const ErrorRow error = matching(row->errors, text + "\n" + text_field(metadata, row->name));
+    verdict.outcome = error.outcome;
+    verdict.cause = error.cause;
+    verdict.message = sentence_of(text);
+  } else {
+    verdict.outcome = result.compiled ? Outcome::kMismatch : Outcome::kCompileFailure;
+    verdict.cause = "no_reason_given";
+    verdict.message = "KernelBench gives no reason";
+  }
+  if (verdict.outcome == Outcome::kMismatch) {
+    verdict.trials = failed_trials(metadata);
+    if (const std::string passed = text_field(metadata, "correctness_trials"); !passed.empty())
+      verdict.message += fmt::format(", trials passed: {}", sentence_of(passed));
+  }
+  refine(metadata, verdict);
+}
+
+}  // namespace
+
+ImportedVerdict imported_verdict(const KernelBenchResult& result) {
+  ImportedVerdict verdict;
+  if (result.compiled && result.correct) {
+    verdict.outcome = Outcome::kCorrect;
+    if (is_set(result.metadata, "excessive_speedup"))
+      verdict.flags.emplace_back("excessive_speedup");
+    if (is_set(result.metadata, "error_during_performance"))
+      verdict.flags.emplace_back("timing_failed");
+  } else if (result.correct) {
+    verdict.outcome = Outcome::kCompileFailure;
+    verdict.cause = "contradictory";
+    verdict.message = "KernelBench calls it correct, but not compiled";
+  } else {
+    explain_failure(result, verdict);
+  }
+  verdict.stage = stage_of(verdict.outcome);
+  if (!result.compiled) verdict.stage = std::min(verdict.stage, Stage::kCompile);
+  return verdict;
+}
+
+}  // namespace kbench

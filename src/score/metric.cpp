@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include "kbench/metric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "base/text.hpp"
+#include "kbench/error.hpp"
+
+namespace kbench {
+namespace {
+
+constexpr int kResamples = 2000;
+constexpr std::size_t kLowRank = 50, kHighRank = kResamples - 1 - kLowRank;  // 2.5 and 97.5 %
+constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed, so that a report never changes by itself
+
+/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a few mixes per 64 bits.
+class Random {
+ public:
+  std::uint64_t operator()() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_ = kSeed;
+};
+
+/// One problem's share in a ratio of sums.
+struct Term {
+  double numerator = 0, denominator = 1;
+};
+
+void add(Term& sum, const Term& term) {
+  sum.numerator += term.numerator;
+  sum.denominator += term.denominator;
+}
+
+/// Sum of numerators over sum of denominators in each resample of the terms; resamples without a
+/// denominator are left out.
+std::vector<double> resampled_ratios(std::span<const Term> terms) {
+  Random random;
+  const auto n = static_cast<std::uint64_t>(terms.size());
+  std::vector<double> ratios;
+  ratios.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    // Two sums, because each waits for its own last addition.
+    Term even{.numerator = 0, .denominator = 0}, odd = even;
+    std::uint64_t drawn = 0;
+    for (; drawn + 1 < n; drawn += 2) {
+      const std::uint64_t bits = random();
+      add(even, terms[((bits >> 32) * n) >> 32]);
+      add(odd, terms[((bits & 0xffffffffu) * n) >> 32]);
+    }
+    if (drawn < n) add(even, terms[((random() >> 32) * n) >> 32]);
+    add(even, odd);
+    if (even.denominator > 0) ratios.push_back(even.numerator / even.denominator);
+  }
+  return ratios;
+}
+
+/// The ratio of sums with its percentile interval; `transform` is monotonic.
+template <typename Transform>
+Estimate estimate(std::span<const Term> terms, Transform transform) {
+  Term sum{.numerator = 0, .denominator = 0};
+  for (const Term& term : terms) add(sum, term);
+  Estimate result;
+  result.value = transform(sum.numerator / sum.denominator);
+  std::vector<double> ratios = resampled_ratios(terms);
+  std::ranges::sort(ratios);
+  // Where resamples were left out, the ranks move with them.
+  const auto rank = [&](std::size_t of_all) { return of_all * ratios.size() / kResamples; };
+  result.lo = transform(ratios[rank(kLowRank)]);
+  result.hi = transform(ratios[rank(kHighRank)]);
+  return result;
+}
+
+Estimate none(std::string why) {
+  Estimate result;
+  result.why_none = std::move(why);
+  return result;
+}
+
+Estimate share_of_firsts(std::span<const ProblemSamples> problems,
+                         const std::function<bool(const SampleResult&)>& success) {
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    terms.push_back({.numerator = success(problem.samples[0]) ? 1.0 : 0.0});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+/// Whether there are first samples that `counts` holds for, and `known` holds for none of them.
+bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(const SampleResult&),
+                    bool (*known)(const SampleResult&)) {
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty() || !counts(problem.samples[0])) continue;
+    if (known(problem.samples[0])) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool exceeds(const std::optional<double>& speedup, double p) { return speedup && *speedup > p; }
+
+/// Whether it is right, and has a speedup above p that counts.
+bool earns(const SampleResult& sample, double p) {
+  return sample.correct && sample.computes && exceeds(sample.speedup, p);
+}
+
+bool fast(const SampleResult& sample, double p) {
+  return p <= 0 ? sample.correct : earns(sample, p);
+}
+
+/// 1 − C(n−c, k)/C(n, k), as a product of factors near one, so that nothing overflows.
+double unbiased_pass(std::size_t n, std::size_t c, std::size_t k) {
+  if (n - c < k) return 1;
+  double all_fail = 1;
+  for (std::size_t i = n - c + 1; i <= n; ++i) {
+    all_fail *= 1 - static_cast<double>(k) / static_cast<double>(i);
+  }
+  return 1 - all_fail;
+}
+
+std::string too_few_samples(std::span<const ProblemSamples> problems, std::size_t k) {
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty() || problem.samples.size() >= k) continue;
+    if (++count > kNamed) continue;
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", problem.problem,
+                         problem.samples.size());
+  }
+  if (count == 0) return {};
+  if (count > kNamed) names += fmt::format(" and {} more", count - kNamed);
+  return fmt::format("fewer than {} samples of {}", k, names);
+}
+
+Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
+                    const std::function<bool(const SampleResult&)>& success) {
+  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  const auto draws = static_cast<std::size_t>(k);
+  if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    const auto good = static_cast<std::size_t>(std::ranges::count_if(problem.samples, success));
+    terms.push_back({.numerator = unbiased_pass(problem.samples.size(), good, draws)});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+/// Expected largest of `draws` of the values, drawn without replacement: the i-th smallest of n is
+/// it in C(i−1, draws−1) of C(n, draws) draws.
+double expected_best(std::vector<double> values, std::size_t draws) {
+  std::ranges::sort(values);
+  const auto n = static_cast<double>(values.size());
+  const auto k = static_cast<double>(draws);
+  double weight = k / n, sum = 0;
+  for (std::size_t i = values.size(); i >= draws; --i) {
+    sum += weight * values[i - 1];
+    if (i == draws) break;
+    const auto at = static_cast<double>(i);
+    weight *= (at - k) / (at - 1);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Estimate fast_p(std::span<const ProblemSamples> problems, double p) {
+  return share_of_firsts(problems, [p](const SampleResult& sample) { return fast(sample, p); });
+}
+
+Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p) {
+  if (p > 0 && none_of_firsts(
+                   problems, [](const SampleResult& sample) { return sample.speedup.has_value(); },
+                   [](const SampleResult& sample) { return sample.speedup_lo.has_value(); }))
+    return none("the speedups have no intervals");
+  return share_of_firsts(problems, [p](const SampleResult& sample) {
+    return sample.correct && (p <= 0 || (sample.computes && exceeds(sample.speedup_lo, p)));
+  });
+}
+
+Estimate fast_p_own(std::span<const ProblemSamples> problems, double p) {
+  if (none_of_firsts(
+          problems, [](const SampleResult& sample) { return sample.correct; },
+          [](const SampleResult& sample) { return sample.own.has_value(); }))
+    return none("nobody looked whose kernels ran");
+  return share_of_firsts(problems, [p](const SampleResult& sample) {
+    return sample.own.value_or(false) && fast(sample, p);
+  });
+}
+
+Estimate pass_at_k(std::span<const ProblemSamples> problems, int k) {
+  return share_at_k(problems, k, [](const SampleResult& sample) { return sample.correct; });
+}
+
+Estimate fast_p_at_k(std::span<const ProblemSamples> problems, double p, int k) {
+  return share_at_k(problems, k, [p](const SampleResult& sample) { return fast(sample, p); });
+}
+
+GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
+  GeometricMean mean;
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    const SampleResult& first = problem.samples[0];
+    // Problems without a speedup stay among the terms: how many there are is itself uncertain.
+    if (earns(first, 0)) {
+      terms.push_back({.numerator = std::log(*first.speedup)});
+      ++mean.count;
+    } else {
+      terms.push_back({.numerator = 0, .denominator = 0});
+    }
+  }
+  if (mean.count == 0) {
+    mean.estimate = none("no correct sample with a speedup");
+  } else {
+    mean.estimate = estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+  }
+  return mean;
+}
+
+Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems) {
+  std::vector<Term> terms;
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.first_excluded || problem.samples.empty()) continue;
+    const SampleResult& first = problem.samples[0];
+    const bool counts = earns(first, 0);
+    any = any || counts;
+    terms.push_back({.numerator = counts ? std::log(*first.speedup) : 0});
+  }
+  if (!any) return none("no correct sample with a speedup");
+  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+}
+
+Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
+  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  const auto draws = static_cast<std::size_t>(k);
+  if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
+  std::vector<Term> terms;
+  bool any = false;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    std::vector<double> logs;
+    for (const SampleResult& sample : problem.samples) {
+      any = any || (sample.correct && sample.computes && sample.speedup);
+      logs.push_back(earns(sample, 1) ? std::log(*sample.speedup) : 0);
+    }
+    terms.push_back({.numerator = expected_best(std::move(logs), draws)});
+  }
+  if (!any) return none("no correct sample with a speedup");
+  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+}
+
+Estimate share_correct(std::span<const ProblemSamples> problems) {
+  std::vector<Term> terms;
+  for (const ProblemSamples& problem : problems) {
+    if (problem.samples.empty()) continue;
+    const auto right = std::ranges::count(problem.samples, true, &SampleResult::correct);
+    terms.push_back({.numerator = static_cast<double>(right),
+                     .denominator = static_cast<double>(problem.samples.size())});
+  }
+  if (terms.empty()) return none("no problems");
+  return estimate(terms, std::identity());
+}
+
+Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
+  // Those that gave nothing to compare say nothing of whether the others were looked at.
+  const auto gave = [](const SampleResult& s) {
+    return !s.allclose_at || *s.allclose_at < HUGE_VAL;
+  };
+  const auto compared = [](const SampleResult& s) { return s.allclose_at.has_value(); };
+  if (none_of_firsts(problems, gave, compared)) return none("nobody compared with tolerances");
+  return share_of_firsts(problems, [t](const SampleResult& sample) {
+    return sample.allclose_at && *sample.allclose_at <= t;
+  });
+}
+
+}  // namespace kbench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "worker/device/digest_key.hpp"
+
+namespace kbench::worker {
+
+/// A 64-bit digest of a dense tensor's bytes under digest_key(), computed where they lie: the sum
+/// of its words' parts, of which the last is filled up with zeros.
+std::int64_t content_digest(const at::Tensor& tensor);
+
+}  // namespace kbench::worker

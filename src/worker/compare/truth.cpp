@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "worker/compare/truth.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kbench/error.hpp"
+#include "worker/compare/element_counts.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// How much worse than the reference a right candidate may be.
+constexpr double kEagerFactor = 4;
+/// In half types, from twice the tolerance on.
+constexpr double kHalfFactor = 1.5;
+/// Digits that a good kernel may lose are few where there are few: a hundred times the tolerance
+/// would be any answer.
+constexpr double kMostHalfSlack = 20;
+/// That of fp16 and bf16 (compare.hpp).
+constexpr double kHalfTolerance = 1e-2;
+
+/// A reference that is further off than this is not rounded but another one: its own answer counts.
+double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3; }
+
+/// Whole numbers are off by a little for those who divide by multiplying, and for convolutions by
+/// FFT (1.01e-6 measured) or Winograd, which round between.
+constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
+/// Who is off by one is wrong.
+constexpr double kHalfOfOne = 0.5;
+
+/// What kernels begin a maximum with, or mask with in half types, 1e4, as bf16 has it; no usual
+/// number is as large.
+constexpr double kLeastBound = 9984;
+/// Elements of which masks are made at a time.
+constexpr std::int64_t kLookedAt = 1 << 20;
+
+constexpr std::array<DepartureFlag, 3> kDepartureFlags{
+    {{Departure::kNanDropped, "nan_dropped"},
+     {Departure::kNonFiniteSpread, "non_finite_spread"},
+     {Departure::kInfinityBounded, "infinity_bounded"}}};
+
+Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
+  Truth own{output, std::nullopt, 0, 1};
+  if (!output.is_floating_point() || !exact.is_floating_point() || exact.sizes() != output.sizes())
+    return own;
+  // fp32's own rounding is far below any tolerance.
+  const bool is_wide = output.scalar_type() == at::kDouble;
+  const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
+  Truth truth{value, std::nullopt, 0, 1};
+  if (!all_finite({output})) truth.overflown = output.contiguous();
+  const double error = truth.compared(output, 0).max_rel_error;
+  if (!(error <= far_off(output.scalar_type()))) {
+    own.wider = value;
+    return own;
+  }
+  truth.eager_error = error;
+  truth.is_exact = true;
+  return truth;
+}
+
+}  // namespace
+
+double Truth::allowed(double tolerance) const {
+  if (whole > 0) return whole;
+  const double eager = kEagerFactor * eager_error.value_or(0);
+  // Where every step rounds to half a type, four times that is no answer any more; but who rounds
+  // as the reference does is right.
+  const bool half = tolerance >= kHalfTolerance;
+  const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
+  return half ? std::min(slack, kMostHalfSlack) * std::max(tolerance, std::min(eager, most))
+              : slack * std::max(tolerance, eager);
+}
+
+double whole_tolerance(const at::Tensor& value) {
+  if (value.numel() == 0) return kMostOfWhole;
+  // As compare() has it: an element's own size, and the root of the mean square of all.
+  const auto wide = [](const at::Tensor& one) { return one.item<double>(); };
+  const auto [least, most] = at::aminmax(value);
+  const double largest = std::max(-wide(least), wide(most));
+  const double usual = wide(value.norm()) / std::sqrt(static_cast<double>(value.numel()));
+  return std::clamp(kHalfOfOne / (largest + usual), kLeastOfWhole, kMostOfWhole);
+}
+
+std::span<const DepartureFlag> departure_flags() { return kDepartureFlags; }
+
+at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor& got) {
+  const auto not_finite = got.isfinite().logical_not();
+  switch (kind) {
+    case Departure::kNanDropped:
+      return expected.isnan().logical_and(got.isnan().logical_not());
+    case Departure::kNonFiniteSpread:
+      return expected.isfinite()
+          .logical_and(not_finite)
+          .logical_or(expected.isinf().logical_and(got.isnan()));
+    case Departure::kInfinityBounded:
+      return expected.isinf()
+          .logical_and(got.isfinite())
+          .logical_and(got.abs().ge(kLeastBound))
+          .logical_and(got.signbit().eq(expected.signbit()));
+  }
+  throw Error("a departure from what is not finite that has no rule");
+}
+
+/// All of it in one go, where that can be had.
+std::optional<DepartingComparison> Truth::departing(const at::Tensor& got, double tolerance) const {
+  if (!non_finite || overflown.defined()) return std::nullopt;
+  return compare_departing(value, got, tolerance, kLeastBound);
+}
+
+std::uint64_t Truth::departures(const at::Tensor& got) const {
+  if (!non_finite) return 0;
+  if (const auto found = departing(got, 0)) return found->departures;
+  std::uint64_t departures = 0;
+  const auto flat = got.is_contiguous() ? got.view(-1) : got.reshape(-1);
+  for (std::int64_t begin = 0; begin < flat.numel(); begin += kLookedAt) {
+    const auto end = std::min(begin + kLookedAt, flat.numel());
+    const auto part = flat.slice(0, begin, end);
+    const auto expected = value.view(-1).slice(0, begin, end);
+    for (const auto& [kind, flag] : kDepartureFlags)
+      if (departs(kind, expected, part).any().item<bool>())
+        departures |= std::uint64_t{1} << static_cast<unsigned>(kind);
+  }
+  return departures;
+}
+
+at::Tensor Truth::settled(const at::Tensor& part, std::int64_t begin) const {
+  const auto own = [&](const at::Tensor& tensor) {
+    return tensor.view(-1).slice(0, begin, begin + part.numel()).view(part.sizes());
+  };
+  if (non_finite) {
+    Truth rest = *this;
+    rest.non_finite = false;
+    at::Tensor settled = rest.settled(part, begin);
+    const auto expected = own(value);
+    for (const auto& [departure, flag] : kDepartureFlags)
+      settled = at::where(departs(departure, expected, settled), expected.to(part.scalar_type()),
+                          settled);
+    return settled;
+  }
+  if (!overflown.defined()) return part;
+  const auto eager = own(overflown);
+  const auto alike = part.eq(eager).logical_or(part.isnan().logical_and(eager.isnan()));
+  const auto rounded = own(value).to(part.scalar_type());
+  const auto overflows = eager.isfinite().logical_not().logical_and(rounded.isfinite());
+  return at::where(alike.logical_and(overflows), rounded, part);
+}
+
+Comparison Truth::compared(const at::Tensor& got, double tolerance,
+                           const ComparisonRule& rule) const {
+  if (!overflown.defined() && !non_finite) return compare(value, got, tolerance, rule);
+  if (rule.in_kernels)
+    if (auto found = departing(got, tolerance)) return std::move(found->comparison);
+  return compare(value, got, tolerance, rule, [this](const at::Tensor& part, std::int64_t begin) {
+    return settled(part, begin);
+  });
+}
+
+std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
+                             const std::vector<at::Tensor>& exact, const EagerErrors& usual) {
+  std::vector<Truth> truths;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    truths.push_back(exact.size() == outputs.size()
+                         ? truth_of(outputs[i], exact[i])
+                         : Truth{outputs[i], i < usual.size() ? usual[i] : std::nullopt, 0, 1});
+  return truths;
+}
+
+}  // namespace kbench::worker

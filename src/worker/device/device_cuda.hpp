@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "worker/device/cuda_driver.hpp"
+#include "worker/device/device.hpp"
+#include "worker/device/gpu_state.hpp"
+
+namespace kbench::worker {
+
+/// Throws what a CUDA error of a candidate's call means; `what` was being done.
+void check(CUresult result, std::string_view what);
+
+/// The driver's addresses are integers.
+std::byte* host_pointer(CUdeviceptr pointer);
+CUdeviceptr device_pointer(const std::byte* pointer);
+
+/// A GPU through the driver. Memory and launches are in device_cuda.cpp, what times them in
+/// device_cuda_timing.cpp.
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index);
+  /// A judge opens one for each of its problems. Whether it succeeds does not matter any more.
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  std::string_view name() const override { return name_; }
+  std::size_t granularity() const override { return granularity_; }
+  std::size_t free_bytes() override;
+
+  /// Whoever has the descriptor can write to it: only digests tell.
+  SharedBuffer create(BufferLayout layout, bool) override;
+  SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override;
+  SharedBuffer allocate(BufferLayout layout) override;
+  void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) override;
+  void fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
+                    std::size_t count) override;
+  void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override;
+  void read(std::byte* host, const std::byte* from, std::size_t size_bytes) override;
+  void synchronize() override { check(cuda_.cuCtxSynchronize(), "the kernels failed"); }
+
+  void load(std::string_view image, const LaunchPlan& plan) override;
+  bool load_other_build(std::string_view image, const LaunchPlan& plan) override;
+  void use_other_build(bool other) override { uses_other_ = other; }
+  void use_tensors(std::span<const KernelTensor> tensors) override;
+  void launch(const LaunchPlan::Launch& launch) override;
+
+  void open_whole() override;
+  void flush_cache() override;
+  bool veils() const override { return veil_kernel_ != nullptr; }
+  void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override;
+  void use_timing_kernels(std::string_view image) override;
+  void lead(double ms) override;
+  double time_ms(const std::function<void()>& call, bool held) override;
+  std::string_view timing_method() const override { return "events"; }
+  std::optional<double> replay_ms(const std::function<void()>& calls, bool held) override;
+  std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override;
+  std::optional<SmLimits> sm_limits() override;
+  std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override;
+  bool launch_empty() override;
+  std::optional<double> overhead_ms(bool cold_cache, bool held) override;
+  std::optional<DeviceLook> look_for_others(double span_ms) override;
+  bool take_hold_failed() override;
+  DeviceState state() override;
+
+ private:
+  struct Code {
+    CUmodule module = nullptr;
+    std::map<std::string, CUfunction> functions;
+    std::map<std::string, int> shared;
+  };
+  class Hold;
+
+  SharedBuffer map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
+                          bool writable);
+  void load_into(Code& code, std::string_view image, const LaunchPlan& plan);
+  void load_function(Code& code, const LaunchPlan::Launch& launch);
+  /// What `work` queues, on a stream of its own instead of the one that waits for all others, as a
+  /// graph; null where that cannot be had.
+  CUgraph capture(const std::function<void()>& work);
+  /// Of an empty kernel, what the events say less what CUPTI says of it.
+  std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
+  /// Threads for all multiprocessors, which stride over memory.
+  void launch_wide(CUfunction kernel, void** arguments, const char* doing);
+  /// A thread that looks at the clock for so long.
+  void launch_watch(double span_ms);
+  /// A grid of one thread.
+  void launch_thread(CUfunction kernel, void** arguments, const char* doing);
+
+  std::string name_;
+  const CudaDriver& cuda_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUmemAllocationProp allocation_{};
+  std::size_t granularity_ = 0;
+  Code code_, other_;
+  bool uses_other_ = false;
+  std::vector<CUdeviceptr> addresses_;
+  CUevent start_ = nullptr, stop_ = nullptr;
+  CUstream stream_ = nullptr;  ///< of what is queued: the default one, but while it is captured
+  CUstream capture_stream_ = nullptr;
+  CUdeviceptr flush_ = 0;
+  std::size_t flush_bytes_ = 0;
+  CUmodule timing_module_ = nullptr;
+  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr,
+             veil_kernel_ = nullptr, watch_kernel_ = nullptr;
+  /// By whether the cache is flushed and the stream held.
+  std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
+  volatile unsigned* signals_ =
+      nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's
+  CUdeviceptr device_signals_ = 0;
+  std::unique_ptr<GpuStateReader> reader_;
+};
+
+}  // namespace kbench::worker

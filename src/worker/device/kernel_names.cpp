@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <span>
+
+#include "worker/device/kernel_ledger.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// kbench's own, before calls with a cold cache.
+constexpr std::string_view kFlushKernel = "kbench_flush_l2", kHoldKernel = "kbench_hold";
+
+bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+bool is_library_kernel(std::string_view name) {
+  // By NVIDIA's libraries, torch (mangled), and inductor's own Triton kernels.
+  static constexpr std::string_view kParts[] = {
+      "cublas",      "cudnn",          "cutlass",     "nvjet_",      "_xmma_",
+      "cusparse",    "cusolver",       "cufft",       "curand",      "2at6native",
+      "2at4cuda",    "at_cuda_detail", "triton_poi_", "triton_red_", "triton_per_",
+      "triton_tem_", "triton_for_",    kFlushKernel,  kHoldKernel};
+  return contains_any(name, kParts);
+}
+
+bool computes_nothing(std::string_view name) {
+  static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel",
+                                                "CatArrayBatchedCopy"};
+  if (name == kFlushKernel || name == kHoldKernel) return true;
+  return name.find("2at6native") != std::string_view::npos && contains_any(name, kParts);
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judge/audit.hpp"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "score/kernelbench.hpp"
+#include "worker/reference/judging.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Draws beside the trials, of which means are known.
+constexpr std::uint32_t kOtherDraws = 3;
+
+at::Tensor mean_of(const at::Tensor& output) {
+  const at::Tensor numbers = output.is_floating_point() ? output : output.to(at::kDouble);
+  return output.dim() < 2 ? numbers.clone() : numbers.mean(0);
+}
+
+bool by_kernelbench(const JudgedProblem& problem) {
+  return kernelbench_row(problem.options().precision) != nullptr;
+}
+
+/// kbench's own check with nothing left out; nothing where that is the one that was made.
+std::optional<JudgeOptions> whole_check(const JudgeOptions& options) {
+  const auto* row = kernelbench_row(options.precision);
+  if (row == nullptr && options.families && options.families_off.empty()) return std::nullopt;
+  JudgeOptions whole = options;
+  if (row != nullptr) whole.precision = row->precision;
+  whole.families = true;
+  whole.families_off.clear();
+  return whole;
+}
+
+/// The name of what catches an answer there: its family of inputs.
+std::string family_of(const std::string& caught_by) {
+  return caught_by.starts_with("trial ") ? kDrawnFamily : caught_by;
+}
+
+}  // namespace
+
+Audit::Audit(JudgedProblem& problem, const std::vector<std::string>& names) : problem_(problem) {
+  for (const TrivialAnswer& row : trivial_answers()) {
+    if (std::ranges::find(names, row.name) == names.end()) continue;
+    AuditAnswer& answer = answers_[std::string(row.name)];
+    answer.passes = true;
+    held_.push_back({&row, &answer});
+  }
+}
+
+bool Audit::any_open() const { return std::ranges::any_of(held_, &Held::open); }
+
+void Audit::run(const std::vector<std::string>& families) {
+  if (std::ranges::any_of(
+          held_, [](const Held& held) { return held.row->made_of == MadeOf::kOtherDraws; }))
+    look_at_other_draws();
+  const auto trials = static_cast<std::uint32_t>(problem_.options().trials);
+  for (std::uint32_t trial = 0; trial < trials && any_open(); ++trial) run_trial(trial);
+  if (!any_open()) return;
+  for (const std::string& family : families)
+    if (any_open()) run_family(family);
+}
+
+void Audit::look_at_other_draws() {
+  const auto trials = static_cast<std::uint32_t>(problem_.options().trials);
+  std::uint32_t draws = kOtherDraws;
+  if (by_kernelbench(problem_)) {
+    // There is one more, and the model's state goes on from call to call: in their order.
+    for (std::uint32_t trial = 0; trial < trials; ++trial) problem_.trial_set(trial);
+    draws = 1;
+  }
+  for (std::uint32_t draw = 0; draw < draws; ++draw) {
+    const auto& outputs = problem_.trial_set(trials + draw).expected();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (draw == 0)
+        means_.push_back(mean_of(outputs[i]) / static_cast<double>(draws));
+      else
+        means_.at(i) += mean_of(outputs[i]) / static_cast<double>(draws);
+    }
+  }
+}
+
+Given Audit::give(const Held& held, InputSet& set) const {
+  const Known known{problem_.host(), set, first_, means_, problem_.options().trials};
+  return held.row->give(known);
+}
+
+JudgedAnswer Audit::judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const {
+  std::vector<AnsweredTensor> answer;
+  const std::size_t slot = set.trial() % problem_.resident();
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    answer.push_back({set.truths().at(i), problem_.without_ties(slot, i, outputs[i])});
+  return judge_answer(problem_.options().precision, set.trial(), answer);
+}
+
+void Audit::run_trial(std::uint32_t trial) {
+  InputSet& set = problem_.trial_set(trial);
+  if (trial == 0)
+    for (const at::Tensor& output : set.expected()) first_.push_back(output.clone());
+  for (const Held& held : held_) {
+    if (!held.open()) continue;
+    AuditAnswer& answer = *held.answer;
+    const Given given = give(held, set);
+    if (const auto* why_not = std::get_if<std::string>(&given)) {
+      answer = {};
+      answer.why = *why_not;
+      continue;
+    }
+    const TrialResult result = judge(std::get<std::vector<at::Tensor>>(given), set);
+    answer.max_rel_error =
+        std::max(answer.max_rel_error.value_or(0), result.max_rel_error.value_or(0));
+    answer.allclose_at = std::max(answer.allclose_at.value_or(0), result.allclose_at.value_or(0));
+    if (result.wrong_elements == 0) continue;
+    answer.passes = false;
+    answer.caught_by = fmt::format("trial {}", trial);
+  }
+}
+
+void Audit::run_family(const std::string& family) {
+  const std::size_t slot = problem_.family_slot(family);
+  if (slot != slot_) problem_.leave_families(std::exchange(slot_, slot));
+  if (!problem_.enter_family(slot, family)) return;
+  InputSet& set = problem_.slot_set(slot);
+  std::vector<Held> open;
+  std::ranges::copy_if(held_, std::back_inserter(open), &Held::open);
+  const auto results =
+      judge_in_family(problem_, slot, family, open.size(), [&](std::size_t i) -> JudgedAnswer {
+        const Given given = give(open[i], set);
+        const auto* outputs = std::get_if<std::vector<at::Tensor>>(&given);
+        // What it cannot answer does not catch it.
+        return outputs == nullptr ? JudgedAnswer{} : judge(*outputs, set);
+      });
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].wrong_elements == 0) continue;
+    open[i].answer->passes = false;
+    open[i].answer->caught_by = family;
+  }
+}
+
+std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) {
+  std::vector<std::string> names;
+  for (const TrivialAnswer& row : trivial_answers()) names.emplace_back(row.name);
+  auto whole = whole_check(problem->options());
+  const bool compat = by_kernelbench(*problem);
+  std::map<std::string, AuditAnswer> answers;
+  {
+    Audit asked(*problem, names);
+    asked.run(problem->families());
+    answers = asked.answers();
+  }
+  std::erase_if(names,
+                [&](const std::string& name) { return !answers[name].passes.value_or(false); });
+  for (const std::string& name : names) {
+    AuditAnswer& answer = answers[name];
+    answer.tolerance = tolerance_below(*(compat ? answer.allclose_at : answer.max_rel_error));
+  }
+  if (names.empty() || !whole) return answers;
+  problem.reset();
+  release_memory(whole->device);
+  try {
+    problem.emplace(std::move(*whole));
+    Audit asked(*problem, names);
+    asked.run(problem->families());
+    for (const auto& [name, answer] : asked.answers())
+      if (!answer.caught_by.empty()) answers[name].would_be_caught_by = family_of(answer.caught_by);
+  } catch (const ProblemFailure& failure) {
+    // What KernelBench takes for a problem need not be one for kbench.
+    for (const std::string& name : names) answers[name].why = failure.message;
+  }
+  return answers;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "worker/judge/evaluation.hpp"
+#include "worker/timing/timing.hpp"
+
+// What the judge's own clock says of times that a candidate's process tells: it can write over its
+// clock, the driver's functions and its own messages, but not make the judge's seconds shorter. And
+// what else times are held against, whoever took them.
+namespace kbench::worker {
+namespace {
+
+constexpr int kEmptyCalls = 5;
+
+constexpr int kFloorCalls = 11;
+/// Up to so many times the floor a time tells more of launching than of the kernel.
+constexpr double kLaunchBound = 1.5;
+
+/// A call that does anything takes some of its time.
+constexpr double kLeastOwn = 0.1;
+
+/// Longer than another context's turn, after which it is again this one's: on an H100 a look of 3
+/// ms saw each context that had something to do, one of 2 ms did not.
+constexpr double kLook_ms = 3;
+/// By no more than that a reference could look slower than it is.
+constexpr double kMostShared = 0.05;
+
+/// Of each side: a few calls tell what a caller feels.
+constexpr double kWallBudget_ms = 20;
+constexpr int kMostWallCalls = 10;
+/// Of less than that a few launches are the reason.
+constexpr double kLeastIdle_ms = 0.1;
+/// So much longer than the wall a time has to be before one of the two clocks is doubted.
+constexpr double kWallSlack = 1.05;
+/// So far a time may be from the span of the device's own records, which take some time themselves
+/// of each kernel and were taken of other calls.
+constexpr double kSpanSlack = 0.1;
+constexpr double kSpanSlack_ms = 0.005, kSpanSlackOfLaunch_ms = 0.002;
+
+}  // namespace
+
+bool Evaluation::tells_its_times() const {
+  return request_.kind != CandidateKind::kKernel && !beside_kernels_;
+}
+
+bool Evaluation::flushes() const {
+  // Where times measure no GPU, a flush is only noise in what the judge's clock sees.
+  return problem_.options().cold_cache && problem_.device().timing_method() != "wall";
+}
+
+void Evaluation::poison_outputs(std::span<const std::size_t> slots) {
+  const Poison poison = poisons_.next_timed();
+  for (const std::size_t slot : slots) sets_[slot].poison = poison;
+  if (!tells_its_times()) return;
+  // Where memory holds few sets, calls of a block share them.
+  for (const std::size_t slot : std::set(slots.begin(), slots.end()))
+    for (const auto& work : sets_[slot].work)
+      problem_.device().fill(work.buffer.data(), poison_byte(poison), work.buffer.size_bytes());
+}
+
+/// Copies outputs as a module's process does after each call.
+void Evaluation::copy_as_kept(std::size_t from, std::size_t to) {
+  auto& device = problem_.device();
+  for (std::size_t i = 0; i < sets_[from].work.size(); ++i) {
+    const SharedBuffer& source = sets_[from].work[i].buffer;
+    const SharedBuffer& target = sets_[to].work[i].buffer;
+    if (from != to) {
+      device.copy(target.data(), source.data(), source.size_bytes());
+    } else {
+      // Where there is memory for one set only, its halves have to do, there and back.
+      const std::size_t half = source.size_bytes() / 2;
+      device.copy(source.data() + half, source.data(), half);
+      device.copy(source.data(), source.data() + half, half);
+    }
+  }
+}
+
+double Evaluation::empty_call_ms(bool kept) {
+  auto& device = problem_.device();
+  const auto timed = problem_.timed_slots();
+  InputSet& set = problem_.slot_set(timed.front());
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kEmptyCalls; ++i) {
+    device.synchronize();
+    const auto start = protocol::Clock::now();
+    set.restore();
+    if (flushes()) device.flush_cache();
+    device.time_ms([&] {
+      if (kept) device.synchronize();
+    });
+    if (kept) {
+      copy_as_kept(timed.front(), timed.back());
+      device.synchronize();
+    }
+    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+    least = std::min(least, took.count());
+  }
+  return least;
+}
+
+/// What a wall holds beside the calls. The judge finds it by doing the same itself, on the buffers
+/// that both processes use, while the candidate is frozen: what is asked of the candidate's process
+/// it could stretch, and would have that much taken off. Of several times the shortest: what
+/// disturbs adds to it, and an overhead that is too small only leaves an honest claim unconfirmed,
+/// while one that is too large has room for work to be hidden in. What depends on the candidate
+/// (buffers of its own model that are restored, how long its process takes to wake up) is not in
+/// it. Whoever could disturb even the shortest, by work left on the GPU, is seen by
+/// look_for_others().
+void Evaluation::calibrate_walls() {
+  walls_.clear();
+  calibration_look_ = baseline_look_ = {};
+  look_for_others(calibration_look_);
+  const double own_ms = empty_call_ms(false);
+  for (const auto& baseline : problem_.baselines()) walls_[baseline].overhead_ms = own_ms;
+  walls_["candidate"].overhead_ms = empty_call_ms(true);
+  walls_["candidate"].message_ms = echo_ms();
+  look_for_others(calibration_look_);
+}
+
+void Evaluation::look_for_others(DeviceLook& so_far) {
+  if (!tells_its_times() || !frozen_) return;
+  if (const auto look = problem_.device().look_for_others(kLook_ms)) so_far.add(*look);
+}
+
+bool Evaluation::is_shared() {
+  if (baseline_look_.seen_ms > 0)
+    verdict_.looks = {{"calibration", calibration_look_}, {"baselines", baseline_look_}};
+  const double share = std::max(calibration_look_.share(), baseline_look_.share());
+  if (share > 0) flag("gpu_shared");
+  return share > kMostShared;
+}
+
+std::map<std::string, std::vector<double>> Evaluation::bound_times(
+    const std::map<std::string, std::vector<double>>& told, Timing& timing) {
+  timing.trust = "own_code";
+  // Nobody but kbench's own code had a say.
+  if (!tells_its_times()) return told;
+  std::map<std::string, std::vector<double>> bounds;
+  for (const auto& [side, times] : told) {
+    walls_.at(side).lead_ms = lead_ms();
+    const auto& seen = bounds[side] = bounds_ms(walls_.at(side));
+    timing.bounds[side] = {.told_ms = median(times),
+                           .bound_ms = median(seen),
+                           .overhead_ms = walls_.at(side).overhead_ms + lead_ms(),
+                           .blocks = static_cast<std::int64_t>(seen.size())};
+    verdict_.raw_ms[side + " bound"] = seen;
+  }
+  const auto& blocks = walls_.at("candidate").blocks;
+  const int calls = blocks.empty() ? 1 : blocks.front().counted;
+  const bool confirmed = confirms(bounds.at("candidate"), told.at("candidate"), calls);
+  timing.trust = confirmed ? "confirmed" : "self_reported";
+  // Never two methods in one ratio: with the candidate's the baselines' are taken by the wall, too.
+  return confirmed ? told : bounds;
+}
+
+std::size_t Evaluation::calls_at_once() const {
+  return clock_ == protocol::TimeClock::kGraph ? problem_.timed_slots().size() : 1;
+}
+
+std::optional<double> Evaluation::floor_ms() {
+  auto& device = problem_.device();
+  if (!device.launch_empty()) return std::nullopt;
+  std::vector<double> times;
+  const std::size_t launches = calls_at_once();
+  for (int i = 0; i < kFloorCalls; ++i) {
+    if (flushes()) device.flush_cache();
+    const auto call = [&] {
+      for (std::size_t launch = 0; launch < launches; ++launch) device.launch_empty();
+      if (tells_its_times()) device.synchronize();
+    };
+    std::vector<double> seen;
+    device.time_by(clock_, call, held_, seen);
+    if (seen.empty()) return std::nullopt;
+    times.push_back(seen.front() / static_cast<double>(launches));
+  }
+  return median(std::move(times));
+}
+
+std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide>& sides,
+                                                     const TimedRun& run) {
+  std::map<std::string, double> walls;
+  const auto before = std::exchange(clock_, protocol::TimeClock::kHost);
+  is_aside_ = true;
+  for (const auto& side : sides) {
+    const double calls = kWallBudget_ms / median(run.measurements.at(side.name));
+    const int most = std::min(kMostWallCalls, side.max_counted);
+    const Block block{0, static_cast<int>(std::clamp<double>(calls, 1, most))};
+    walls[side.name] = median(side.measure(block));
+  }
+  is_aside_ = false;
+  clock_ = before;
+  return walls;
+}
+
+void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
+  // Whoever tells its times waits inside of them, which takes longer than to be measured.
+  const bool by_events =
+      clock_ == protocol::TimeClock::kEvents || clock_ == protocol::TimeClock::kGraph;
+  if (!tells_its_times() && by_events)
+    timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
+  if (!timing.overhead_ms) return;
+  // A replay has one pair of events around all of its calls.
+  timing.overhead_ms = *timing.overhead_ms / static_cast<double>(calls_at_once());
+  timing.method = timing.method.str() + "_net";
+  for (auto& [side, times] : run.measurements)
+    for (double& ms : times) ms = std::max(ms - *timing.overhead_ms, kLeastOwn * ms);
+}
+
+void Evaluation::check_against_floor_and_wall(const Timing& timing) {
+  const SideTiming& candidate = timing.sides.at("candidate");
+  // A bound holds more than the work of a call.
+  const bool by_device = timing.trust != "self_reported";
+  const double with_overhead_ms = candidate.median_ms + timing.overhead_ms.value_or(0);
+  if (by_device && with_overhead_ms <= kLaunchBound * timing.floor_ms.value_or(0))
+    flag("launch_bound");
+  // The device cannot have worked for longer than the caller waited.
+  const double wall_ms = candidate.wall_ms.value_or(std::numeric_limits<double>::infinity());
+  if (candidate.median_ms > kWallSlack * wall_ms) flag("time_above_wall");
+  // Events and the device's records are two clocks, of which neither has launching in it; they are
+  // read at different times, which a throttled device makes different.
+  const auto& flags = verdict_.record.flags;
+  const bool throttled = std::ranges::find(flags, "throttled") != flags.end();
+  if (timing.method.str().starts_with("events_held") && candidate.span_ms && !throttled) {
+    const double slack_ms = kSpanSlack * *candidate.span_ms + kSpanSlack_ms +
+                            kSpanSlackOfLaunch_ms * static_cast<double>(verdict_.record.launches);
+    if (std::abs(candidate.median_ms - *candidate.span_ms) > slack_ms) flag("span_differs");
+  }
+  // Of a process that tells its times, what it told holds what its host code takes, too.
+  const auto bound = timing.bounds.find("candidate");
+  const double waits_ms =
+      bound != timing.bounds.end() ? bound->second.told_ms : candidate.wall_ms.value_or(0);
+  const double idle_ms = waits_ms - candidate.busy_ms.value_or(waits_ms);
+  if (idle_ms > kLeastIdle_ms && idle_ms > waits_ms / 2) flag("host_bound");
+}
+
+}  // namespace kbench::worker

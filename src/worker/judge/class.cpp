@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/judge/evaluation.hpp"
+
+// Whose kernels a candidate runs, and whether they matter.
+namespace kbench::worker {
+
+using protocol::MessageType;
+
+namespace {
+
+/// Blocks of timed calls that are looked at: by others than those that are checked a candidate
+/// could earn its time. One of the first, of which there are so many in any case, and of so many
+/// others one.
+constexpr std::uint64_t kFirstBlocks = 4, kFirstRoughBlocks = 2;
+constexpr std::uint64_t kUnlookedBlocks = 6;
+
+/// The one value that is nearest to all elements, as a tensor of that shape.
+at::Tensor middle_of(const at::Tensor& tensor) {
+  const auto [least, most] = at::aminmax(tensor);
+  return (least / 2 + most / 2).expand(tensor.sizes());
+}
+
+}  // namespace
+
+void Evaluation::take_class(const protocol::CalledBody& called) {
+  Record& record = verdict_.record;
+  if (called.unseen != 0) {
+    record.kernel_class = kUnknownClass;
+    flag("ledger_lost");
+  }
+  if (record.kernel_class == kUnknownClass) return;
+  const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
+  const bool library = record.kernel_class == "library" || record.kernel_class == "mixed";
+  const bool now_own = own || called.launches > 0;
+  const bool now_library = library || called.computed != 0;
+  record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
+}
+
+/// Of any call so far, also of one that was not looked at.
+void Evaluation::take_read_back() {
+  flag(protocol::kNotedFlags[protocol::kInputsReadBack]);
+  if (verdict_.record.kernel_class == "own") verdict_.record.kernel_class = "mixed";
+}
+
+bool Evaluation::is_looked_before() {
+  const bool is_rough = problem_.device().timing_method() == "wall";
+  if (blocks_ == 0)
+    first_look_ = protocol::random_nonce() % (is_rough ? kFirstRoughBlocks : kFirstBlocks);
+  const std::uint64_t block = blocks_++;
+  return block == first_look_ ||
+         (block > first_look_ && protocol::random_nonce() % kUnlookedBlocks == 0);
+}
+
+void Evaluation::look_at_block(Block block) {
+  const auto unseen = static_cast<std::size_t>(unseen_calls(block));
+  problem_.refresh_timed(unseen);
+  const auto slots = slots_of(block);
+  const auto asked = std::span(slots).last(unseen);
+  const bool on_gpu = problem_.device().timing_method() != "wall";
+  const auto clock =
+      std::exchange(clock_, on_gpu ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents);
+  traced_.clear();
+  try {
+    time_walled(slots, block, true);
+  } catch (const NoSuchTimes&) {
+    freeze(true);
+    clock_ = protocol::TimeClock::kEvents;
+    time_walled(slots, block, true);
+  }
+  clock_ = clock;
+  // Of calls that do not count the records say nothing.
+  const auto first =
+      traced_.size() - std::min(traced_.size(), static_cast<std::size_t>(block.counted));
+  looked_.insert(looked_.end(), traced_.begin() + static_cast<std::ptrdiff_t>(first),
+                 traced_.end());
+  refuse_written(asked);
+  asked_slots_.assign(asked.begin(), asked.end());
+  look_at_timed_outputs();
+  check_timed_output(asked[protocol::random_nonce() % asked.size()]);
+}
+
+void Evaluation::check_own() const {
+  const Record& record = verdict_.record;
+  if (!request_.require_own || record.kernel_class == "own") return;
+  std::string what = "not all kernels that ran could be seen";
+  if (is_ghost_)
+    what = "without its own kernels it gives the same answer";
+  else if (record.kernel_class == "none")
+    what = "nothing was computed in calls that were looked at";
+  else if (std::ranges::find(record.flags, "inputs_read_back") != record.flags.end())
+    what = "its host code reads inputs or weights, and may compute a part of it";
+  else if (record.kernel_class != kUnknownClass)
+    what = fmt::format("torch or another library computes {} of it",
+                       record.kernel_class == "mixed" ? "a part" : "all");
+  throw CandidateFailure{Outcome::kRejected, "not_own_kernels", what};
+}
+
+/// Nothing but its kernels computes for a kernel candidate.
+bool Evaluation::may_be_ghost() const {
+  const auto& found = verdict_.record.kernel_class;
+  return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
+}
+
+bool Evaluation::is_decisive(InputSet& set, const std::vector<at::Tensor>& earlier) const {
+  const std::string& precision = problem_.options().precision;
+  for (std::size_t i = 0; i < set.expected().size(); ++i) {
+    const at::Tensor& expected = set.expected()[i];
+    const Truth& truth = set.truths()[i];
+    if (expected.numel() == 0 || !all_finite({expected})) continue;
+    const double allowed = truth.allowed(tolerance_for(precision, expected.scalar_type()));
+    const auto is_right = [&](const at::Tensor& answer) {
+      return truth.compared(answer, allowed, comparison_rule(precision)).wrong_elements == 0;
+    };
+    const auto is_held = [&](const Slot& input) {
+      const at::Tensor& value = input.source_view;
+      return value.scalar_type() == expected.scalar_type() && value.numel() == expected.numel() &&
+             is_right(value.view(expected.sizes()));
+    };
+    const bool is_one_value =
+        expected.is_floating_point() ? is_right(middle_of(expected)) : is_constant(expected);
+    if (is_one_value || (i < earlier.size() && is_right(earlier[i])) ||
+        std::ranges::any_of(set.inputs(), is_held))
+      continue;
+    return true;
+  }
+  return false;
+}
+
+Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::Tensor>& earlier) {
+  freeze(false);
+  problem_.device().synchronize();
+  sets_[slot].poison = kPoison;  // of which no right answer is made
+  protocol::Message message;
+  try {
+    message = send_call(slot, protocol::CallMode::kGhost);
+  } catch (const CandidateFailure&) {
+    return Ablation::kUnknown;
+  }
+  const auto called = called_of(message);
+  // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
+  const bool all_held = called && (problem_.options().device == "cpu" || called->launches == 0) &&
+                        called->unseen == 0;
+  if (called && (called->noted >> protocol::kInputsReadBack & 1u) != 0) take_read_back();
+  if (!all_held) return Ablation::kUnknown;
+  InputSet& set = problem_.slot_set(slot);
+  if (judge_outputs(slot, set).wrong_elements > 0) return Ablation::kNeeded;
+  return is_decisive(set, earlier) ? Ablation::kUnneeded : Ablation::kNothing;
+}
+
+Evaluation::Ablation Evaluation::ablate_in_distributions() {
+  constexpr std::size_t kSlot = 0;
+  share(kSlot);
+  problem_.forget_room();
+  const auto earlier = problem_.slot_set(kSlot).expected();
+  const JudgedProblem::FamilySpan span(problem_, kSlot);
+  int needed = 0;
+  int unneeded = 0;
+  for (const std::string& distribution : problem_.families()) {
+    // Almost all of that answer is an earlier one.
+    if (distribution == kNearFamily || !problem_.enter_family(kSlot, distribution)) continue;
+    const Ablation result = ablate(kSlot, earlier);
+    if (result == Ablation::kUnneeded) ++unneeded;
+    if (result != Ablation::kNeeded) continue;
+    // Only now: after a whole call memory would still hold the right answer.
+    call(kSlot);
+    if (judge_outputs(kSlot, problem_.slot_set(kSlot)).wrong_elements == 0) ++needed;
+  }
+  // One that leaves a rare kind of inputs to its kernel does the work of the others elsewhere.
+  if (needed > unneeded) return Ablation::kNeeded;
+  return unneeded > 0 ? Ablation::kUnneeded : Ablation::kNothing;
+}
+
+void Evaluation::run_ghost() {
+  if (!may_be_ghost()) return;
+  const std::size_t slot = problem_.timed_slots().front();
+  const auto earlier = problem_.slot_set(problem_.lender(slot)).expected();
+  Ablation result = Ablation::kUnknown;
+  {
+    const JudgedProblem::TimedSpan span(problem_);
+    problem_.refresh_timed(1);
+    share(slot);
+    const JudgedProblem::TimedAnswers answers(problem_, slot);
+    result = ablate(slot, earlier);
+  }
+  if (result == Ablation::kUnneeded || result == Ablation::kNothing) {
+    // With such inputs a kernel may have nothing to do, as one that replaces what is below zero.
+    try {
+      const Ablation further = ablate_in_distributions();
+      if (further != Ablation::kNothing) result = further;
+    } catch (const CandidateFailure&) {
+      result = Ablation::kUnknown;
+    } catch (const ProblemFailure&) {
+      // Memory has no room for more inputs; the first result holds.
+    } catch (const c10::OutOfMemoryError&) {
+      // As above.
+    }
+  }
+  if (result == Ablation::kNeeded) return;
+  if (result != Ablation::kUnneeded) return flag("ghost_unchecked");
+  is_ghost_ = true;
+  verdict_.record.kernel_class = "library";
+  flag("ghost_kernels");
+}
+
+}  // namespace kbench::worker

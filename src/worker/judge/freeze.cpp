@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include <signal.h>
+
+#include <algorithm>
+
+#include "worker/device/host_tasks.hpp"
+#include "worker/judge/evaluation.hpp"
+
+// A candidate's process is stopped while others are timed, and while the inputs of its own timed
+// calls are made.
+namespace kbench::worker {
+namespace {
+
+/// Of a processor all that a process uses while it is stopped, over all times, is less than this.
+constexpr double kStillStopped_s = 0.001;
+/// What one that never comes to stop may use of it until that is found.
+constexpr double kMostStopping_s = 0.01;
+
+}  // namespace
+
+void Evaluation::freeze(bool frozen) {
+  if (frozen == frozen_ || request_.pid <= 0) return;
+  frozen_ = frozen;
+  if (!frozen && stopped_at_s_) {
+    ran_stopped_s_ += std::max(processor_s(request_.pid).value_or(0) - *stopped_at_s_, 0.0);
+    stopped_at_s_.reset();
+  }
+  kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
+  if (!frozen || !tells_its_times()) return;
+  const Stopped stopped = wait_until_stopped(request_.pid);
+  stopped_at_s_ = stopped.processor_s;
+  if (stopped.went_on_s > kMostStopping_s) ran_stopped_s_ += stopped.went_on_s;
+}
+
+void Evaluation::refuse_running_stopped() const {
+  if (ran_stopped_s_ < kStillStopped_s) return;
+  throw CandidateFailure{Outcome::kCheat, "ran_while_stopped",
+                         "its process went on while it was stopped: it has been continued by "
+                         "something of its own"};
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "worker/judge/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "kbench/error.hpp"
+#include "os/memory_file.hpp"
+#include "protocol/protocol.hpp"
+#include "worker/judge/audit.hpp"
+#include "worker/judge/degenerate.hpp"
+#include "worker/judge/evaluation.hpp"
+
+namespace kbench::worker {
+namespace {
+
+using nlohmann::json;
+using protocol::Channel;
+using protocol::Message;
+using protocol::MessageType;
+
+constexpr auto kForever = std::chrono::hours(24 * 365);
+
+json states_json(const std::map<std::string, std::vector<DeviceState>>& states) {
+  json sides = json::object();
+  for (const auto& [side, blocks] : states)
+    for (const DeviceState& block : blocks)
+      sides[side].push_back({{"clock_mhz", block.clock_mhz},
+                             {"temperature_c", block.temperature_c},
+                             {"power_w", block.power_w},
+                             {"throttle_reasons", block.throttle_reasons}});
+  return sides;
+}
+
+json looks_json(const std::map<std::string, DeviceLook>& looks) {
+  json told = json::object();
+  for (const auto& [when, look] : looks)
+    told[when] = {{"seen_ms", look.seen_ms}, {"taken_ms", look.taken_ms}};
+  return told;
+}
+
+/// Serves one driver.
+class Judge {
+ public:
+  explicit Judge(Channel channel) : channel_(std::move(channel)) {}
+
+  void serve() {
+    Message message;
+    while (channel_.receive(message, protocol::Clock::now() + kForever) ==
+           protocol::ReceiveStatus::kOk) {
+      try {
+        handle(message);
+      } catch (const ProblemFailure& failure) {
+        send(MessageType::kProblemFailure,
+             {{"cause", failure.cause}, {"message", failure.message}, {"log", failure.log}});
+      } catch (const CandidateFailure& failure) {
+        // Outside of an evaluation the only device errors are the reference's own.
+        send(MessageType::kProblemFailure,
+             {{"cause",
+               failure.outcome == Outcome::kOutOfMemory ? std::string(kDoesNotFit) : failure.cause},
+              {"message", failure.message},
+              {"log", ""}});
+      }
+    }
+  }
+
+ private:
+  void handle(Message& message) {
+    switch (message.type) {
+      case MessageType::kDescribe:
+        return describe(json::parse(message.body));
+      case MessageType::kShrink:
+        return shrink(json::parse(message.body));
+      case MessageType::kOpenProblem:
+        return open_problem(json::parse(message.body), message.fds);
+      case MessageType::kEvaluate:
+        return evaluate(json::parse(message.body), std::move(message.fds));
+      case MessageType::kAudit:
+        return audit_problem();
+      case MessageType::kMeasure:
+        return send(MessageType::kMeasured,
+                    json::parse(measured_peaks(json::parse(message.body).at("device"))));
+      case MessageType::kClose:
+        return close_problem();
+      case MessageType::kProbe:
+        return probe();
+      case MessageType::kWarm:
+        warm_up(json::parse(message.body).at("device"));
+        return probe();
+      default:
+        return;  // a kGo that came after the candidate had already failed
+    }
+  }
+
+  void describe(const json& request) {
+    const auto key = request.at("key").get<std::string>();
+    set_eval_mode(request.at("eval_mode"));
+    ProblemHost host(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>());
+    send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
+  }
+
+  void shrink(const json& request) {
+    const std::string found =
+        shrink_problem(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>(),
+                       request.at("max_bytes"), request.at("max_flops"));
+    send(MessageType::kShrunk, json::parse(found));
+  }
+
+  void open_problem(const json& request, const std::vector<Fd>& fds) {
+    problem_.reset();
+    JudgeOptions options = judge_options_from_json(request);
+    if (!fds.empty()) options.kernels = read_whole(fds.front().value());
+    problem_.emplace(std::move(options));
+    json passing;
+    if (request.at("ask_trivial").get<bool>())
+      if (auto names = passing_trivial_answers(*problem_)) passing = std::move(*names);
+    send(MessageType::kProblemReady, {{"signature", to_json(problem_->signature())},
+                                      {"reference_ms", problem_->reference_ms()},
+                                      {"reusable", problem_->leaves_no_trace()},
+                                      {"sets", problem_->resident()},
+                                      {"trivial_answers", std::move(passing)}});
+  }
+
+  /// Of the device's memory; 0 where it cannot be told.
+  std::uint64_t free_bytes() {
+    try {
+      return problem_->device().free_bytes();
+    } catch (const CandidateFailure&) {
+      return 0;
+    }
+  }
+
+  void close_problem() {
+    if (!problem_) return;
+    const std::string device = problem_->options().device;
+    problem_.reset();
+    try {
+      release_memory(device);
+    } catch (const ProblemFailure&) {
+      // The next problem will be told what does not work.
+    }
+  }
+
+  void evaluate(const json& request, std::vector<Fd> fds) {
+    if (!problem_ || fds.empty()) throw Error("asked to judge a candidate without a problem");
+    EvaluationRequest evaluation;
+    const auto kind = candidate_kind_from_name(request.at("kind").get<std::string>());
+    if (!kind) throw Error("asked to judge a candidate of an unknown kind");
+    evaluation.kind = *kind;
+    evaluation.plan = launch_plan_from_json(request.at("plan"));
+    evaluation.pid = request.at("pid");
+    evaluation.load_limit_s = request.at("load_limit_s");
+    evaluation.builds_late = request.at("builds_late");
+    evaluation.asked_limit_s = request.at("asked_limit_s");
+    evaluation.call_limit_s = request.at("call_limit_s");
+    evaluation.find_written_source = request.at("find_written_source");
+    evaluation.require_clean = request.at("require_clean");
+    evaluation.require_own = request.at("require_own");
+    evaluation.all_trials = request.at("all_trials");
+    evaluation.profile = request.at("profile");
+    evaluation.has_undefined = request.at("has_undefined");
+    evaluation.lifts_veils = request.at("lifts_veils");
+    evaluation.timed = request.at("timed");
+    const bool profile = evaluation.profile;
+    const auto nonce = request.at("nonce").get<std::uint64_t>();
+    if (evaluation.find_written_source) problem_->redraw(true);
+    Verdict verdict;
+    {
+      Evaluation running(*problem_, std::move(evaluation),
+                         Channel(std::move(fds.front()), nonce, protocol::kMaxCandidateBody),
+                         [this] { wait_for_go(); });
+      verdict = running.run();
+    }
+    if (request.at("find_written_source").get<bool>())
+      name_written_source(verdict.record);
+    else if (verdict.record.cause == kNoRoom || (verdict.record.outcome != Outcome::kCorrect &&
+                                                 !problem_->first_changed_source().empty()))
+      problem_->redraw();  // what it wrote is no fault of those that follow
+    json answer{{"record", to_json(verdict.record)},
+                {"raw_ms", verdict.raw_ms},
+                {"phases_s", verdict.phases_s},
+                {"families_left_out", problem_->families_left_out()},
+                {"failed_baselines", verdict.failed_baselines},
+                {"device_states", states_json(verdict.states)},
+                {"others_on_device", looks_json(verdict.looks)},
+                {"free_bytes", free_bytes()}};
+    answer["findings"] = json::array();
+    for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
+    answer["counted"] = verdict.counted;
+    answer["operators"] = answer["candidate_operators"] = json::array();
+    for (const auto& op : verdict.operators) answer["candidate_operators"].push_back(to_json(op));
+    if (profile && problem_->options().device == "cpu" &&
+        (!verdict.record.profile.empty() || !verdict.operators.empty()))
+      for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
+    send(MessageType::kVerdict, answer);
+  }
+
+  void audit_problem() {
+    if (!problem_) throw Error("asked to audit without a problem");
+    json answers = json::object();
+    for (const auto& [name, answer] : audit(problem_)) answers[name] = to_json(answer);
+    json left_out = json::object();
+    if (problem_) left_out = problem_->families_left_out();
+    send(MessageType::kAudited, {{"answers", answers}, {"families_left_out", left_out}});
+  }
+
+  /// The candidate ran with inputs that it could write to: whatever changed, it wrote.
+  void name_written_source(Record& record) {
+    const std::string changed = problem_->first_changed_source();
+    problem_->redraw();
+    if (changed.empty()) return;
+    record.outcome = Outcome::kIllegalWrite;
+    record.cause = "input_written";
+    record.message = fmt::format("the candidate wrote to {}, which is not its own", changed);
+  }
+
+  /// Tells the driver that timing is next and waits until it says that the device is quiet.
+  void wait_for_go() {
+    send(MessageType::kPhase, {{"phase", "timing"}});
+    Message message;
+    while (channel_.receive(message, protocol::Clock::now() + kForever) ==
+           protocol::ReceiveStatus::kOk)
+      if (message.type == MessageType::kGo) return;
+    throw Error("the driver is gone");
+  }
+
+  void probe() {
+    if (problem_) problem_->device().synchronize();
+    send(MessageType::kHealthy, json::object());
+  }
+
+  void send(MessageType type, const json& body) {
+    channel_.send(type, body.dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+
+  Channel channel_;
+  std::optional<JudgedProblem> problem_;
+};
+
+}  // namespace
+
+int judge_main(Fd channel, std::uint64_t nonce) {
+  try {
+    Judge(Channel(std::move(channel), nonce, protocol::kMaxBody)).serve();
+    return 0;
+  } catch (const std::exception& error) {
+    // The judge's log is the driver's only way to learn why it died.
+    fmt::print(stderr, "kbench judge: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "score/kernelbench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "worker/compare/compare.hpp"
+#include "worker/judge/evaluation.hpp"
+#include "worker/timing/timing.hpp"
+
+// An evaluation by KernelBench's rules: one model of the candidate's own, one call a trial, and
+// times of the candidate first and the reference after it. What kbench's rules would say besides is
+// a flag.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+/// Of a call in the CPU executor or in Triton's interpreter.
+constexpr double kExecutorLimit_s = 60;
+/// Without a GPU a time says nothing, and need not take long.
+constexpr int kWallCalls = 3;
+/// KernelBench leaves a candidate correct that fails so while it is timed.
+constexpr std::array<std::string_view, 3> kLeftUntimed{"forward_raised", "candidate_raised",
+                                                       "out_of_memory"};
+
+}  // namespace
+
+double Evaluation::kernelbench_time_left_s() const {
+  const std::chrono::duration<double> used = protocol::Clock::now() - start_;
+  // What is slow without a GPU is not what KernelBench finds slow.
+  const bool on_cpu = problem_.options().device == "cpu";
+  const double left = on_cpu ? kExecutorLimit_s : kKernelbenchLimit_s - used.count();
+  if (left <= 0)
+    throw CandidateFailure{Outcome::kTimeout, "evaluation_limit",
+                           fmt::format("KernelBench's {:.3g} s for all of an evaluation are over",
+                                       kKernelbenchLimit_s)};
+  return request_.asked_limit_s > 0 ? std::min(request_.asked_limit_s, left) : left;
+}
+
+/// Its process builds the model before any inputs, and says how it multiplies from then on.
+void Evaluation::build_kernelbench_model() {
+  const protocol::ModelBody body{0, 0, 0};
+  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&body), sizeof body});
+  protocol::Message message;
+  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  protocol::BuiltBody built{};
+  if (message.body.size() < sizeof built)
+    throw CandidateFailure{Outcome::kCrash, "protocol",
+                           "the candidate's process sent a message of wrong size"};
+  std::memcpy(&built, message.body.data(), sizeof built);
+  problem_.use_math_modes(built.math_modes);
+}
+
+void Evaluation::run_kernelbench_trials() {
+  build_kernelbench_model();
+  bool mismatched = false;
+  bool kbench_mismatch = false;
+  for (std::uint32_t trial = 0; trial < problem_.timed_trial(); ++trial) {
+    InputSet& set = problem_.trial_set(trial);
+    const std::size_t slot = trial % problem_.resident();
+    share(slot);
+    call_on_next_poison(slot);
+    if (request_.find_written_source) return;
+    auto result = judge_outputs(slot, set);
+    const double tolerance = tolerance_for("native", set.expected().front().scalar_type());
+    mismatched = mismatched || result.wrong_elements > 0;
+    kbench_mismatch = kbench_mismatch || result.max_rel_error.value_or(0) > tolerance;
+    verdict_.record.correctness.push_back(std::move(result));
+  }
+  if (mismatched) decide_mismatch();
+  if (kbench_mismatch) flag("kbench:mismatch");
+}
+
+std::vector<double> Evaluation::time_candidate_by_kernelbench(std::size_t slot, int calls) {
+  const protocol::TimeBody head{static_cast<std::uint32_t>(calls), 1u, call_limit_s()};
+  const auto index = static_cast<std::uint32_t>(slot);
+  channel_.send(MessageType::kTime,
+                std::string(reinterpret_cast<const char*>(&head), sizeof head) +
+                    std::string(reinterpret_cast<const char*>(&index), sizeof index));
+  protocol::Message message;
+  wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  return times_of(message, static_cast<std::size_t>(calls));
+}
+
+void Evaluation::run_kernelbench_timing() {
+  auto& device = problem_.device();
+  const bool wall = device.timing_method() == "wall";
+  const int calls = wall ? kWallCalls : kKernelbenchCalls;
+  InputSet& set = problem_.trial_set(problem_.timed_trial());
+  const std::size_t slot = problem_.timed_trial() % problem_.resident();
+  share(slot);
+  std::map<std::string, std::vector<double>> measurements;
+  try {
+    measurements["candidate"] = time_candidate_by_kernelbench(slot, calls);
+  } catch (const CandidateFailure& failure) {
+    if (std::ranges::find(kLeftUntimed, failure.cause) == kLeftUntimed.end()) throw;
+    return flag("timing_failed");
+  }
+  freeze(true);
+  const std::vector<pybind11::object> arguments = set.objects();
+  Timing timing;
+  timing.method = wall ? "wall" : "kb_events";
+  timing.trust = "self_reported";
+  for (const auto& baseline : problem_.baselines()) {
+    const auto model = problem_.baseline_model(baseline, slot);
+    const auto& times = measurements[baseline] =
+        problem_.host().time_by_kernelbench(model, arguments, std::string(device.name()), calls);
+    if (wall) continue;
+    verdict_.record.speedup.push_back(
+        speedup_of_means(baseline, times, measurements.at("candidate")));
+    if (verdict_.record.speedup.back().value > kKernelbenchExcessiveSpeedup)
+      flag("excessive_speedup");
+  }
+  freeze(false);
+  for (const auto& [side, times] : measurements) timing.sides[side] = summarize({times});
+  verdict_.record.timing = std::move(timing);
+  verdict_.raw_ms = std::move(measurements);
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "worker/judge/evaluation.hpp"
+
+// Answers that are wrong by so little that the order of additions may decide. Whether such an
+// answer is right must not differ from run to run, so other inputs of the same distribution decide.
+namespace kbench::worker {
+namespace {
+
+using FurtherSet = JudgedProblem::FurtherSet;
+
+constexpr std::array<FurtherSet, 3> kFresh{{{.number = 1}, {.number = 2}, {.number = 3}}};
+constexpr std::array<FurtherSet, 1> kNoisy{{{.noisy = true}}};
+/// In a record the name of a distribution with noise ends so.
+constexpr std::string_view kNoisySuffix = "+noise";
+/// Distributions of few values. Equal inputs become equal addends; in a long sum all roundings then
+/// go one way. Noise tells whether it is the sum that is off.
+constexpr std::array<std::string_view, 3> kFewValued{"small_integers", "zeros", "denormals"};
+
+}  // namespace
+
+bool Evaluation::is_right_again(std::size_t slot, const std::string& name,
+                                std::span<const FurtherSet> further) {
+  bool any = false;
+  for (const FurtherSet& one : further) {
+    if (!problem_.enter_further(slot, name, one)) continue;
+    call(slot);
+    check_red_zones(slot);
+    InputSet& set = problem_.slot_set(slot);
+    JudgedAnswer judged = judge_outputs(slot, set);
+    judged.family = one.noisy ? name + std::string(kNoisySuffix) : name;
+    asked_again_.push_back(judged);
+    if (set.first_changed_source() != nullptr) throw problem_.input_written();
+    if (judged.wrong_elements > 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool Evaluation::is_right_afresh(std::size_t slot, const std::string& name) {
+  if (!asked_afresh_) {
+    asked_afresh_ = {name, false};
+    asked_afresh_->second = is_right_again(slot, name, kFresh);
+    if (asked_afresh_->second) flag(kNearToleranceFlag);
+  }
+  return asked_afresh_->first == name && asked_afresh_->second;
+}
+
+bool Evaluation::settles_family(std::size_t slot, const std::string& family,
+                                const JudgedAnswer& judged) {
+  if (is_old_output(slot, seen_outputs_)) return false;
+  const bool few_valued = std::ranges::find(kFewValued, family) != kFewValued.end();
+  const auto place = static_cast<std::ptrdiff_t>(asked_again_.size());
+  const bool may_be_sum = few_valued && judged.max_rel_error && !judged.whole &&
+                          *judged.max_rel_error <= problem_.equal_sum_error();
+  if (may_be_sum) {
+    if (!is_right_again(slot, family, kNoisy)) return false;
+  } else if (!NearMisses(1).takes(judged) || !is_right_afresh(slot, family)) {
+    return false;
+  }
+  asked_again_.insert(asked_again_.begin() + place, judged);
+  return true;
+}
+
+bool Evaluation::settles_trials(std::size_t slot, std::size_t first) {
+  bool right = false;
+  {
+    const JudgedProblem::FamilySpan span(problem_, slot);
+    right = is_right_afresh(slot, kDrawnFamily);
+  }
+  share(slot);
+  if (right) return true;
+  auto& results = verdict_.record.correctness;
+  const auto begin = asked_again_.begin() + static_cast<std::ptrdiff_t>(first);
+  results.insert(results.end(), begin, asked_again_.end());
+  asked_again_.erase(begin, asked_again_.end());
+  return false;
+}
+
+bool Evaluation::settles_timed(std::size_t slot, const JudgedAnswer& judged) {
+  if (!NearMisses(1).takes(judged)) return false;
+  const bool frozen = frozen_;
+  freeze(false);
+  asked_again_.push_back(judged);
+  const bool right = is_right_afresh(slot, kDrawnFamily);
+  freeze(frozen);
+  return right;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "worker/judge/evaluation.hpp"
+
+// What timed calls gave: looked at after each block, and when all are over.
+namespace kbench::worker {
+namespace {
+
+/// Timed outputs that are compared, of those that lie in memory when timing ends.
+constexpr std::size_t kCheckedTimedSets = 2;
+/// Of so many blocks before that an output of one is compared, of a call of it chosen by chance.
+constexpr std::uint64_t kUncheckedBlocks = 2;
+
+}  // namespace
+
+void Evaluation::look_at_timed_outputs() {
+  std::vector<std::size_t> suspicious;
+  for (const std::size_t slot : asked_slots_)
+    if (remember_outputs(slot)) suspicious.push_back(slot);
+  // Without a GPU there are two blocks: each is looked at.
+  const bool few = problem_.device().timing_method() == "wall";
+  if (few || protocol::random_nonce() % kUncheckedBlocks == 0)
+    check_timed_output(asked_slots_[protocol::random_nonce() % asked_slots_.size()]);
+  if (suspicious.empty() || outputs_repeat_) return;
+  check_timed_output(suspicious.back());
+  outputs_repeat_ = true;
+}
+
+void Evaluation::check_timed_outputs() {
+  // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
+  // hold inputs that no call has seen.
+  auto slots = asked_slots_;
+  std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
+  slots.resize(std::min(slots.size(), kCheckedTimedSets));
+  for (const std::size_t slot : slots) check_timed_output(slot);
+}
+
+void Evaluation::check_timed_output(std::size_t slot) {
+  check_red_zones(slot);
+  const JudgedProblem::TimedAnswers answers(problem_, slot);
+  auto result = judge_outputs(slot, problem_.slot_set(slot));
+  if (result.wrong_elements > 0) {
+    problem_.look_closer(slot);
+    result = judge_outputs(slot, problem_.slot_set(slot));
+  }
+  if (result.wrong_elements == 0) return;
+  refuse_old_outputs(slot, result, repeated_outputs_);
+  if (settles_timed(slot, result)) return;
+  refuse_timed_shortcut(slot, result);
+  throw CandidateFailure{
+      Outcome::kMismatch, "timed_output",
+      fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
+}
+
+}  // namespace kbench::worker

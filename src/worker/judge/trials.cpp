@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/judge/evaluation.hpp"
+#include "worker/reference/judging.hpp"
+
+// The part of an evaluation that tells right from wrong: trials, families of inputs, repetitions.
+namespace kbench::worker {
+
+JudgedAnswer Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
+  std::vector<AnsweredTensor> answer;
+  std::size_t output = 0;
+  for (const auto& work : sets_[slot].work) {
+    const auto& tensor = request_.plan.tensors[work.tensor];
+    const bool is_output = tensor.role == BoundTensor::Role::kOutput;
+    if (is_output) {
+      answer.push_back({set.truths().at(output), without_ties(slot, output, work.view), true});
+      ++output;
+      continue;
+    }
+    if (!tensor.writable) continue;
+    const Slot& source = slot_of(set, tensor);
+    const at::Tensor& expected = source.mutated ? source.expected : source.source_view;
+    answer.push_back({Truth{expected, {}, 0, 1}, work.view, false});
+  }
+  return judge_answer(problem_.options().precision, set.trial(), answer);
+}
+
+at::Tensor Evaluation::without_ties(std::size_t slot, std::size_t output, const at::Tensor& got) {
+  at::Tensor settled = problem_.without_ties(slot, output, got);
+  if (!settled.is_same(got) && !same_bits(settled, got)) flag("other_ties");
+  return settled;
+}
+
+void Evaluation::run_trials() {
+  if (!problem_.has_oracle()) flag("no_oracle");
+  bool mismatched = false;
+  NearMisses near(problem_.options().trials);
+  std::size_t last_slot = 0;
+  bool is_again = false;
+  for (int trial = 0; trial < problem_.options().trials; ++trial) {
+    InputSet& set = problem_.trial_set(static_cast<std::uint32_t>(trial));
+    problem_.device().synchronize();
+    watch_->lap("draw");
+    const std::size_t slot = static_cast<std::size_t>(trial) % problem_.resident();
+    last_slot = slot;
+    share(slot);
+    if (std::exchange(is_again, false))
+      call(slot);
+    else
+      call_on_next_poison(slot);
+    watch_->lap(trial == 0 ? "first_call" : "call");
+    if (request_.find_written_source) return;
+    check_red_zones(slot);
+    auto result = judge_outputs(slot, set);
+    const bool is_exact = std::ranges::all_of(set.truths(), [](const Truth& truth) {
+      return truth.is_exact || !truth.value.is_floating_point();
+    });
+    if (result.wrong_elements > 0 && !is_exact && problem_.has_oracle()) {
+      problem_.look_closer(slot);
+      result = judge_outputs(slot, set);
+    }
+    const bool fits = result.wrong_elements == 0 || NearMisses(1).takes(result);
+    if (!has_chosen_ && !keeps_as_built(slot, fits)) {
+      --trial;  // once more, with weights that it is given
+      is_again = true;
+      continue;
+    }
+    poisons_.note_compared(sets_[slot].poison);
+    check_state(slot, set);
+    // Asked about when all trials are over.
+    const bool missed =
+        result.wrong_elements > 0 && !is_old_output(slot, seen_outputs_) && near.takes(result);
+    const bool wrong = result.wrong_elements > 0 && !missed;
+    // Nearer than that, the other trials tell at which row it is right.
+    const bool clearly =
+        wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
+    if (wrong) note_wrong(slot, set, result, !mismatched);
+    if (missed) note_tolerance(slot, set, result, true);
+    (missed ? asked_again_ : verdict_.record.correctness).push_back(result);
+    if (wrong)
+      refuse_old_outputs(slot, result, seen_outputs_);
+    else
+      remember_outputs(slot);
+    watch_->lap("compare");
+    if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
+    if (trial == 0 && result.wrong_elements == 0) check_undefined(slot, set);
+    // A sample of kept weights may be among those that change in one trial.
+    constexpr int kTrialsOfWeights = 3;
+    if (trial < kTrialsOfWeights && result.wrong_elements == 0) check_weights_read(slot);
+    if (!wrong) check_next_calls(slot);
+    watch_->lap("repeat");
+    mismatched = mismatched || wrong;
+    if (clearly && !request_.all_trials) break;
+  }
+  refuse_written();
+  if (!mismatched && near.any()) mismatched = !settles_trials(last_slot, 0);
+  if (mismatched) decide_mismatch(last_slot);
+  run_families();
+  run_poisons_left();
+}
+
+/// Where the reference keeps state: calls in a row, each with other inputs, after the trial's own.
+void Evaluation::check_next_calls(std::size_t slot) {
+  if (!problem_.is_stateful()) return;
+  constexpr std::uint32_t kNextCalls = 2;
+  const JudgedProblem::FamilySpan span(problem_, slot);
+  for (std::uint32_t step = 1; step <= kNextCalls; ++step) {
+    problem_.enter_step(slot, step);
+    problem_.device().synchronize();
+    send_call(slot, protocol::CallMode::kNext);
+    check_red_zones(slot);
+    const auto result = judge_outputs(slot, problem_.slot_set(slot));
+    if (result.wrong_elements == 0) continue;
+    // An error grows with the state that is carried on; the models of other trials are asked, too.
+    if (NearMisses(1).takes(result)) {
+      flag(kNearToleranceFlag);
+      continue;
+    }
+    verdict_.record.correctness.push_back(result);
+    throw CandidateFailure{
+        Outcome::kMismatch, "state_not_kept",
+        fmt::format("right in the first call of a model, and {} elements are wrong in call {} in a "
+                    "row: the reference keeps state from call to call ({})",
+                    result.wrong_elements, step + 1, problem_.state_names())};
+  }
+}
+
+void Evaluation::check_state(std::size_t slot, InputSet& set) {
+  constexpr std::string_view kFlag = "state_not_updated";
+  if (request_.kind == CandidateKind::kKernel) {
+    // What a plan names is an output like others.
+    for (std::size_t i = 0; i < set.state().size(); ++i) {
+      const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
+        return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
+      });
+      if (set.state()[i].mutated && !named) flag(kFlag);
+    }
+    return;
+  }
+  for (const auto& work : sets_[slot].work) {
+    const auto& tensor = request_.plan.tensors[work.tensor];
+    // Counters of calls are of no use to anybody.
+    if (tensor.role != BoundTensor::Role::kState || !work.view.is_floating_point()) continue;
+    const double tolerance = tolerance_for(problem_.options().precision, work.view.scalar_type());
+    if (compare(slot_of(set, tensor).expected, work.view, tolerance).wrong_elements > 0)
+      flag(kFlag);
+  }
+}
+
+void Evaluation::refuse_written() {
+  if (!problem_.first_changed_source().empty()) throw problem_.input_written();
+}
+
+void Evaluation::refuse_written(std::span<const std::size_t> slots) {
+  for (const std::size_t slot : slots)
+    if (problem_.slot_set(slot).first_changed_source() != nullptr) throw problem_.input_written();
+}
+
+/// The same candidate, in the same memory, with inputs of other kinds.
+void Evaluation::run_families() {
+  share(0);
+  problem_.forget_room();
+  bool mismatched = false;
+  std::size_t last_slot = 0;
+  std::optional<JudgedProblem::FamilySpan> span;
+  for (const std::string& family : problem_.families()) {
+    const std::size_t slot = problem_.family_slot(family);
+    if (!span || last_slot != slot) {
+      span.reset();
+      span.emplace(problem_, slot);
+      last_slot = slot;
+    }
+    const bool settled = run_family(slot, family, mismatched);
+    if (settled && !request_.all_trials) break;
+  }
+  if (mismatched) decide_mismatch(last_slot);
+}
+
+bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& mismatched) {
+  if (!problem_.enter_family(slot, family)) {
+    if (problem_.lacked_room(family)) flag("family_unchecked");
+    return false;
+  }
+  watch_->lap("families");
+  call_on_next_poison(slot);
+  watch_->lap("family_call");
+  check_red_zones(slot);
+  InputSet& set = problem_.slot_set(slot);
+  auto results = judge_in_family(problem_, slot, family, 1,
+                                 [&](std::size_t) { return judge_outputs(slot, set); });
+  if (results.empty()) return false;
+  poisons_.note_compared(sets_[slot].poison);
+  const bool wrong = results.front().wrong_elements > 0;
+  const double norm_error = norm_error_;
+  if (wrong) note_wrong(slot, set, results.front(), !mismatched);
+  flag_departures(slot, set);
+  if (wrong && settles_family(slot, family, results.front())) {
+    norm_error_ = norm_error;
+    return mismatched;
+  }
+  mismatched = mismatched || wrong;
+  verdict_.record.correctness.push_back(results.front());
+  // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
+  // then the next family tells.
+  const bool may_be_mistake = family == kNearFamily;
+  if (wrong && !may_be_mistake) refuse_old_outputs(slot, results.front(), seen_outputs_);
+  if (set.first_changed_source() != nullptr) throw problem_.input_written();
+  const bool goes_on = wrong && may_be_mistake && is_old_output(slot, seen_outputs_);
+  return mismatched && !goes_on;
+}
+
+void Evaluation::flag_departures(std::size_t slot, InputSet& set) {
+  const auto outputs = outputs_in(slot);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::uint64_t seen = set.truths().at(i).departures(outputs[i]);
+    for (const auto& [departure, name] : departure_flags())
+      if ((seen >> static_cast<unsigned>(departure) & 1) != 0) flag(name);
+  }
+}
+
+void Evaluation::check_undefined(std::size_t slot, InputSet& set) {
+  if (!request_.has_undefined) return;
+  problem_.device().synchronize();
+  send_call(slot, protocol::CallMode::kUndefined);
+  const auto result = judge_outputs(slot, set);
+  if (result.wrong_elements == 0 || NearMisses(1).takes(result)) return;
+  verdict_.record.correctness.push_back(result);
+  throw CandidateFailure{
+      Outcome::kMismatch, "right_by_chance",
+      fmt::format("{} elements are right by chance: a kernel reads a variable before it gives it a "
+                  "value, or what another warp has yet to write (a barrier is missing)",
+                  result.wrong_elements)};
+}
+
+void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
+  const auto first = copy_outputs(slot);
+  // A race may need several tries to show, and a wrong answer is worth the time to name its kind.
+  const int repeats = mismatched ? 3 : 1;
+  for (int i = 0; i < repeats; ++i) {
+    call(slot);
+    const auto again = copy_outputs(slot);
+    for (std::size_t output = 0; output < first.size(); ++output) {
+      if (same_bits(first[output], again[output])) continue;
+      refuse_unwritten(slot);
+      const double tolerance =
+          tolerance_for(problem_.options().precision, first[output].scalar_type());
+      const auto difference = compare(without_ties(slot, output, first[output]),
+                                      without_ties(slot, output, again[output]), tolerance);
+      if (difference.wrong_elements > 0)
+        throw CandidateFailure{
+            Outcome::kNondeterministic, "repeated_call",
+            fmt::format("{} elements of output {} differ between two calls on the same input",
+                        difference.wrong_elements, output)};
+      auto& flags = verdict_.record.flags;
+      if (std::ranges::find(flags, "nondeterministic_bits") == flags.end())
+        flags.emplace_back("nondeterministic_bits");
+    }
+  }
+  if (mismatched && !unwritten_) reads_unwritten_ = reads_unwritten(slot, first);
+}
+
+void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& result,
+                            bool is_first) {
+  if (is_first) unwritten_ = is_unwritten(slot, result);
+  note_tolerance(slot, set, result, is_first);
+  const auto outputs = outputs_in(slot);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const at::Tensor& expected = set.truths().at(i).value;
+    if (!outputs[i].is_floating_point() || !expected.is_floating_point()) continue;
+    norm_error_ = std::max(norm_error_, norm_error(expected, without_ties(slot, i, outputs[i])));
+  }
+}
+
+void Evaluation::decide_mismatch(std::size_t slot) {
+  double worst = 0;
+  const TrialResult* first = nullptr;
+  for (const auto& result : verdict_.record.correctness) {
+    worst = std::max(worst, result.max_rel_error.value_or(0));
+    if (first == nullptr && result.wrong_elements > 0) first = &result;
+  }
+  const PrecisionRow* row = by_kernelbench_ ? nullptr : row_looked_like(worst, norm_error_);
+  // Within the tolerance asked for there are those who are off by a whole number.
+  const double asked = tolerance_for(problem_.options().precision,
+                                     problem_.slot_set(0).expected().front().scalar_type());
+  if (row != nullptr && row->tolerance <= asked) row = nullptr;
+  if (unwritten_ || reads_unwritten_) row = nullptr;
+  if (row != nullptr) verdict_.record.correct_at = std::string(row->name);
+  const std::string where = first->family == kDrawnFamily
+                                ? fmt::format("trial {}", first->trial)
+                                : fmt::format("inputs of the family {}", first->family.str());
+  const bool unwritten = row == nullptr && unwritten_;
+  const std::string why =
+      (reads_unwritten_ ? ", and become others where memory that the call has not written holds "
+                          "something else before it"
+                        : "") +
+      (unwritten ? std::string() : error_words(worst) + eval_mode_words(slot));
+  const std::string_view cause = row != nullptr ? "beyond_tolerance"
+                                 : unwritten    ? "not_written"
+                                                : "wrong_values";
+  throw CandidateFailure{Outcome::kMismatch, std::string(cause),
+                         fmt::format("{} elements are {} in {}{}", first->wrong_elements,
+                                     row != nullptr ? "beyond the tolerance"
+                                     : unwritten    ? "not written by the call"
+                                                    : "wrong",
+                                     where, why)};
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "worker/device/findings.hpp"
+#include "worker/judge/evaluation.hpp"
+
+// What an evaluation learns from the executor beside results: findings, and counters.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+/// Counting is several times slower than running.
+constexpr double kCountingFactor = 20;
+
+template <typename Body>
+std::vector<Body> bodies_of(std::string_view bytes) {
+  std::vector<Body> bodies(bytes.size() / sizeof(Body));
+  std::memcpy(static_cast<void*>(bodies.data()), bytes.data(), bodies.size() * sizeof(Body));
+  return bodies;
+}
+
+template <std::size_t size>
+std::string text_of(const char (&field)[size]) {
+  return {field, strnlen(field, size)};
+}
+
+}  // namespace
+
+void Evaluation::flag(std::string_view name) {
+  auto& flags = verdict_.record.flags;
+  if (std::ranges::find(flags, name) == flags.end()) flags.emplace_back(name);
+}
+
+void Evaluation::take_findings(std::string_view bytes) {
+  std::vector<Finding> findings;
+  for (const auto& body : bodies_of<protocol::FindingBody>(bytes))
+    findings.push_back(from_body(body));
+  for (const Finding& finding : findings) {
+    const auto unclean = unclean_flags();
+    if (std::ranges::find(unclean, finding.kind.str()) != unclean.end()) flag(finding.kind.str());
+  }
+  merge(verdict_.findings, findings);
+}
+
+void Evaluation::check_clean() const {
+  if (!request_.require_clean) return;
+  const auto& flags = verdict_.record.flags;
+  for (const std::string_view unclean : unclean_flags()) {
+    if (std::ranges::find(flags, unclean) == flags.end()) continue;
+    const auto finding = std::ranges::find(verdict_.findings, unclean,
+                                           [](const Finding& f) { return f.kind.str(); });
+    throw CandidateFailure{Outcome::kRejected, "not_clean",
+                           finding != verdict_.findings.end()
+                               ? fmt::format("{}: {}", unclean, finding->message)
+                               : fmt::format("{}: a kernel looked at a clock", unclean)};
+  }
+}
+
+void Evaluation::run_profile() {
+  if (!request_.profile) return;
+  share(0);
+  const protocol::CallBody body{0, protocol::CallMode::kCounted, call_limit_s() * kCountingFactor};
+  channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
+  protocol::Message message;
+  wait_for(MessageType::kProfiled, message, patience_s(body.limit_s), "being counted");
+  take_profile(message.body);
+}
+
+/// Whatever a module's process says of itself is a claim: an estimate is in no metric.
+void Evaluation::take_profile(std::string_view body) {
+  protocol::ProfiledBody head{};
+  if (body.size() < sizeof head) return;
+  std::memcpy(&head, body.data(), sizeof head);
+  body.remove_prefix(sizeof head);
+  const bool on_gpu = problem_.options().device != "cpu";
+  const auto sm = problem_.device().sm_limits();
+  const std::size_t rows = std::min<std::size_t>(head.rows, protocol::kMaxProfileRows);
+  for (const auto& row :
+       bodies_of<protocol::LaunchCounts>(body.substr(0, rows * sizeof(protocol::LaunchCounts)))) {
+    KernelProfile profile{text_of(row.kernel), {}, {}, row.launches, row.counters};
+    if (on_gpu)
+      profile.gpu = {.ms = row.gpu_ms,
+                     .registers = row.registers,
+                     .static_shared_bytes = row.static_shared_bytes,
+                     .dynamic_shared_bytes = row.dynamic_shared_bytes};
+    std::ranges::copy(row.grid, profile.grid.begin());
+    std::ranges::copy(row.block, profile.block.begin());
+    if (request_.kind == CandidateKind::kKernel) {
+      if (row.launch >= request_.plan.launches.size()) continue;
+      const auto& launch = request_.plan.launches[row.launch];
+      profile.kernel = launch.kernel;
+      profile.grid = launch.grid;
+      profile.block = launch.block;
+    }
+    if (sm && profile.gpu) {
+      const auto& block = profile.block;
+      profile.gpu->occupancy = occupancy(*sm, block[0] * block[1] * block[2], *profile.gpu);
+    }
+    verdict_.record.profile.push_back(std::move(profile));
+  }
+  body.remove_prefix(std::min(body.size(), rows * sizeof(protocol::LaunchCounts)));
+  for (const auto& counts : bodies_of<protocol::OperatorCounts>(body)) {
+    if (counts.type >= kFlopTypes) continue;
+    verdict_.operators.push_back({text_of(counts.name), counts.bytes, counts.flops,
+                                  static_cast<FlopType>(counts.type), counts.tensor_cores != 0});
+  }
+  // Of a GPU's kernels there is no more to know than how long they took.
+  verdict_.counted = head.incomplete == 0 && !on_gpu;
+  if (on_gpu && head.rows == 0) flag("no_cupti");
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "worker/compare/element_counts.hpp"
+#include "worker/judge/evaluation.hpp"
+#include "worker/reference/changed_weights.hpp"
+#include "worker/reference/problem_values.hpp"
+
+// How a module's model comes by the reference's weights. It is built under the reference's seed: if
+// its first answer is right with what its constructor made of that, folded and packed as it may be,
+// it stays so in all trials, each of which has another seed. Else it is given weights. Kernels and
+// extensions get weights as arguments: one that keeps a copy of them from call to call is wrong
+// once some change in place.
+namespace kbench::worker {
+
+using protocol::MessageType;
+
+void Evaluation::build_model(std::size_t slot) {
+  const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
+                                  static_cast<std::uint32_t>(problem_.lender(slot)),
+                                  problem_.init_seed(problem_.slot_set(slot).trial()),
+                                  as_built_ ? 1u : 0u, problem_.is_stateful() ? 1u : 0u};
+  PackedArguments arguments;
+  std::vector<int> fds;
+  // A model that is lent has been built, and an extension has none.
+  if (model.lender == model.set && request_.kind == CandidateKind::kModule) {
+    const JudgeOptions& options = problem_.options();
+    arguments =
+        pack_init_arguments(problem_.host(), options.device, options.precision, model.init_seed);
+    if (!arguments.is_whole) flag("init_arguments_incomplete");
+    fds.push_back(arguments.file.value());
+  }
+  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model}, fds);
+  protocol::Message message;
+  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  watch_->lap("build");
+  // What is said of a shared model was said when its own set built it.
+  if (model.lender == model.set) take_built(message);
+}
+
+/// Of a process that runs the candidate's code: indices that are none of the state's are passed
+/// over.
+void Evaluation::take_built(const protocol::Message& message) {
+  if (message.body.size() < sizeof built_)
+    throw CandidateFailure{Outcome::kCrash, "protocol",
+                           "the candidate's process sent a message of wrong size"};
+  std::memcpy(&built_, message.body.data(), sizeof built_);
+  Record& record = verdict_.record;
+  record.weights = built_.weights - 1 < std::size(protocol::kWeightRules)
+                       ? std::string(protocol::kWeightRules[built_.weights - 1])
+                       : std::string();
+  record.unplaced.clear();
+  const auto& tensors = request_.plan.tensors;
+  const std::string_view rest = std::string_view(message.body).substr(sizeof built_);
+  for (std::size_t at = 0;
+       at + sizeof(std::uint32_t) <= rest.size() && record.unplaced.size() < protocol::kMaxUnplaced;
+       at += sizeof(std::uint32_t)) {
+    std::uint32_t index = 0;
+    std::memcpy(&index, rest.data() + at, sizeof index);
+    if (index < tensors.size() && tensors[index].role == BoundTensor::Role::kState)
+      record.unplaced.push_back(tensors[index].info.name);
+  }
+  if (has_chosen_ && built_.weights_by_seed != 0) flag(kWeightsBySeed);
+}
+
+bool Evaluation::keeps_as_built(std::size_t slot, bool is_right) {
+  // One that holds all weights in their places would be given the same.
+  as_built_ = built_.is_given != 0 || (is_right && problem_.depends_on_weights_and_inputs());
+  has_chosen_ = true;
+  if (!as_built_)
+    build_model(slot);
+  else if (built_.weights_by_seed != 0)
+    flag(kWeightsBySeed);
+  return as_built_;
+}
+
+void Evaluation::renew_weights(std::span<const std::size_t> slots) {
+  if (request_.kind != CandidateKind::kExtension) return;
+  const bool frozen = frozen_;
+  freeze(false);
+  for (const std::size_t slot : slots) build_model(slot);
+  freeze(frozen);
+}
+
+void Evaluation::check_weights_read(std::size_t slot) {
+  // A module may have folded and packed its own: it is built anew under another seed instead.
+  if (request_.kind == CandidateKind::kModule || problem_.is_stateful()) return;
+  const std::span<const std::size_t> slots(&slot, 1);
+  {
+    ChangedWeights weights(problem_, slots);
+    if (!weights.change()) return;
+    std::optional<JudgedProblem::TimedAnswers> answers;
+    try {
+      answers.emplace(problem_, slot);
+    } catch (const ProblemFailure&) {
+      return;  // the reference has no answer with such weights, or no room for it
+    } catch (const c10::OutOfMemoryError&) {
+      return;
+    }
+    InputSet& set = problem_.slot_set(slot);
+    if (!all_finite(set.expected())) return;
+    renew_weights(slots);
+    call(slot);
+    check_red_zones(slot);
+    auto result = judge_outputs(slot, set);
+    if (result.wrong_elements > 0) {
+      problem_.look_closer(slot);
+      result = judge_outputs(slot, set);
+    }
+    if (result.wrong_elements > 0 && !NearMisses(1).takes(result)) {
+      verdict_.record.correctness.push_back(result);
+      throw CandidateFailure{
+          Outcome::kMismatch, "weights_kept",
+          fmt::format("right until some weights change in place, and then {} elements are wrong: "
+                      "it keeps weights, or an answer, from an earlier call",
+                      result.wrong_elements)};
+    }
+  }
+  renew_weights(slots);
+}
+
+}  // namespace kbench::worker

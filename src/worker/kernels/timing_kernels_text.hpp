@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace kbench::run {
+
+/// What runs before a timed call, by src/worker/timing/device_cuda_timing.cpp.
+///
+/// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
+/// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
+/// an H200.
+///
+/// kbench_hold keeps the stream until the host has queued the whole call and writes to
+/// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
+/// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
+/// ever.
+///
+/// kbench_veil makes inputs of calls to come unreadable, and readable again: it adds a stream of
+/// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
+/// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
+/// inputs shall not be able to tell the others.
+///
+/// kbench_watch keeps the device busy while the host queues a call that cannot be held, or finds
+/// out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
+/// how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
+/// them another context had its turn. A clock that ticks that seldom is no such: it is looked at
+/// more than kFewLooks times in between.
+inline constexpr std::string_view kTimingKernelsText = R"cuda(
+extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
+                                       unsigned long long key, unsigned long long nonce) {
+  const unsigned long long step = 1ull * gridDim.x * blockDim.x;
+  for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    uint4 c = make_uint4((unsigned)i, (unsigned)(i >> 32), (unsigned)nonce, (unsigned)(nonce >> 32));
+    unsigned k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
+    for (int round = 0; round < 10; ++round) {
+      const unsigned high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
+      const unsigned high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
+      c = make_uint4(high1 ^ c.y ^ k0, low1, high0 ^ c.w ^ k1, low0);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    uint4 v = data[i];
+    v.x ^= c.x;
+    v.y ^= c.y;
+    v.z ^= c.z;
+    v.w ^= c.w;
+    data[i] = v;
+  }
+}
+
+extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count) {
+  const unsigned long long step = 1ull * gridDim.x * blockDim.x;
+  unsigned seen = 0;
+  for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    const uint4 v = from[i];
+    seen |= v.x | v.y | v.z | v.w;
+  }
+  // The buffer is zeros: nothing is written, and the compiler cannot know.
+  if (seen != 0) from->x = 0;
+}
+
+extern "C" __global__ void kbench_empty() {}
+
+extern "C" __global__ void kbench_hold(volatile unsigned* signals, unsigned long long limit_ns) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  while (signals[0] == 0) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (now - start < limit_ns) continue;
+    signals[1] = 1;
+    return;
+  }
+}
+
+extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long long span_ns,
+                                        unsigned long long least_ns) {
+  constexpr unsigned kFewLooks = 1000;
+  unsigned long long start, last, now, missed = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  unsigned looks = 0;
+  for (last = now = start; now - start < span_ns;) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    ++looks;
+    if (now == last) continue;
+    if (now - last >= least_ns && looks < kFewLooks) missed += now - last;
+    last = now;
+    looks = 0;
+  }
+  seen[0] = (unsigned)((now - start) / 1000);
+  seen[1] = (unsigned)(missed / 1000);
+}
+)cuda";
+
+}  // namespace kbench::run

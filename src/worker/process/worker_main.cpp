@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "os/descriptor_limit.hpp"
+#include "os/memory_file.hpp"
+#include "protocol/protocol.hpp"
+#include "worker/process/candidate_cage.hpp"
+#include "worker/process/zygote.hpp"
+#include "worker/reference/problem_host.hpp"
+
+/// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]: started by kbench alone.
+/// READABLE is what candidates may read of kbench's; descriptor 4 (kHiddenFoldersFd) names folders
+/// that they are not shown.
+int main(int argc, char** argv, char** environment) {
+  using namespace kbench;
+  int code = 1;
+  try {
+    if (argc < 5) {
+      fmt::print(stderr, "kbench-worker is started by kbench; see kbench --help\n");
+      return 2;
+    }
+    std::vector<char*> first_words(argv + 1, argv + argc);
+    for (char** word = environment; *word != nullptr; ++word) first_words.push_back(*word);
+    // A pool of threads in the zygote would not survive its forks.
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    Fd socket(std::atoi(argv[1]));
+    protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
+                              protocol::kMaxBody);
+    raise_descriptor_limit();
+    worker::start_python(argv[3], argv[4]);
+    const std::string hidden = read_whole(Fd(protocol::kHiddenFoldersFd).value());
+    const worker::CandidateCage cage({argv + 4, argv + argc}, hidden, std::move(first_words));
+    const nlohmann::json ready{{"torch", worker::torch_version()}};
+    channel.send(protocol::MessageType::kReady, ready.dump());
+    code = worker::zygote_main(std::move(channel), cage);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kbench-worker: {}\n", error.what());
+  }
+  // Finalising an interpreter with torch in it hangs or crashes.
+  std::fflush(nullptr);
+  _exit(code);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "worker/compare/compare.hpp"
+#include "worker/compare/element_counts.hpp"
+#include "worker/reference/judged_problem.hpp"
+
+// The part of a judged problem that asks it with inputs of other kinds than it draws.
+namespace kbench::worker {
+namespace {
+
+/// Share of a tolerance by which a rounding error of the inputs may change the answer.
+constexpr double kSteady = 0.25;
+/// One whose digits a good kernel may lose, as a variance by the difference of two sums does; it
+/// is there for what overflows or divides by zero.
+constexpr std::string_view kCoarseFamily = "shifted";
+constexpr double kCoarse = 100;
+/// One whose sums pass by far larger numbers than they end with: tensor cores cut off what they add
+/// up instead of rounding it, and a product in three steps of TF32 is as good as fp32 but for that.
+constexpr std::string_view kCancellingFamily = "heavy_tails";
+constexpr double kCancelling = 2;
+/// Those whose answers may be no finite numbers, where the reference defines which ones.
+constexpr std::array<std::string_view, 3> kNonFiniteFamilies{"infinity", "minus_infinity", "nan"};
+/// Half the last digit of a float32: what adding one of equal addends to their sum may lose.
+constexpr double kHalfDigit = 0x1p-24;
+/// An error that is larger than this comes from no sum that is worth asking about.
+constexpr double kMostSumError = 1e-2;
+/// Answers of a family that are kept for the next candidate in any case; larger ones where all of
+/// those together leave candidates their room, else they are made again.
+constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
+
+std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::size_t bytes = 0;
+  for (const auto& tensor : tensors) bytes += tensor.nbytes();
+  return bytes;
+}
+
+/// Whether an output is not finite only where an input of its shape is not.
+bool is_odd_where_inputs_are(const std::vector<Argument>& inputs, const at::Tensor& output) {
+  return std::ranges::any_of(inputs, [&](const Argument& input) {
+    return input.is_tensor && input.tensor.sizes() == output.sizes() &&
+           finite_where(output, input.tensor);
+  });
+}
+
+/// Whether some of an answer is not finite, and what is says enough: at least half of each output.
+/// Each place has to be answered by what is there alone: where elements meet, as in a sum, a
+/// convolution or a sort, one honest algorithm makes NaN of an infinity for its neighbours as well
+/// (Winograd), the next step turns that into a number (fmaxf), and nothing is left to compare. What
+/// a call writes, and indices, would have to be what they are at places that say nothing.
+bool tells_beside(const std::vector<Argument>& inputs, const Answers& answers) {
+  return all_finite(answers.written) &&
+         std::ranges::all_of(answers.outputs, [&](const at::Tensor& output) {
+           return output.is_floating_point() && output.numel() > 0 &&
+                  2 * count_finite(output) >= output.numel() &&
+                  is_odd_where_inputs_are(inputs, output);
+         });
+}
+
+/// Whether a finite answer is one that a candidate has to give. An index into what is not finite
+/// says nothing.
+bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
+  if (std::ranges::any_of(outputs, [](const auto& output) { return output.is_floating_point(); }))
+    return true;
+  std::vector<at::Tensor> tensors;
+  for (const auto& input : inputs)
+    if (input.is_tensor) tensors.push_back(input.tensor);
+  return all_finite(tensors);
+}
+
+}  // namespace
+
+void JudgedProblem::check_families_off() const {
+  const auto known = input_families();
+  for (const auto& [name, reason] : options_.families_off)
+    if (std::ranges::find(known, name) == known.end())
+      throw ProblemFailure{
+          "unknown_family",
+          fmt::format("sizes.json switches off \"{}\", which is no family of inputs; there are {}",
+                      name, fmt::join(known, ", ")),
+          ""};
+}
+
+std::vector<std::string> JudgedProblem::families() const {
+  if (by_kernelbench_ || !options_.families) return {};
+  return input_families();
+}
+
+std::uint64_t JudgedProblem::family_seed(const std::string& name) const {
+  return trial_seed(options_.secret, fmt::format("{} {}", options_.key, name), 0);
+}
+
+bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
+  if (const auto off = options_.families_off.find(name); off != options_.families_off.end())
+    families_[name].why_not = fmt::format("switched off: {}", off->second);
+  Family& family = families_[name];
+  if (!family.why_not.empty()) return false;
+  InputSet& set = slot_set(slot);
+  try {
+    const auto seed =
+        name == kNearFamily ? draw_options(set.trial()).input_seed : family_seed(name);
+    const auto inputs = host_.draw_inputs(options_.device, options_.precision, seed);
+    if (!host_.change_inputs(name, inputs, family_seed(name))) {
+      family.why_not = "the problem draws such inputs";
+      return false;
+    }
+    enter(set);
+    set.replace_inputs(inputs);
+    if (!family.answers) family = ask(set, inputs, name, family.confirmed);
+    release_idle(set);
+  } catch (const ProblemFailure& failure) {
+    // Other candidates may leave more of it.
+    if (failure.cause == kDoesNotFit) {
+      no_room_.insert(name);
+      return false;
+    }
+    family.why_not = failure.message;
+  }
+  if (!family.why_not.empty()) return false;
+  give(set, family);
+  return true;
+}
+
+bool JudgedProblem::enter_further(std::size_t slot, const std::string& name, FurtherSet further) {
+  InputSet& set = slot_set(slot);
+  const auto seed =
+      family_seed(fmt::format("{} {}{}", name, further.number, further.noisy ? " noisy" : ""));
+  const bool is_drawn = name == kDrawnFamily;
+  try {
+    const auto inputs =
+        host_.draw_inputs(options_.device, options_.precision,
+                          name == kNearFamily ? draw_options(set.trial()).input_seed : seed);
+    if (!is_drawn && !host_.change_inputs(name, inputs, seed, further.noisy)) return false;
+    if (slot < resident_) enter(set);
+    set.replace_inputs(inputs);
+    Family asked = ask(set, inputs, name, false);
+    if (!asked.answers) return false;
+    set.exchange_answers(*asked.answers);
+    const bool exact = look_closer(set, asked.why_not);
+    // Inputs as drawn are asked as they are in trials, too.
+    if (asked.why_not.empty() && !is_drawn) asked.why_not = why_not_steady(set, exact);
+    set.restore();
+    release_idle(set);
+    return asked.why_not.empty();
+  } catch (const ProblemFailure& failure) {
+    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
+    return false;
+  }
+}
+
+double JudgedProblem::equal_sum_error() {
+  if (!added_up_) {
+    InputSet& set = slot_set(0);
+    set.restore();
+    added_up_ = host_.added_up(set.model(), set.objects());
+    set.restore();
+  }
+  return std::min(kMostSumError, static_cast<double>(*added_up_) * kHalfDigit);
+}
+
+/// The reference's answers to inputs of a family, of which the set has a copy by now.
+JudgedProblem::Family JudgedProblem::ask(InputSet& set, const std::vector<Argument>& inputs,
+                                         const std::string& name, bool confirmed) {
+  Family family;
+  family.confirmed = confirmed;
+  set.restore();
+  Answers answers = set.answer(host_, inputs, errors_);
+  const bool finite = all_finite(answers.outputs);
+  const bool may_be_odd = std::ranges::find(kNonFiniteFamilies, name) != kNonFiniteFamilies.end();
+  if (finite ? !is_defined(inputs, answers.outputs)
+             : !may_be_odd || !tells_beside(inputs, answers)) {
+    family.why_not = "the reference is not finite";
+    return family;
+  }
+  for (Truth& truth : answers.truths) {
+    if (finite) break;
+    truth.value = truth.value.contiguous();
+    truth.non_finite = true;
+  }
+  if (name == kWholeFamily && all_whole(answers.outputs))
+    for (Truth& truth : answers.truths)
+      if (truth.value.is_floating_point()) truth.whole = whole_tolerance(truth.value);
+  if (name == kCoarseFamily)
+    for (Truth& truth : answers.truths) truth.slack = kCoarse;
+  if (name == kCancellingFamily)
+    for (Truth& truth : answers.truths) truth.slack = kCancelling;
+  family.answers = std::move(answers);
+  return family;
+}
+
+void JudgedProblem::give(InputSet& set, Family& family) {
+  Answers answers = *family.answers;
+  if (!family.is_kept) {
+    const std::size_t bytes = bytes_of(answers.outputs) + bytes_of(answers.written);
+    const bool is_large = bytes > kKeptBytes;
+    family.is_kept = !is_large || kept_bytes_ + bytes <= most_kept_bytes_;
+    family.large_bytes = family.is_kept && is_large ? bytes : 0;
+    kept_bytes_ += family.large_bytes;
+    if (!family.is_kept) family.answers.reset();
+  }
+  set.exchange_answers(answers);
+}
+
+bool JudgedProblem::confirm_family(std::size_t slot, const std::string& name) {
+  Family& family = families_[name];
+  InputSet& set = slot_set(slot);
+  try {
+    const bool exact = look_closer(set, family.why_not);
+    if (family.why_not.empty() && !family.confirmed) family.why_not = why_not_steady(set, exact);
+  } catch (const ProblemFailure& failure) {
+    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
+    family.why_not = failure.message;
+  }
+  set.restore();
+  family.confirmed = family.why_not.empty();
+  if (!family.confirmed) {  // it is asked no more
+    kept_bytes_ -= std::exchange(family.large_bytes, 0);
+    family.answers.reset();
+  }
+  return family.confirmed;
+}
+
+/// Gives a set the answers in double precision, where there are any.
+bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
+  const auto exact = host_.exact_outputs(set.model(), objects_of(own_arguments(set)));
+  const bool non_finite = std::ranges::any_of(set.truths(), &Truth::non_finite);
+  if (exact.empty()) {
+    if (non_finite) why_not = "no double precision says that the reference may be not finite";
+    return false;
+  }
+  auto truths = truths_of(set.expected(), exact, {});
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    if (truths[i].value.is_floating_point() && !truths[i].eager_error)
+      why_not = "the reference itself is far off";
+    truths[i].whole = set.truths()[i].whole;
+    truths[i].slack = set.truths()[i].slack;
+    truths[i].non_finite = set.truths()[i].non_finite;
+  }
+  set.replace_truths(std::move(truths));
+  return true;
+}
+
+/// Why another answer may be as good as that of the set; empty where it is not.
+std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
+  const auto inputs = host_.nudged(own_arguments(set), exact);
+  const auto nudged =
+      exact ? host_.exact_outputs(set.model(), inputs) : host_.forward(set.model(), inputs);
+  for (std::size_t i = 0; i < set.truths().size(); ++i) {
+    const at::Tensor& value = set.truths()[i].value;
+    if (i >= nudged.size() || nudged[i].sizes() != value.sizes())
+      return "a rounding error changes the answer's shape";
+    const auto type = set.expected()[i].scalar_type();
+    const auto rounded = [&](const at::Tensor& part, std::int64_t) {
+      return part.to(value.scalar_type());  // as strict as can be where it is not finite
+    };
+    const auto difference =
+        compare(value, nudged[i], kSteady * tolerance_for(options_.precision, type),
+                comparison_rules().front(), rounded);
+    if (difference.wrong_elements > 0) return "a rounding error changes the answer";
+  }
+  return {};
+}
+
+std::map<std::string, std::string> JudgedProblem::families_left_out() const {
+  std::map<std::string, std::string> reasons;
+  if (families().empty()) return reasons;
+  for (const auto& [name, family] : families_)
+    if (!family.why_not.empty()) reasons[name] = family.why_not;
+  for (const auto& name : no_room_) reasons[name] = "there was no room for it in memory";
+  return reasons;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/hash.hpp"
+#include "worker/reference/judged_problem.hpp"
+
+// The part of a judged problem that has inputs ready which no call has seen.
+namespace kbench::worker {
+
+std::vector<std::size_t> JudgedProblem::timed_slots() const {
+  std::vector<std::size_t> slots;
+  for (std::size_t slot = resident_; slot < sets_.size(); ++slot) slots.push_back(slot);
+  if (slots.empty()) slots.push_back(0);
+  return slots;
+}
+
+DrawOptions JudgedProblem::draw_timed_options() {
+  DrawOptions options = draw_options(0);
+  options.input_seed =
+      trial_seed(options_.secret, fmt::format("{} timed", options_.key), timed_draws_++);
+  return options;
+}
+
+InputSet& JudgedProblem::timed_set(std::size_t slot) {
+  const std::size_t lending = lender(slot);
+  InputSet& model = slot_set(lending);
+  if (!sets_[slot] || lent_[slot] != generations_[lending]) {
+    InputMemory memory = take_memory(slot);
+    put(slot, std::make_unique<InputSet>(host_, *device_, draw_timed_options(), model,
+                                         std::move(memory)));
+    lent_[slot] = generations_[lending];
+  }
+  return *sets_[slot];
+}
+
+void JudgedProblem::refresh_timed(std::size_t count) {
+  const auto slots = timed_slots();
+  for (const std::size_t slot : std::span(slots).first(std::min(count, slots.size()))) {
+    InputSet& set = slot_set(slot);
+    if (slot < resident_) enter(set);
+    set.replace_inputs(
+        host_.draw_inputs(options_.device, options_.precision, draw_timed_options().input_seed));
+  }
+  device_->synchronize();
+}
+
+JudgedProblem::TimedAnswers::TimedAnswers(JudgedProblem& problem, std::size_t slot)
+    : set_(problem.slot_set(slot)),
+      answers_(set_.answer(problem.host_, problem.own_arguments(set_), problem.errors_)) {
+  set_.restore();
+  set_.exchange_answers(answers_);
+}
+
+void JudgedProblem::look_closer(std::size_t slot) {
+  std::string ignored;  // what is said of a family
+  InputSet& set = slot_set(slot);
+  look_closer(set, ignored);
+  set.restore();
+}
+
+void JudgedProblem::leave_timed() {
+  if (sets_.size() == resident_) leave(0);
+}
+
+void JudgedProblem::enter(InputSet& set) {
+  if (entered_) return;
+  entered_.emplace(Entered{{}, set.input_digests()});
+  set.exchange_answers(entered_->answers);
+}
+
+void JudgedProblem::leave(std::size_t slot) {
+  if (!entered_ || !sets_[slot]) return;
+  InputSet& set = *sets_[slot];
+  Entered before = std::move(*entered_);
+  entered_.reset();
+  try {
+    set.exchange_answers(before.answers);
+    set.replace_inputs(host_.draw_inputs(options_.device, options_.precision,
+                                         draw_options(set.trial()).input_seed));
+    if (set.input_digests() == before.digests) return set.restore();
+  } catch (const ProblemFailure&) {
+    // It will be met again when the set is drawn anew.
+  } catch (const c10::OutOfMemoryError&) {
+    // As above.
+  }
+  // A problem that draws other inputs under the same seed.
+  sets_[slot].reset();
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "worker/reference/judging.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "worker/compare/compare.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Of the reference's own: what is nearer than that to the truth is no measure for others.
+constexpr double kSmallestError = 1e-8;
+
+/// What counts as a near miss: the share of a distribution's elements, and how far off they are.
+constexpr double kNearShare = 1e-5;
+constexpr double kNearRatio = 2;
+
+}  // namespace
+
+JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
+                          std::span<const AnsweredTensor> answer) {
+  JudgedAnswer result;
+  result.trial = static_cast<int>(trial);
+  double max_abs = 0;
+  double max_rel = 0;
+  std::size_t output = 0;
+  for (const auto& [truth, got, is_output] : answer) {
+    const double allowed = truth.allowed(tolerance_for(precision, got.scalar_type()));
+    auto comparison = truth.compared(got, allowed, comparison_rule(precision));
+    if (comparison.wrong_elements > 0 && truth.wider.defined()) {
+      auto wider = compare(truth.wider, got, allowed, comparison_rule(precision));
+      if (wider.wrong_elements < comparison.wrong_elements) comparison = std::move(wider);
+    }
+    if (truth.is_exact && truth.eager_error.value_or(0) > kSmallestError)
+      result.error_ratio =
+          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
+    max_abs = std::max(max_abs, comparison.max_abs_error);
+    max_rel = std::max(max_rel, comparison.max_rel_error);
+    // torch's allclose knows no NaN that is right: the other trials tell.
+    if (truth.non_finite)
+      comparison.allclose_at = std::min(
+          comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
+    result.elements += got.numel();
+    if (comparison.wrong_elements > 0) {
+      result.worst_ratio = std::max(result.worst_ratio, comparison.max_rel_error / allowed);
+      result.whole = result.whole || truth.whole > 0;
+    }
+    if (is_output)
+      result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
+    result.wrong_elements += comparison.wrong_elements;
+    if (comparison.first_wrong && !result.first_wrong) {
+      result.first_wrong = std::move(comparison.first_wrong);
+      result.first_wrong->output = output;
+    }
+    if (is_output) ++output;
+  }
+  result.max_abs_error = max_abs;
+  result.max_rel_error = max_rel;
+  return result;
+}
+
+bool are_right(std::span<const Truth> truths, std::span<const at::Tensor> outputs,
+               std::string_view precision) {
+  return std::ranges::equal(truths, outputs, [&](const Truth& truth, const at::Tensor& output) {
+    const double allowed = truth.allowed(tolerance_for(precision, output.scalar_type()));
+    return truth.value.sizes() == output.sizes() &&
+           truth.compared(output, allowed).wrong_elements == 0;
+  });
+}
+
+bool NearMisses::takes(const JudgedAnswer& judged) {
+  if (judged.wrong_elements == 0 || judged.whole || !(judged.worst_ratio < kNearRatio))
+    return false;
+  const double elements = static_cast<double>(judged.elements) * answers_;
+  const std::int64_t wrong = wrong_elements_ + judged.wrong_elements;
+  if (static_cast<double>(wrong) > std::max(1.0, kNearShare * elements)) return false;
+  wrong_elements_ = wrong;
+  return true;
+}
+
+std::vector<JudgedAnswer> judge_in_family(JudgedProblem& problem, std::size_t slot,
+                                          const std::string& family, std::size_t answers,
+                                          const std::function<JudgedAnswer(std::size_t)>& judge) {
+  const auto is_wrong = [](const JudgedAnswer& result) { return result.wrong_elements > 0; };
+  std::vector<JudgedAnswer> results;
+  for (std::size_t i = 0; i < answers; ++i) results.push_back(judge(i));
+  if (std::ranges::any_of(results, is_wrong)) {
+    if (!problem.confirm_family(slot, family)) return {};
+    for (std::size_t i = 0; i < answers; ++i)
+      if (is_wrong(results[i])) results[i] = judge(i);
+  }
+  for (JudgedAnswer& result : results) result.family = family;
+  return results;
+}
+
+}  // namespace kbench::worker

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "worker/reference/input_set.hpp"
+
+namespace kbench::worker {
+
+/// What an answer to a problem may know without computing it.
+struct Known {
+  ProblemHost& host;
+  InputSet& set;                         ///< what is asked; its true answers are for shapes alone
+  const std::vector<at::Tensor>& first;  ///< the true outputs of the first trial
+  /// Of each output the mean over draws that are no trials, and over its first dimension where it
+  /// has two or more; in double precision where it is no floating tensor.
+  const std::vector<at::Tensor>& means;
+  int trials;
+};
+
+/// The outputs of a trivial answer, each of the shape and type of the reference's; or a sentence
+/// that says why the problem has no such answer.
+using Given = std::variant<std::vector<at::Tensor>, std::string>;
+
+/// What a trivial answer is made of.
+enum class MadeOf {
+  kNothing,     ///< numbers that are the same for every problem
+  kOtherDraws,  ///< Known::means
+  kFirstTrial,  ///< Known::first
+  kInputs,      ///< the inputs that are asked with
+  kReference,   ///< the reference, called in another way: such an answer does compute
+};
+
+/// An answer that computes nothing, or little, of what a problem asks. To add one: the function,
+/// and a row in trivial_answers.cpp.
+struct TrivialAnswer {
+  std::string_view name;
+  MadeOf made_of;
+  Given (*give)(const Known& known);
+};
+std::span<const TrivialAnswer> trivial_answers();
+
+/// What `input` gives for an output: the first input of its type and shape, else of its type and
+/// number of elements; null if there is none.
+const at::Tensor* input_for(const InputSet& set, const at::Tensor& output);
+
+}  // namespace kbench::worker

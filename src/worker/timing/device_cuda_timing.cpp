@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "worker/device/device_cuda.hpp"
+#include "worker/timing/timing.hpp"
+
+// The part of a GPU that takes times: caches flushed, inputs veiled, streams held, calls timed.
+namespace kbench::worker {
+namespace {
+
+/// In src/worker/kernels/timing_kernels_text.hpp. Enough threads for every multiprocessor of the
+/// largest GPU.
+constexpr const char* kFlushKernel = "kbench_flush_l2";
+constexpr const char* kHoldKernel = "kbench_hold";
+constexpr const char* kEmptyKernel = "kbench_empty";
+constexpr const char* kVeilKernel = "kbench_veil";
+constexpr const char* kWatchKernel = "kbench_watch";
+/// Words of memory by which those kernels and the host tell each other something.
+constexpr std::size_t kSignals = 4, kLookSignals = 2;
+/// A turn of another context is longer, switches included, and nothing else keeps a thread from its
+/// clock for so long: 2.4 ms and 30 µs on an H100.
+constexpr double kLeastTurn_ms = 0.1;
+/// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
+/// the device inside, the first alone costs this: then nothing is held any more.
+constexpr unsigned long long kHoldLimit_ms = 100;
+/// An event tells multiples of 32 ns, which is 0.2 % of a kernel of 20 µs: what is taken off each
+/// time is finer by many calls.
+constexpr int kOverheadCalls = 101;
+constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
+constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
+
+}  // namespace
+
+/// Keeps the stream from the next work on it until released, at the latest when it goes.
+class CudaDevice::Hold {
+ public:
+  Hold(CudaDevice& device, bool held) : device_(device), held_(held) {
+    if (!held) return;
+    device.signals_[0] = 0;
+    unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
+    std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
+    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream");
+  }
+  ~Hold() { release(); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  void release() const {
+    if (held_) device_.signals_[0] = 1;
+  }
+
+ private:
+  CudaDevice& device_;
+  bool held_;
+};
+
+void CudaDevice::flush_cache() {
+  if (flush_ == 0) {
+    int l2 = 0;
+    check(cuda_.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device_), "L2 size");
+    flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(l2), 64u << 20);
+    check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
+    check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
+  }
+  // Persisting lines would survive all of it.
+  cuda_.cuCtxResetPersistingL2Cache();
+  if (flush_kernel_ == nullptr) {
+    check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
+    return;
+  }
+  unsigned long long count = flush_bytes_ / kFlushVector;
+  std::array<void*, 2> arguments{&flush_, &count};
+  launch_wide(flush_kernel_, arguments.data(), "flushing");
+}
+
+void CudaDevice::veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
+  if (!veils() || size_bytes == 0) return;
+  CUdeviceptr from = device_pointer(data);
+  unsigned long long count = (size_bytes + kFlushVector - 1) / kFlushVector;
+  unsigned long long bits = key.key;
+  unsigned long long nonce = key.nonce;
+  std::array<void*, 4> arguments{&from, &count, &bits, &nonce};
+  launch_wide(veil_kernel_, arguments.data(), "veiling inputs");
+}
+
+void CudaDevice::use_timing_kernels(std::string_view image) {
+  if (image.empty() || flush_kernel_ != nullptr) return;
+  check(cuda_.cuModuleLoadData(&timing_module_, image.data()), "loading the timing kernels");
+  check(cuda_.cuModuleGetFunction(&flush_kernel_, timing_module_, kFlushKernel),
+        "finding the flush kernel");
+  check(cuda_.cuModuleGetFunction(&hold_kernel_, timing_module_, kHoldKernel),
+        "finding the kernel that holds a stream");
+  check(cuda_.cuModuleGetFunction(&empty_kernel_, timing_module_, kEmptyKernel),
+        "finding the empty kernel");
+  check(cuda_.cuModuleGetFunction(&veil_kernel_, timing_module_, kVeilKernel),
+        "finding the kernel that veils inputs");
+  check(cuda_.cuModuleGetFunction(&watch_kernel_, timing_module_, kWatchKernel),
+        "finding the kernel that looks for others");
+  void* signals = nullptr;
+  check(cuda_.cuMemHostAlloc(&signals, kSignals * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
+        "allocating the signals of a held stream");
+  signals_ = static_cast<volatile unsigned*>(signals);
+  check(cuda_.cuMemHostGetDevicePointer(&device_signals_, signals, 0),
+        "mapping the signals of a held stream");
+}
+
+double CudaDevice::time_ms(const std::function<void()>& call, bool held) {
+  const Hold hold(*this, held && hold_kernel_ != nullptr);
+  check(cuda_.cuEventRecord(start_, nullptr), "cuEventRecord");
+  call();
+  check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
+  hold.release();
+  check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
+  float ms = 0;
+  check(cuda_.cuEventElapsedTime(&ms, start_, stop_), "cuEventElapsedTime");
+  return static_cast<double>(ms);
+}
+
+CUgraph CudaDevice::capture(const std::function<void()>& work) {
+  if (capture_stream_ == nullptr)
+    check(cuda_.cuStreamCreate(&capture_stream_, CU_STREAM_NON_BLOCKING), "creating a stream");
+  synchronize();
+  if (cuda_.cuStreamBeginCapture(capture_stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) !=
+      CUDA_SUCCESS)
+    return nullptr;
+  stream_ = capture_stream_;
+  bool captured = true;
+  try {
+    work();
+  } catch (const CandidateFailure&) {
+    captured = false;  // launched by itself it may be fine
+  }
+  stream_ = nullptr;
+  CUgraph graph = nullptr;
+  captured = cuda_.cuStreamEndCapture(capture_stream_, &graph) == CUDA_SUCCESS && captured;
+  if (!captured && graph != nullptr) cuda_.cuGraphDestroy(graph);
+  return captured ? graph : nullptr;
+}
+
+std::optional<double> CudaDevice::replay_ms(const std::function<void()>& calls, bool held) {
+  CUgraph graph = capture(calls);
+  if (graph == nullptr) return std::nullopt;
+  CUgraphExec replay = nullptr;
+  const CUresult made = cuda_.cuGraphInstantiate(&replay, graph, 0);
+  cuda_.cuGraphDestroy(graph);
+  if (made != CUDA_SUCCESS) return std::nullopt;
+  const std::unique_ptr<CUgraphExec_st, decltype(cuda_.cuGraphExecDestroy)> owner(
+      replay, cuda_.cuGraphExecDestroy);
+  check(cuda_.cuGraphUpload(replay, nullptr), "uploading a graph");
+  return time_ms([&] { check(cuda_.cuGraphLaunch(replay, nullptr), "replaying a graph"); }, held);
+}
+
+std::optional<std::vector<DeviceActivity>> CudaDevice::record(const std::function<void()>& work) {
+  synchronize();
+  return device_activity([&] {
+    work();
+    synchronize();
+  });
+}
+
+std::optional<DeviceTimes> CudaDevice::device_times(const std::function<void()>& call, bool held) {
+  const bool holds = held && hold_kernel_ != nullptr;
+  auto activity = record([&] {
+    const Hold hold(*this, holds);
+    call();
+  });
+  if (!activity) return std::nullopt;
+  // The first is kbench's own, whatever later ones are called.
+  if (holds) {
+    const auto own = std::ranges::find(*activity, kHoldKernel, &DeviceActivity::kernel);
+    if (own != activity->end()) activity->erase(own);
+  }
+  return times_of(*activity);
+}
+
+bool CudaDevice::launch_empty() {
+  if (empty_kernel_ == nullptr) return false;
+  launch_thread(empty_kernel_, nullptr, "launching nothing");
+  return true;
+}
+
+std::optional<double> CudaDevice::measure_overhead_ms(bool cold_cache, bool held) {
+  if (empty_kernel_ == nullptr) return std::nullopt;
+  std::vector<double> by_events;
+  const auto launch = [&] {
+    by_events.clear();
+    for (int i = 0; i < kOverheadCalls; ++i) {
+      if (cold_cache) flush_cache();
+      by_events.push_back(time_ms([this] { launch_empty(); }, held));
+    }
+    synchronize();
+  };
+  const auto activity = device_activity(launch);
+  if (!activity) return std::nullopt;
+  std::vector<double> by_cupti;
+  for (const DeviceActivity& piece : *activity)
+    if (piece.kernel == kEmptyKernel) by_cupti.push_back(times_of({&piece, 1})->span_ms);
+  if (by_cupti.empty()) return std::nullopt;
+  // Once more: who is looked at by CUPTI takes longer.
+  launch();
+  return std::max(midmean(by_events) - midmean(by_cupti), 0.0);
+}
+
+std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
+  const std::pair way(cold_cache, held);
+  auto known = overheads_.find(way);
+  if (known == overheads_.end())
+    known = overheads_.emplace(way, measure_overhead_ms(cold_cache, held)).first;
+  return known->second;
+}
+
+void CudaDevice::lead(double ms) {
+  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms);
+}
+
+void CudaDevice::launch_watch(double span_ms) {
+  CUdeviceptr seen = device_signals_ + kLookSignals * sizeof(unsigned);
+  auto span_ns = static_cast<unsigned long long>(span_ms * 1e6);
+  auto least_ns = static_cast<unsigned long long>(kLeastTurn_ms * 1e6);
+  std::array<void*, 3> arguments{&seen, &span_ns, &least_ns};
+  launch_thread(watch_kernel_, arguments.data(), "looking at the clock");
+}
+
+std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
+  if (watch_kernel_ == nullptr) return std::nullopt;
+  launch_watch(span_ms);
+  synchronize();
+  return DeviceLook{signals_[kLookSignals] / 1e3, signals_[kLookSignals + 1] / 1e3};
+}
+
+bool CudaDevice::take_hold_failed() {
+  if (signals_ == nullptr || signals_[1] == 0) return false;
+  signals_[1] = 0;
+  return true;
+}
+
+void CudaDevice::launch_wide(CUfunction kernel, void** arguments, const char* doing) {
+  CUlaunchConfig config{};
+  config.gridDimX = kFlushBlocks;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = kFlushThreads;
+  config.blockDimY = config.blockDimZ = 1;
+  check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
+}
+
+void CudaDevice::launch_thread(CUfunction kernel, void** arguments, const char* doing) {
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream_;
+  check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
+}
+
+}  // namespace kbench::worker
