@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/signature.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench {
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include "kbench/profile.hpp"
 
 namespace kbench {
 
@@ -53,5 +60,154 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes);
 /// found (with the nearest names), unreadable, no problem, ambiguous, or of the same key twice.
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
+
+/// `--shrink`: when the sizes of a problem are reduced, and how far. Problems that have sizes for
+/// the device in their sizes.json are left alone.
+struct ShrinkOptions {
+  enum class When : std::uint8_t { kOnCpu, kAlways, kNever };
+  When when = When::kOnCpu;
+  double max_bytes = 64 << 20;  ///< of inputs, parameters, buffers and outputs
+  double max_flops = 1e9;       ///< of one call of the reference
+
+  /// Whether `problem` is to be looked at, for a device class ("cpu" or "gpu").
+  bool applies_to(const Problem& problem, std::string_view device_class) const;
+};
+
+/// Parses "auto" (on the CPU), "on", "off", or limits: bytes, or bytes and operations, as in
+/// "16MiB" or "16M,0.5G" (k, M, G, T are powers of 1024 in bytes, of 1000 in operations). Throws
+/// UsageError.
+ShrinkOptions parse_shrink(std::string_view text);
+/// {"when", "max_bytes", "max_flops"}: the options as a run file holds them.
+nlohmann::json to_json(const ShrinkOptions& options);
+
+/// What became of a problem that was above the limits.
+struct Shrunk {
+  double bytes = 0, flops = 0;            ///< now
+  double full_bytes = 0, full_flops = 0;  ///< at the sizes of its file
+  bool within = false;                    ///< whether it is within the limits now
+
+  bool reduced() const { return bytes < full_bytes || flops < full_flops; }
+  /// So far above the limits that a CPU would take hours over a call.
+  bool hopeless(const ShrinkOptions& options) const;
+};
+
+/// JSON with the fields' names. from_json throws kbench::Error naming the faulty field.
+nlohmann::json to_json(const Shrunk& shrunk);
+Shrunk shrunk_from_json(const nlohmann::json& json);
+
+/// The sizes that a problem is to run with.
+struct ChosenSizes {
+  Sizes sizes;
+  std::optional<Shrunk> shrunk;  ///< none: the problem was within the limits, or not looked at
+};
+
+/// {"sizes": {name: literal}, "shrunk": … or null}.
+nlohmann::json to_json(const ChosenSizes& chosen);
+ChosenSizes chosen_sizes_from_json(const nlohmann::json& json);
+
+/// "12.0 GiB and 1.6 GFLOP", for people.
+std::string cost_text(double bytes, double flops);
+/// "12 problems at reduced sizes (--shrink)", and which are above the limits all the same; "" where
+/// there are none. For people; keys are names.
+std::string shrunk_text(const std::map<std::string, Shrunk>& problems);
+
+/// Element types that a tensor of a problem may have; names and sizes as in torch.
+enum class DType : std::uint8_t {
+  kFloat32,
+  kFloat64,
+  kFloat16,
+  kBFloat16,
+  kInt8,
+  kUInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kBool,
+};
+
+/// One row per DType: its torch name, bytes per element, and the C++ spelling that kernels use.
+struct DTypeRow {
+  DType dtype;
+  std::string_view name;       ///< "float32", as after "torch."
+  std::size_t size_bytes;      ///< of one element
+  bool floating;               ///< takes part in precision casts and tolerances
+  std::string_view cuda_type;  ///< "float", "__half", "long long", …
+};
+
+/// The table of element types, in the order of the enum.
+std::span<const DTypeRow> dtypes();
+/// The row of `dtype`.
+const DTypeRow& dtype_row(DType dtype);
+/// The element type of that torch name ("float32", also "torch.float32"), if there is one.
+std::optional<DType> dtype_from_name(std::string_view name);
+
+using Shape = std::vector<std::int64_t>;
+
+/// The product of the sizes; 1 for a scalar's empty shape, the largest int64 where it would be
+/// more.
+std::int64_t numel(const Shape& shape);
+
+/// A plain Python value of an init argument, a scalar input or a module's attribute.
+/// bool is its own alternative; lists and tuples hold numbers only, nested ones are left out.
+using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                           std::vector<double>>;
+
+/// What a tensor looks like from outside: name, element type, shape.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  /// Bytes of the dense tensor.
+  std::size_t bytes() const;
+};
+
+/// One argument of Model.forward: a tensor, or a plain value (an int, a float, a bool).
+struct InputInfo {
+  std::string name;
+  std::variant<TensorInfo, Value> value;
+};
+
+/// One entry of the reference's state_dict.
+struct StateInfo {
+  TensorInfo tensor;
+  bool is_buffer = false;  ///< a buffer (running statistics, …), not a parameter
+};
+
+/// Everything about a problem that a plan may name, as found by running its file: made once by the
+/// worker for (problem source, sizes, precision, torch) and kept in the cache.
+struct Signature {
+  std::string problem;                      ///< "<level>/<file stem>" or the stem alone
+  std::vector<InputInfo> inputs;            ///< in the order of Model.forward
+  std::vector<TensorInfo> outputs;          ///< in order; names are "0", "1", …
+  std::vector<StateInfo> state;             ///< parameters and buffers in state_dict order
+  std::map<std::string, Value> init;        ///< arguments of Model.__init__ by parameter name
+  std::map<std::string, Value> attributes;  ///< plain attributes of all modules: "bn.eps"
+  std::string precision = "native";
+  bool returns_sequence = false;  ///< a tuple or list of the outputs, though it were of one
+  std::optional<LeastWork> work;  ///< none where the call could not be followed
+
+  std::int64_t parameter_count() const;  ///< elements of all parameters, buffers not counted
+  std::size_t input_bytes() const;       ///< bytes of all input tensors
+  std::size_t output_bytes() const;
+};
+
+/// JSON forms, used for the cache and between driver and worker. from_json throws kbench::Error
+/// where a field is missing or of another type.
+///
+/// A tensor is {"name", "dtype": "float32", "shape": [...]}; an input that is a plain value is
+/// {"name", "value"}; an entry of the state has "is_buffer" besides. Values are plain JSON, so that
+/// an int stays an int and 2.0 a float; a float that JSON has no word for is {"float": "inf"},
+/// "-inf" or "nan", and an empty list of floats is {"floats": []}.
+nlohmann::json to_json(const Signature& signature);
+Signature signature_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const TensorInfo& tensor);
+TensorInfo tensor_info_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const Value& value);
+Value value_from_json(const nlohmann::json& json);
+
+/// "float32[16, 1024]", for people.
+std::string describe(const TensorInfo& tensor);
+/// "2", "0.5", "true", "[1, 1]", for people.
+std::string describe(const Value& value);
 
 }  // namespace kbench

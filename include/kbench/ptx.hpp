@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/counters.hpp"
+#include "kbench/profile.hpp"
 
 /// PTX on the CPU: parse what NVRTC emits and run it, warps as vectors, blocks over the cores.
 namespace kbench::ptx {
@@ -197,5 +197,11 @@ struct Result {
 /// Runs one kernel to its end. Global variables of the module keep their values between launches.
 Result launch(Module& module, std::span<const Region> regions, const Launch& launch,
               const Options& options);
+
+/// As load(), but an instruction that this executor cannot run is no refusal of the module: a
+/// launch that reaches it has a fault of the kind kUnsupported. So code that never runs, as that of
+/// another architecture, does no harm. What is not an instruction (textures, `.extern` variables)
+/// is refused as by load().
+std::variant<Module, Unsupported> load_lazily(std::string_view ptx);
 
 }  // namespace kbench::ptx

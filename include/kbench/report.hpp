@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/audit.hpp"
-#include "kbench/metric.hpp"
-#include "kbench/run_log.hpp"
-#include "kbench/selection.hpp"
+#include "kbench/metrics.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 

@@ -2,33 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "kbench/audit.hpp"
-#include "kbench/baseline.hpp"
 #include "kbench/candidate.hpp"
-#include "kbench/device_probe.hpp"
-#include "kbench/installation.hpp"
 #include "kbench/problem.hpp"
-#include "kbench/run_log.hpp"
-#include "kbench/shrink.hpp"
-#include "kbench/signature.hpp"
-#include "kbench/speed_of_light.hpp"
-#include "kbench/stored_baselines.hpp"
+#include "kbench/profile.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 
-namespace run {
-class WorkerHost;
-}
+class StoredBaselines;
+struct Installation;
+struct LaneDevice;
 
 /// One row per precision: `--precision` takes their names.
 struct Precision {
@@ -86,22 +80,6 @@ struct EvalOptions {
   std::vector<std::filesystem::path> hidden = {};
 };
 
-/// A device that a run uses.
-struct LaneDevice {
-  std::string name;   ///< "cpu", "cuda:0"
-  std::string model;  ///< "cpu", "NVIDIA H200"
-  std::optional<GpuInfo> gpu;
-  std::optional<Peaks> measured = {};  ///< what a copy and products reach there
-
-  /// The GPU that the device's processes see, for CUDA_VISIBLE_DEVICES; empty for the CPU.
-  std::string visible_gpu() const { return gpu ? gpu->uuid : ""; }
-  /// What those processes call the device: they see no other GPU.
-  std::string name_inside() const { return gpu ? "cuda:0" : name; }
-};
-
-/// The devices that `--device` names on a machine with these GPUs. Throws UsageError.
-std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus);
-
 /// What the driver tells while a run goes on. Called from several threads, one at a time.
 class Observer {
  public:
@@ -111,34 +89,6 @@ class Observer {
   virtual void finished(const Record& record) = 0;
   /// A sentence that a person who waits wants to know ("importing torch …").
   virtual void note(std::string_view text) = 0;
-};
-
-/// Makes signatures by running problem files, remembered by content. The worker starts only when
-/// something is not known yet.
-class SignatureSource {
- public:
-  /// `host`: a worker that runs anyway and is to be used; it has to outlive this.
-  SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
-  ~SignatureSource();
-  /// The sizes that a problem is to run with on a device class: its sizes.json's, with `overrides`
-  /// over them, else its file's, reduced where `shrink` says so. Throws kbench::Error where the
-  /// worker cannot run; a problem that fails keeps its sizes, and get() tells why.
-  ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
-                           const Sizes& overrides, const ShrinkOptions& shrink);
-  /// A problem's signature, or the sentence of its failure, as soon as it is known; several are
-  /// made at once, in the order of asking. The future throws kbench::Error where the worker cannot
-  /// run.
-  std::shared_future<std::variant<Signature, std::string>> ask(const Problem& problem,
-                                                               const Sizes& sizes,
-                                                               std::string_view precision,
-                                                               bool eval_mode = false);
-  /// The same for several problems, waiting for all.
-  std::vector<std::variant<Signature, std::string>> get(
-      const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
 };
 
 /// What is to be known of one candidate without running it on a device.
@@ -157,6 +107,10 @@ class EvalRun {
   /// A readable `cancel_fd` stops the run: children die, finished records stay. Throws UsageError
   /// (a device that is not there or is in use) or kbench::Error.
   EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd);
+  /// For programs that link kbench: `programs` is the folder of kbench's own (lib/kbench of an
+  /// installed package).
+  EvalRun(const std::filesystem::path& programs, EvalOptions options, Observer& observer,
+          int cancel_fd);
   ~EvalRun();
 
   /// The `run` line: options and environment.
@@ -186,37 +140,6 @@ class EvalRun {
   /// Judges candidates as `next` delivers them (nullopt: no more), keeping references warm.
   bool run_stream(const std::vector<Problem>& problems,
                   const std::function<std::optional<Candidate>()>& next, const Sink& sink);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-/// What `kbench audit` was asked for.
-struct AuditOptions {
-  EvalOptions check;  ///< device, precision, trials, families, seed and sizes of the check
-  double problem_limit_s = 600;  ///< to open a problem, and to ask it
-  unsigned jobs = 1;             ///< problems at once on the CPU; a GPU has one
-};
-
-/// One audit: no candidate runs, a judge holds trivial answers against the check of each problem.
-class AuditRun {
- public:
-  /// As EvalRun's.
-  AuditRun(Installation installation, AuditOptions options, Observer& observer, int cancel_fd);
-  ~AuditRun();
-
-  /// The header of the audit file: options and environment.
-  RunHeader header(std::vector<std::string> arguments, std::string problem_set_hash);
-  const std::string& secret() const;
-  /// What is known of a problem before it is asked, its sizes included; its key decides what
-  /// --resume skips. Throws run::Cancelled.
-  ProblemAudit blank(const Problem& problem) const;
-
-  /// Receives each problem's audit; called by one thread at a time.
-  using Sink = std::function<void(ProblemAudit)>;
-  /// Audits all problems. Returns false where it was cancelled.
-  bool run(const std::vector<Problem>& problems, const Sink& sink);
 
  private:
   struct Impl;

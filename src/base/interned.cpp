@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/interned.hpp"
-
 #include <array>
 #include <mutex>
 #include <ostream>
 #include <unordered_set>
+
+#include "kbench/values.hpp"
 
 namespace kbench {
 namespace {

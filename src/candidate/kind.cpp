@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 
-#include "kbench/candidate_kind.hpp"
+#include "kbench/candidate.hpp"
 
 namespace kbench {
 namespace {

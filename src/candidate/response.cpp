@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/response.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "candidate/response_blocks.hpp"
+#include "kbench/candidate.hpp"
 
 namespace kbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/candidate_kind.hpp"
+#include "kbench/candidate.hpp"
 
 namespace kbench {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/audit.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +18,9 @@
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "kbench/run_file.hpp"
+#include "os/installation.hpp"
+#include "run/eval/audit_run.hpp"
 #include "run/process/judge_client.hpp"
 
 namespace kbench::cli {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "kbench/audit.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench::cli {
 

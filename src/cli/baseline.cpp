@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/baseline.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,8 +21,9 @@
 #include "cli/terminal/text_table.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
-#include "kbench/stored_baselines.hpp"
+#include "os/installation.hpp"
 #include "protocol/timing_method.hpp"
+#include "record/stored_baselines.hpp"
 #include "run/process/judge_client.hpp"
 #include "score/kernelbench.hpp"
 

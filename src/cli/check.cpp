@@ -17,6 +17,7 @@
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/progress.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "report/text/workflow_commands.hpp"
 #include "run/process/judge_client.hpp"
 

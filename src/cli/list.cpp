@@ -19,11 +19,12 @@
 #include "cli/options/shrink_option.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/tell.hpp"
-#include "kbench/device_probe.hpp"
-#include "kbench/installation.hpp"
 #include "kbench/ptx.hpp"
 #include "kbench/run.hpp"
+#include "os/device_probe.hpp"
+#include "os/installation.hpp"
 #include "run/process/judge_client.hpp"
+#include "run/schedule/signature_source.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -10,8 +10,6 @@
 
 #include "kbench/plan.hpp"
 #include "kbench/problem.hpp"
-#include "kbench/shrink.hpp"
-#include "kbench/signature.hpp"
 
 namespace kbench::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/options/report_options.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 

@@ -10,7 +10,7 @@
 
 #include "kbench/problem.hpp"
 #include "kbench/record.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/device_probe.hpp"
+#include "os/device_probe.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "kbench/dtype.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench::plan {
 

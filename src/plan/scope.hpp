@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/signature.hpp"
+#include "kbench/problem.hpp"
 #include "plan/ast.hpp"
 
 namespace kbench::plan {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/dtype.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
+
+#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace {

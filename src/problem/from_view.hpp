@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json/view.hpp"
-#include "kbench/shrink.hpp"
+#include "kbench/problem.hpp"
 
 /// As kbench::shrunk_from_json(), from any JsonView.
 namespace kbench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/shrink.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "base/json/fields.hpp"
 #include "base/text.hpp"
 #include "kbench/error.hpp"
+#include "kbench/problem.hpp"
 #include "problem/from_view.hpp"
 
 namespace kbench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/signature.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace {

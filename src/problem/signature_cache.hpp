@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "kbench/problem.hpp"
-#include "kbench/signature.hpp"
 
 namespace kbench {
 

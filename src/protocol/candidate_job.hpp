@@ -9,7 +9,7 @@
 
 #include "kbench/candidate.hpp"
 #include "kbench/plan.hpp"
-#include "kbench/signature.hpp"
+#include "kbench/problem.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/counters.hpp"
-#include "kbench/outcome.hpp"
+#include "kbench/profile.hpp"
+#include "kbench/record.hpp"
 #include "os/subprocess.hpp"
 
 /// Frames between driver, zygote, judge and candidate, over Unix stream sockets.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/audit.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/json/fields.hpp"
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "problem/from_view.hpp"
 
 namespace kbench {

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "base/line_file.hpp"
-#include "kbench/audit.hpp"
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_lines.hpp"
 
 namespace kbench {

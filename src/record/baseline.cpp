@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/baseline.hpp"
+#include "record/baseline.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/measured.hpp"
+#include "record/measured.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/outcome.hpp"
-
 #include <array>
+
+#include "kbench/record.hpp"
 
 namespace kbench {
 namespace {

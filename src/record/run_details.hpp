@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

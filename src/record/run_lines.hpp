@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "record/from_view.hpp"
 
 namespace kbench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/run_log.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_blocks.hpp"
 #include "record/run_lines.hpp"
 

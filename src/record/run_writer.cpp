@@ -7,7 +7,7 @@
 
 #include "base/line_file.hpp"
 #include "kbench/error.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_lines.hpp"
 
 namespace kbench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/selection.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +8,8 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
-#include "kbench/outcome.hpp"
+#include "kbench/record.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/stored_baselines.hpp"
+#include "record/stored_baselines.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
+#include "record/baseline.hpp"
 
 namespace kbench {
 

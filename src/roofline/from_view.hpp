@@ -3,7 +3,6 @@
 
 #include "base/json/view.hpp"
 #include "kbench/profile.hpp"
-#include "kbench/speed_of_light.hpp"
 
 /// What a run file's lines hold, read from any JsonView: the functions of the public headers whose
 /// names end in _from_json(), with the same errors.

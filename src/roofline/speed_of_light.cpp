@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/speed_of_light.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "base/json/fields.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
+#include "os/device_probe.hpp"
 #include "roofline/from_view.hpp"
 
 namespace kbench {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "run/devices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "os/device_probe.hpp"
 
 namespace kbench {
 namespace {

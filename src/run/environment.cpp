@@ -12,8 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "kbench/speed_of_light.hpp"
+#include "kbench/profile.hpp"
+#include "os/installation.hpp"
 #include "os/sandbox/cage.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::run {
 namespace {

@@ -3,8 +3,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "kbench/installation.hpp"
 #include "kbench/run.hpp"
+#include "os/installation.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::run {
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "kbench/outcome.hpp"
 #include "kbench/record.hpp"
 #include "score/kernelbench_results.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/metric.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
+#include "kbench/metrics.hpp"
 
 namespace kbench {
 namespace {

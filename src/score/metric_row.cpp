@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
-#include "kbench/metric.hpp"
+#include "kbench/metrics.hpp"
 
 namespace kbench {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Which code of a model's answer counts, rule by rule as kbench/response.hpp has them.
-#include "kbench/response.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "kbench/candidate.hpp"
 
 namespace kbench {
 namespace {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // kbench audit through the real binary, on the CPU: which problems tell nothing, by whose check,
 // and what a report makes of it.
-#include "kbench/audit.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/kbench_process.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/kbench_process.hpp"
 #include "kbench/error.hpp"
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::test {
 namespace {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/device_probe.hpp"
+#include "os/device_probe.hpp"
 
 namespace kbench::test {
 

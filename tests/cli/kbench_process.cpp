@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "kbench/device_probe.hpp"
 #include "kbench/error.hpp"
+#include "os/device_probe.hpp"
 #include "record/run_details.hpp"
 
 namespace kbench::test {

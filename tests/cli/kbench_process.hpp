@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench::test {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "cli/kbench_process.hpp"
-#include "kbench/device_probe.hpp"
+#include "os/device_probe.hpp"
 
 namespace kbench::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 
 namespace kbench {
 

@@ -7,6 +7,7 @@
 #include "compile/compile_fixture.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/guard/guarded_compiler.hpp"
+#include "os/installation.hpp"
 
 namespace kbench {
 namespace {

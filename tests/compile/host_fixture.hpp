@@ -13,6 +13,7 @@
 #include "compile/compile_fixture.hpp"
 #include "compile/host/compilers.hpp"
 #include "compile/host/host_compile.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

@@ -8,6 +8,7 @@
 #include "compile/nvcc/run.hpp"
 #include "compile/nvcc_fixture.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

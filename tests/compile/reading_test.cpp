@@ -15,6 +15,7 @@
 #include "compile/compile_fixture.hpp"
 #include "compile/host/reading_wire.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

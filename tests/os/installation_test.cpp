@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/dtype.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace {

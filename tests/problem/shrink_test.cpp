@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/shrink.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/signature.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench {
 namespace {

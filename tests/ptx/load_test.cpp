@@ -4,9 +4,9 @@
 #include <set>
 
 #include "kbench/error.hpp"
+#include "kbench/ptx.hpp"
 #include "ptx/machine/decode.hpp"
 #include "ptx/nvrtc_helper.hpp"
-#include "ptx/ptx_lazy.hpp"
 
 namespace kbench::ptx::testing {
 namespace {

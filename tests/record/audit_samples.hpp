@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kbench/audit.hpp"
+#include "kbench/run_file.hpp"
 
 /// Audits that several tests start from; they match samples::correct().
 namespace kbench::samples {

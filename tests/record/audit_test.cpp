@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/audit.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "record/audit_samples.hpp"
 #include "record/run_log_fixture.hpp"
 

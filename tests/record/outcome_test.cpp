@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/outcome.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <set>
+
+#include "kbench/record.hpp"
 
 namespace kbench {
 namespace {

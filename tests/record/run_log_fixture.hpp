@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/scratch_folder.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_samples.hpp"
 
 namespace kbench::test {

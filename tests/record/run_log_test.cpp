@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/run_log.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_details.hpp"
 #include "record/run_lines.hpp"
 #include "record/run_log_fixture.hpp"

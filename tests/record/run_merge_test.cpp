@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_log_fixture.hpp"
 
 namespace kbench {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/selection.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kbench/error.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_samples.hpp"
 
 namespace kbench {

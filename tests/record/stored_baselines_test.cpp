@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/stored_baselines.hpp"
+#include "record/stored_baselines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

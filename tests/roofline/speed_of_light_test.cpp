@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/speed_of_light.hpp"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "kbench/profile.hpp"
+#include "os/device_probe.hpp"
 
 namespace kbench {
 namespace {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compile/compile_fixture.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::run {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "run/devices.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +8,8 @@
 
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "os/device_probe.hpp"
+#include "record/baseline.hpp"
 
 namespace kbench {
 namespace {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compile/nvcc_fixture.hpp"
+#include "os/installation.hpp"
 #include "protocol/protocol.hpp"
 
 namespace kbench::run {

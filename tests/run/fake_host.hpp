@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kbench/error.hpp"
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 #include "run/process/worker_host.hpp"
 
 namespace kbench::run {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kbench/problem.hpp"
 #include "kbench/record.hpp"
-#include "kbench/signature.hpp"
 
 namespace kbench::fake {
 namespace {

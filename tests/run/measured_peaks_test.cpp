@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "base/scratch_folder.hpp"
+#include "os/device_probe.hpp"
+#include "run/devices.hpp"
 #include "run/fake_host.hpp"
 
 namespace kbench::run {

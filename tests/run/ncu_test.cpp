@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/scratch_folder.hpp"
+#include "os/device_probe.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::run {
 namespace {

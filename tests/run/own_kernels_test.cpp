@@ -4,6 +4,8 @@
 
 #include "compile/compile_fixture.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
+#include "run/devices.hpp"
 #include "run/fake_host.hpp"
 #include "run/schedule/device_lanes.hpp"
 #include "run/schedule/judge_kernels.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compile/compile_fixture.hpp"
+#include "os/installation.hpp"
 #include "run/fake_host.hpp"
 
 namespace kbench::run {

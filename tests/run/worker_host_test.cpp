@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "run/fake_host.hpp"
 #include "run/process/judge_client.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kbench/metric.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <set>
 
 #include "kbench/error.hpp"
+#include "kbench/metrics.hpp"
 
 namespace kbench {
 namespace {

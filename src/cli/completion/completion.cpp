@@ -16,8 +16,8 @@
 #include "cli/completion/man_page.hpp"
 #include "cli/options/eval_input.hpp"
 #include "kbench/error.hpp"
-#include "kbench/installation.hpp"
 #include "kbench/problem.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <set>
 #include <string_view>
 
-#include "kbench/baseline.hpp"
-#include "kbench/candidate_kind.hpp"
-#include "kbench/metric.hpp"
+#include "kbench/candidate.hpp"
+#include "kbench/metrics.hpp"
 #include "kbench/report.hpp"
 #include "kernelbench/export.hpp"
+#include "record/baseline.hpp"
 #include "report/compare/comparison.hpp"
 #include "report/model/setting.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "compile/host/host_compile.hpp"
 #include "compile/nvcc/nvcc.hpp"
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 #include "os/sandbox/cage.hpp"
 
 namespace kbench::cli {

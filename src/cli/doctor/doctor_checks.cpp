@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cli/doctor/doctor.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::cli {
 namespace {

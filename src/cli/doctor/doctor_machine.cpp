@@ -18,6 +18,7 @@
 #include "cli/doctor/doctor.hpp"
 #include "compile/host/compilers.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 #include "run/schedule/ncu.hpp"
 

@@ -9,9 +9,9 @@
 #include "base/hash.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
-#include "kbench/run_log.hpp"
-#include "kbench/stored_baselines.hpp"
+#include "kbench/run_file.hpp"
 #include "protocol/timing_method.hpp"
+#include "record/stored_baselines.hpp"
 #include "run/environment.hpp"
 #include "score/kernelbench.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "base/hash.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench::cli {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kbench/candidate.hpp"
-#include "kbench/installation.hpp"
 #include "kbench/problem.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::cli {
 

@@ -11,8 +11,9 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/shrink_option.hpp"
 #include "kbench/error.hpp"
-#include "kbench/stored_baselines.hpp"
 #include "protocol/timing_method.hpp"
+#include "record/baseline.hpp"
+#include "record/stored_baselines.hpp"
 
 namespace kbench::cli {
 

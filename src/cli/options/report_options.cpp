@@ -15,7 +15,7 @@
 #include "cli/terminal/terminal.hpp"
 #include "compile/host/compilers.hpp"
 #include "kbench/error.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
 #include "report/format/plot.hpp"
 #include "report/gate/gate.hpp"
 

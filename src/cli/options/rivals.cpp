@@ -8,8 +8,8 @@
 #include <set>
 
 #include "kbench/error.hpp"
-#include "kbench/stored_baselines.hpp"
 #include "protocol/timing_method.hpp"
+#include "record/stored_baselines.hpp"
 #include "score/kernelbench.hpp"
 
 namespace kbench::cli {

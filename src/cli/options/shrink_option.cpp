@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "kbench/error.hpp"
-#include "kbench/shrink.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench::cli {
 

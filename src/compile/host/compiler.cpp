@@ -15,6 +15,7 @@
 #include "compile/host/source.hpp"
 #include "compile/keyed_pool.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 
 namespace kbench {
 namespace {

@@ -7,6 +7,7 @@
 #include "compile/host/compilers.hpp"
 #include "compile/nvcc/nvcc.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {

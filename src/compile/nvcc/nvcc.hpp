@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compile/host/host_compile.hpp"
+#include "os/installation.hpp"
 
 namespace kbench {
 

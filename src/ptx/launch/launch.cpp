@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "kbench/ptx.hpp"
 #include "ptx/launch/block.hpp"
 #include "ptx/launch/launch_limits.hpp"
 #include "ptx/machine/heap.hpp"
@@ -17,7 +18,6 @@
 #include "ptx/memory/module_memory.hpp"
 #include "ptx/observe/counters.hpp"
 #include "ptx/observe/races.hpp"
-#include "ptx/ptx_lazy.hpp"
 
 namespace kbench::ptx {
 

@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/measured.hpp"
-#include "kbench/run_log.hpp"
-#include "kbench/selection.hpp"
+#include "kbench/run_file.hpp"
+#include "record/measured.hpp"
 
 namespace kbench {
 

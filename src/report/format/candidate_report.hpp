@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/run_log.hpp"
-#include "kbench/selection.hpp"
+#include "kbench/run_file.hpp"
 
 namespace kbench {
 

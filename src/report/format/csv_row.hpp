@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kbench/maybe_number.hpp"
+#include "kbench/values.hpp"
 #include "report/text/workflow_commands.hpp"
 
 namespace kbench::report {

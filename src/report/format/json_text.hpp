@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/maybe_number.hpp"
+#include "kbench/values.hpp"
 
 namespace kbench::report {
 

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
-#include "kbench/selection.hpp"
+#include "kbench/run_file.hpp"
 #include "report/format/candidate_report.hpp"
 #include "report/text/text.hpp"
 

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "kbench/error.hpp"
-#include "kbench/speed_of_light.hpp"
+#include "kbench/profile.hpp"
 #include "report/model/exclusions.hpp"
 #include "report/model/setting.hpp"
 #include "report/model/standings.hpp"

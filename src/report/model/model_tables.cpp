@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "kbench/baseline.hpp"
+#include "record/baseline.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench::report {

@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
+#include "record/baseline.hpp"
 #include "report/model/audited.hpp"
 #include "report/model/exclusions.hpp"
 #include "report/model/facts.hpp"

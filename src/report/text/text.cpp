@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "kbench/baseline.hpp"
+#include "record/baseline.hpp"
 #include "report/text/code_points.hpp"
 
 namespace kbench::report {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/metric.hpp"
+#include "kbench/metrics.hpp"
 #include "kbench/record.hpp"
 
 namespace kbench::report {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "kbench/outcome.hpp"
+#include "kbench/record.hpp"
 
 namespace kbench::run {
 

@@ -18,7 +18,7 @@
 #include "compile/compile.hpp"
 #include "compile/host/host_compile.hpp"
 #include "compile/nvcc/nvcc.hpp"
-#include "kbench/outcome.hpp"
+#include "kbench/record.hpp"
 #include "os/subprocess.hpp"
 #include "run/build/extension_request.hpp"
 #include "run/build/nvcc_fallback.hpp"

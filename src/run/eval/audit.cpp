@@ -12,8 +12,12 @@
 #include "compile/compile.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "os/device_probe.hpp"
+#include "os/installation.hpp"
 #include "os/memory_file.hpp"
+#include "run/devices.hpp"
 #include "run/environment.hpp"
+#include "run/eval/audit_run.hpp"
 #include "run/eval_options.hpp"
 #include "run/judge_hash.hpp"
 #include "run/prepare/prepare.hpp"
@@ -22,6 +26,7 @@
 #include "run/schedule/judge_kernels.hpp"
 #include "run/schedule/lane_device.hpp"
 #include "run/schedule/lane_setup.hpp"
+#include "run/schedule/signature_source.hpp"
 #include "run/schedule/size_choice.hpp"
 
 namespace kbench {

@@ -8,6 +8,9 @@
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
+#include "record/stored_baselines.hpp"
+#include "run/devices.hpp"
 #include "run/environment.hpp"
 #include "run/eval/eval_run.hpp"
 #include "run/eval_options.hpp"
@@ -31,6 +34,10 @@ constexpr std::size_t kSmallestGroup = 8;
 EvalRun::EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd)
     : impl_(std::make_unique<Impl>(std::move(installation), std::move(options), observer,
                                    cancel_fd)) {}
+EvalRun::EvalRun(const std::filesystem::path& programs, EvalOptions options, Observer& observer,
+                 int cancel_fd)
+    : EvalRun(read_installation(programs / "kbench.json"), std::move(options), observer,
+              cancel_fd) {}
 EvalRun::~EvalRun() = default;
 
 const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices; }

@@ -9,6 +9,9 @@
 
 #include "base/hash.hpp"
 #include "kbench/error.hpp"
+#include "os/device_probe.hpp"
+#include "os/installation.hpp"
+#include "run/devices.hpp"
 #include "run/environment.hpp"
 #include "run/eval/measured_peaks.hpp"
 #include "run/eval_options.hpp"

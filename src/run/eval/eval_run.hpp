@@ -13,13 +13,16 @@
 
 #include "compile/compile.hpp"
 #include "kbench/run.hpp"
+#include "os/installation.hpp"
 #include "run/build/extension_builder.hpp"
+#include "run/devices.hpp"
 #include "run/eval/verdicts.hpp"
 #include "run/prepare/check.hpp"
 #include "run/prepare/scout.hpp"
 #include "run/process/worker_host.hpp"
 #include "run/schedule/device_lanes.hpp"
 #include "run/schedule/judge_kernels.hpp"
+#include "run/schedule/signature_source.hpp"
 #include "run/schedule/size_choice.hpp"
 #include "run/schedule/trivial_passes.hpp"
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "run/devices.hpp"
 #include "run/process/judge_client.hpp"
 
 namespace kbench::run {

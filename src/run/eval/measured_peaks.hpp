@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kbench/run.hpp"
+#include "run/devices.hpp"
 #include "run/process/worker_host.hpp"
 
 namespace kbench::run {

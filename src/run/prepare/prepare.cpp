@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "run/devices.hpp"
 #include "run/environment.hpp"
 #include "run/process/judge_client.hpp"
 #include "run/process/waiting.hpp"

@@ -12,6 +12,7 @@
 #include "kbench/run.hpp"
 #include "protocol/candidate_job.hpp"
 #include "run/build/compile_service.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::run {
 

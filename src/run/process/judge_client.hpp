@@ -10,11 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "kbench/audit.hpp"
 #include "kbench/error.hpp"
-#include "kbench/shrink.hpp"
-#include "kbench/signature.hpp"
-#include "kbench/speed_of_light.hpp"
+#include "kbench/problem.hpp"
+#include "kbench/profile.hpp"
+#include "kbench/run_file.hpp"
 #include "protocol/candidate_job.hpp"
 #include "run/build/compile_service.hpp"
 #include "run/process/worker_host.hpp"

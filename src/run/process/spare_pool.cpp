@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kbench/error.hpp"
+#include "os/device_probe.hpp"
 
 namespace kbench::run {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "kbench/device_probe.hpp"
+#include "os/device_probe.hpp"
 #include "run/process/device_turns.hpp"
 #include "run/process/judge_client.hpp"
 

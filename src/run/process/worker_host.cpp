@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "os/memory_file.hpp"
 #include "run/process/memory_group.hpp"
 #include "run/process/problem_values.hpp"

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 #include "os/subprocess.hpp"
 #include "protocol/protocol.hpp"
 #include "run/process/ahead_of_turn.hpp"

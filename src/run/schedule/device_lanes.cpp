@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "run/devices.hpp"
 #include "run/eval_options.hpp"
 #include "run/process/device_turns.hpp"
 #include "run/process/spare_pool.hpp"

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "run/devices.hpp"
 #include "run/schedule/lane.hpp"
 
 namespace kbench::run {

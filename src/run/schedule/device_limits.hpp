@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "kbench/profile.hpp"
 #include "kbench/record.hpp"
-#include "kbench/speed_of_light.hpp"
 
 namespace kbench::run {
 

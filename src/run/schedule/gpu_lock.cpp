@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kbench/error.hpp"
+#include "os/device_probe.hpp"
 #include "run/schedule/ncu.hpp"
 
 namespace kbench::run {

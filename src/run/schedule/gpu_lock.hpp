@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kbench/device_probe.hpp"
+#include "os/device_probe.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench::run {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kbench/error.hpp"
+#include "os/installation.hpp"
 #include "run/process/waiting.hpp"
 #include "worker/kernels/judge_kernels_text.hpp"
 #include "worker/kernels/timing_kernels_text.hpp"

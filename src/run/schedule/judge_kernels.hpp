@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compile/compile.hpp"
-#include "kbench/installation.hpp"
+#include "os/installation.hpp"
 
 namespace kbench::run {
 

@@ -3,6 +3,7 @@
 
 #include "kbench/error.hpp"
 #include "os/memory_file.hpp"
+#include "record/stored_baselines.hpp"
 #include "run/eval_options.hpp"
 #include "run/schedule/ncu.hpp"
 #include "run/schedule/trivial_passes.hpp"

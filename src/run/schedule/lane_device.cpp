@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "run/devices.hpp"
+
 namespace kbench::run {
 namespace {
 

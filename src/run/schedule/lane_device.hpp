@@ -5,6 +5,7 @@
 
 #include "kbench/plan.hpp"
 #include "kbench/run.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::run {
 

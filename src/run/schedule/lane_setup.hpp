@@ -6,6 +6,7 @@
 
 #include "kbench/problem.hpp"
 #include "kbench/run.hpp"
+#include "run/devices.hpp"
 #include "run/schedule/judge_kernels.hpp"
 
 namespace kbench::run {

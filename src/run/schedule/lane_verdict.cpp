@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kbench/error.hpp"
-#include "kbench/speed_of_light.hpp"
+#include "kbench/profile.hpp"
 #include "run/build/machine_reads.hpp"
 #include "run/build/own_name.hpp"
 #include "run/eval_options.hpp"

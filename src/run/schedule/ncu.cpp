@@ -12,6 +12,7 @@
 
 #include "compile/host/compilers.hpp"
 #include "os/subprocess.hpp"
+#include "run/devices.hpp"
 #include "run/process/judge_client.hpp"
 
 namespace kbench::run {

@@ -5,8 +5,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "kbench/installation.hpp"
 #include "kbench/run.hpp"
+#include "os/installation.hpp"
+#include "run/devices.hpp"
 #include "run/prepare/prepare.hpp"
 
 namespace kbench::run {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "run/schedule/signature_source.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "base/hash.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "os/installation.hpp"
 #include "problem/signature_cache.hpp"
 #include "run/judge_hash.hpp"
 #include "run/process/judge_client.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kbench/run.hpp"
+#include "run/schedule/signature_source.hpp"
 
 namespace kbench::run {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kbench/dtype.hpp"
+#include "kbench/problem.hpp"
 
 namespace kbench::worker {
 

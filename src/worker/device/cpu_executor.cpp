@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kbench/error.hpp"
-#include "ptx/ptx_lazy.hpp"
+#include "kbench/ptx.hpp"
 
 namespace kbench::worker {
 namespace {

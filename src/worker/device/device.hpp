@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/outcome.hpp"
 #include "kbench/plan.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/ptx.hpp"
+#include "kbench/record.hpp"
 #include "protocol/protocol.hpp"
 #include "worker/device/device_activity.hpp"
 #include "worker/device/device_state.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/audit.hpp"
+#include "kbench/run_file.hpp"
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 #include "worker/reference/trivial_answers.hpp"

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "record/baseline.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 

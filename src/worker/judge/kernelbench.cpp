@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "record/baseline.hpp"
 #include "worker/compare/compare.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "kbench/baseline.hpp"
+#include "record/baseline.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "record/baseline.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/changed_weights.hpp"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "worker/embedded_sources.hpp"
+#include "worker/reference/embedded_sources.hpp"
 
 namespace py = pybind11;
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "kbench/baseline.hpp"
 #include "kbench/error.hpp"
+#include "record/baseline.hpp"
 #include "score/kernelbench.hpp"
 #include "worker/compare/compare.hpp"
 #include "worker/compare/element_counts.hpp"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "record/baseline.hpp"
 #include "worker/device/judge_kernels.hpp"
 #include "worker/reference/input_set.hpp"
 

@@ -12,7 +12,6 @@
 
 #include "kbench/problem.hpp"
 #include "kbench/profile.hpp"
-#include "kbench/signature.hpp"
 
 namespace kbench::worker {
 

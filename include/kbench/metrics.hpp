@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/interned.hpp"
-#include "kbench/maybe_number.hpp"
+#include "kbench/values.hpp"
 
 namespace kbench {
 

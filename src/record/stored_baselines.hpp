@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/measured.hpp"
 #include "kbench/record.hpp"
-#include "kbench/run_log.hpp"
+#include "kbench/run_file.hpp"
+#include "record/measured.hpp"
 
 namespace kbench {
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/profile.hpp"
+#include "os/device_probe.hpp"
+
+namespace kbench {
+
+/// A device that a run uses.
+struct LaneDevice {
+  std::string name;   ///< "cpu", "cuda:0"
+  std::string model;  ///< "cpu", "NVIDIA H200"
+  std::optional<GpuInfo> gpu;
+  std::optional<Peaks> measured = {};  ///< what a copy and products reach there
+
+  /// The GPU that the device's processes see, for CUDA_VISIBLE_DEVICES; empty for the CPU.
+  std::string visible_gpu() const { return gpu ? gpu->uuid : ""; }
+  /// What those processes call the device: they see no other GPU.
+  std::string name_inside() const { return gpu ? "cuda:0" : name; }
+};
+
+/// The devices that `--device` names on a machine with these GPUs. Throws UsageError.
+std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus);
+
+}  // namespace kbench
