@@ -128,7 +128,7 @@ TEST(PlanNames, ASkeletonCopesWithOddProblems) {
 
 /// The first fenced block of the language's reference, which a reader will copy.
 std::string worked_example() {
-  std::ifstream file(KBENCH_SOURCE_DIR "/include/kbench/PLAN.md");
+  std::ifstream file(KBENCH_SOURCE_DIR "/src/plan/PLAN.md");
   std::stringstream text;
   text << file.rdbuf();
   const std::string all = text.str(), fence = "```cuda\n";

@@ -47,9 +47,9 @@ inline std::vector<RosterEntry> roster(int count) {
   return entries;
 }
 
-/// The examples of a document in include/kbench by their type.
+/// The examples of a document in src/record by their type.
 inline std::map<std::string, nlohmann::json> documented_lines(const std::string& name) {
-  std::ifstream in(KBENCH_SOURCE_DIR "/include/kbench/" + name);
+  std::ifstream in(KBENCH_SOURCE_DIR "/src/record/" + name);
   std::map<std::string, nlohmann::json> examples;
   std::string line, text;
   bool inside = false;

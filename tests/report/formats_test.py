@@ -18,7 +18,7 @@ import xml.etree.ElementTree as xml
 
 import page_runs
 
-SCHEMA = page_runs.ROOT / "src" / "report" / "report.schema.json"
+SCHEMA = page_runs.ROOT / "src" / "report" / "format" / "report.schema.json"
 KBENCH = str(pathlib.Path(sys.argv[1]).resolve())
 
 

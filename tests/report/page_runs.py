@@ -26,7 +26,7 @@ FAILURES = [("mismatch", "values", "correctness"), ("compile_failure", "syntax_e
 
 
 def examples():
-    text = (ROOT / "include" / "kbench" / "RUN_FILE.md").read_text(encoding="utf-8")
+    text = (ROOT / "src" / "record" / "RUN_FILE.md").read_text(encoding="utf-8")
     objects = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.S)]
     return {line["type"]: line for line in objects}
 

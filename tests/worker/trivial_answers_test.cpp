@@ -58,7 +58,7 @@ std::vector<std::string> passing(JudgeOptions asked) {
 }
 
 TEST(TrivialAnswers, EveryRowHasANameOfItsOwnAndIsDocumented) {
-  std::ifstream in(KBENCH_SOURCE_DIR "/include/kbench/AUDIT_FILE.md");
+  std::ifstream in(KBENCH_SOURCE_DIR "/src/record/AUDIT_FILE.md");
   std::ostringstream documented;
   documented << in.rdbuf();
   std::set<std::string_view> names;

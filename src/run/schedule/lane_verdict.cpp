@@ -8,6 +8,7 @@
 
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
+#include "record/stored_baselines.hpp"
 #include "run/build/machine_reads.hpp"
 #include "run/build/own_name.hpp"
 #include "run/eval_options.hpp"
