@@ -92,7 +92,8 @@ class Follow(unittest.TestCase):
 
     def test_what_the_files_own_code_changes_is_not_changed_by_sizes(self):
         text = ("n = 4\nn *= 2\nrows = 6\nsizes = []\nfor i in (1, 2):\n    sizes.append(i * 8)\n"
-                "table = []\ntable.append({'a': 1})\nshape = [rows, 2]\nshape.append(3)\n")
+                "table = []\ntable.append({'a': 1})\nshape = [rows, 2]\nshape.append(3)\n"
+                "class Model: pass\ndef get_inputs(): return []\n")
         def changed(sizes):
             return problem_host.load("problem.py", text, sizes).kbench_changed
 
