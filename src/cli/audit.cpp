@@ -14,6 +14,7 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
@@ -25,9 +26,6 @@
 
 namespace kbench::cli {
 namespace {
-
-constexpr int kInterrupted = 130;
-constexpr int kFault = 1;
 
 struct AuditArguments {
   std::vector<std::string> problems;
@@ -46,7 +44,7 @@ std::map<std::string, ProblemAudit> known_audits(const std::filesystem::path& ou
   return known;
 }
 
-void print(std::span<const ProblemAudit> audits, bool as_json) {
+void print_audits(std::span<const ProblemAudit> audits, bool as_json) {
   if (as_json)
     std::cout << audit_json(audits).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
               << '\n';
@@ -91,7 +89,7 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
   writer.write_end(run.secret(), !faulty);
   std::vector<ProblemAudit> ordered;
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
-  print(ordered, arguments.json);
+  print_audits(ordered, arguments.json);
   tell("audits: {}\n", out.string());
   return faulty ? kFault : 0;
 }

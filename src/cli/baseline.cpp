@@ -16,6 +16,7 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/tell.hpp"
 #include "cli/terminal/text_table.hpp"
@@ -30,8 +31,6 @@
 namespace kbench::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-constexpr int kFault = 1;
 constexpr std::size_t kWidestName = 60;
 
 struct BaselineArguments {
@@ -78,7 +77,8 @@ std::optional<Measured> time_beside_kernels(const Record& record, const std::str
 
 /// A row for each problem, with the times that --baseline-file would take from the file: as
 /// baselines are timed beside modules and, on a GPU, as they are beside kernels.
-void print(const RunFile& run, const std::filesystem::path& file, const EvalOptions& options) {
+void print_times(const RunFile& run, const std::filesystem::path& file,
+                 const EvalOptions& options) {
   const std::vector<std::string>& baselines = options.baselines;
   StoredBaselines stored;
   stored.add(run, file, options.cold_cache ? "cold" : "warm");
@@ -154,7 +154,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     return kInterrupted;
   }
   writer.write_end(run.secret(), !faulty);
-  print(read_run(out), out, options);
+  print_times(read_run(out), out, options);
   tell("times: {}; kbench eval --baseline-file {} uses them\n", out.string(), out.string());
   return faulty ? kFault : 0;
 }

@@ -15,6 +15,7 @@
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
@@ -25,9 +26,6 @@ namespace kbench::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kUnfit = 3;
-constexpr int kInterrupted = 130;
 
 struct CheckArguments {
   std::vector<std::string> files, problems, settings;
@@ -157,7 +155,7 @@ int check(const CheckArguments& arguments) {
     std::cout << check_text(files);
   }
   std::cout.flush();
-  return std::ranges::all_of(files, &CheckedFile::would_be_scored) ? 0 : kUnfit;
+  return std::ranges::all_of(files, &CheckedFile::would_be_scored) ? 0 : kGate;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/options/report_options.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "kbench/error.hpp"

@@ -22,6 +22,7 @@
 #include "cli/options/report_options.hpp"
 #include "cli/options/rivals.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/stream.hpp"
 #include "cli/terminal/tell.hpp"
@@ -42,10 +43,6 @@
 
 namespace kbench::cli {
 namespace {
-
-constexpr int kInterrupted = 130;
-constexpr int kUsage = 2;
-constexpr int kFault = 1;
 
 struct EvalArguments {
   EvalInputArguments input;

@@ -18,6 +18,7 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/shrink_option.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/ptx.hpp"
 #include "kbench/run.hpp"
@@ -29,9 +30,7 @@
 namespace kbench::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-
-struct Options {
+struct ListArguments {
   std::vector<std::string> problems, settings;
   std::string device = "auto", shrink = "auto";
   bool names = false, json = false;
@@ -73,9 +72,9 @@ class Ticker {
 };
 
 /// Fills in what was found out about each problem.
-void describe(std::vector<ListedProblem>& listed, std::string_view device_class,
-              const Sizes& overrides, const ShrinkOptions& shrink,
-              const Installation& installation) {
+void add_signatures(std::vector<ListedProblem>& listed, std::string_view device_class,
+                    const Sizes& overrides, const ShrinkOptions& shrink,
+                    const Installation& installation) {
   // What one group found is kept when the next is interrupted.
   constexpr std::size_t kGroup = 10;
   SignatureSource source(installation, install_cancel());
@@ -96,14 +95,15 @@ void describe(std::vector<ListedProblem>& listed, std::string_view device_class,
   }
 }
 
-std::vector<ListedProblem> listed_problems(const Options& options, bool gpu) {
+std::vector<ListedProblem> listed_problems(const ListArguments& options, bool gpu) {
   const Installation installation = find_installation();
   const std::vector<Problem> problems = find_problems(options.problems, {installation.problems});
   const Sizes overrides = parse_overrides(options.settings, problems);
   std::vector<ListedProblem> listed;
   listed.reserve(problems.size());
   for (const Problem& problem : problems) listed.push_back({problem, {}, {}, {}});
-  describe(listed, gpu ? "gpu" : "cpu", overrides, parse_shrink(options.shrink), installation);
+  add_signatures(listed, gpu ? "gpu" : "cpu", overrides, parse_shrink(options.shrink),
+                 installation);
   return listed;
 }
 
@@ -115,7 +115,7 @@ void print_names(std::span<const ListedProblem> problems, const DeviceLimits& li
   }
 }
 
-void print_json(std::span<const ListedProblem> problems, const Options& options, bool gpu) {
+void print_json(std::span<const ListedProblem> problems, const ListArguments& options, bool gpu) {
   nlohmann::json list = list_json(problems, gpu ? "gpu" : "cpu");
   if (options.names) {
     const DeviceLimits limits = device_limits(gpu);
@@ -127,7 +127,7 @@ void print_json(std::span<const ListedProblem> problems, const Options& options,
   std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
-int list(const Options& options) {
+int list(const ListArguments& options) {
   const bool gpu = lists_for_gpu(options.device);
   const std::vector<ListedProblem> problems = listed_problems(options, gpu);
   if (options.json) {
@@ -144,7 +144,7 @@ int list(const Options& options) {
 }  // namespace
 
 Subcommand add_list(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand(
       "list", "Show problems: inputs, parameters, bytes, sizes, and the names a plan may use");
   command->add_option("PROBLEM", options->problems,

@@ -15,7 +15,7 @@ namespace kbench::cli {
 namespace {
 
 /// Cells wider than this push their own line to the right, not those of all problems.
-constexpr std::size_t kMaxColumn = 40;
+constexpr std::size_t kWidestCell = 40;
 /// Constants longer than this are expressions or tables, which say little in a row.
 constexpr std::size_t kMaxLiteral = 24;
 
@@ -139,7 +139,7 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
     auto& row = rows.emplace_back();
     for (const Column& column : kColumns) row.push_back(column.cell(listed));
   }
-  std::string text = table_text(rows, right, kMaxColumn);
+  std::string text = table_text(rows, right, kWidestCell);
   text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
                       problems.size(), problems.size() == 1 ? "" : "s", device_class);
   std::map<std::string, Shrunk> shrunk;

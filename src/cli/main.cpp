@@ -14,14 +14,15 @@
 #include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/examples.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "os/descriptor_limit.hpp"
 
 namespace {
 
-constexpr int kFault = 1;
-constexpr int kUsage = 2;
+using kbench::cli::kFault;
+using kbench::cli::kUsage;
 
 /// CLI11 would only say that a command is missing.
 void check_command(std::string_view word, const std::vector<kbench::cli::Subcommand>& commands) {

@@ -18,6 +18,7 @@
 #include "cli/commands.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/cancel.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "record/run_follower.hpp"
 #include "report/model/tables.hpp"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr std::size_t kNewestFailures = 8;
 constexpr double kRecent_s = 60;  // what the rate is taken over
-constexpr int kInterrupted = 130;
 
 struct WatchArguments {
   std::filesystem::path run;
@@ -43,7 +43,7 @@ double now_s() {
   return now.count();
 }
 
-std::string time_text(double seconds) {
+std::string duration_text(double seconds) {
   const auto whole = std::llround(seconds);
   if (whole >= 3600)
     return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -165,7 +165,7 @@ class Standing {
     if (span <= 0) return "";
     const double rate = static_cast<double>(times_.size() - 1) / span;
     const double left = static_cast<double>(planned_.size() - finished()) / rate;
-    return fmt::format(", {:.3g}/s, {} left", rate, time_text(left));
+    return fmt::format(", {:.3g}/s, {} left", rate, duration_text(left));
   }
 
   Selection selection_;

@@ -35,12 +35,12 @@ std::string_view summary(const Verdict& can) {
   return "kbench cannot run yet: do what stands below the lines marked missing.";
 }
 
-struct Options {
+struct DoctorArguments {
   bool json = false;
   std::string probe;
 };
 
-int run(const Options& options) {
+int run(const DoctorArguments& options) {
   if (!options.probe.empty()) {
     std::cout << probe(options.probe).dump() << '\n';
     return 0;
@@ -83,7 +83,7 @@ std::string doctor_text(const Machine& machine) {
 }
 
 Subcommand add_doctor(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorArguments>();
   CLI::App* doctor = app.add_subcommand(
       "doctor", "Say what was found on this machine, what is missing, and what to do about it");
   doctor->add_flag("--json", options->json, "Print one JSON object");

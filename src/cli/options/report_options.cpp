@@ -11,6 +11,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "compile/host/compilers.hpp"

@@ -13,8 +13,6 @@ class App;
 
 namespace kbench::cli {
 
-inline constexpr int kGate = 3;
-
 /// What a report is to show, where it goes, and what it is held against: of eval and of report.
 struct ReportArguments {
   std::vector<std::string> formats, gates, fail_on, selections;

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <ctime>
 
+#include "cli/terminal/exit_code.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
 int cancel_fd = -1;
 volatile std::sig_atomic_t seen = 0;
 
