@@ -24,9 +24,21 @@ def without_precompiled(command):
     return re.sub(r"-Winvalid-pch|(-Xclang )?-include(-pch)? (-Xclang )?\S*cmake_pch\S*", "", command)
 
 
+def one_by_one(entry):
+    """The entry of a source; of one that CMake made to compile several at once, those of each."""
+    path = pathlib.Path(entry["directory"], entry["file"])
+    if not re.fullmatch(r"unity_\d+_cxx\.cxx", path.name):
+        return [entry]
+    sources = re.findall(r'^#include "(.*)"$', path.read_text(), re.MULTILINE)
+    return [{**entry, "file": source, "command": entry["command"].replace(entry["file"], source)}
+            for source in sources]
+
+
 def own_commands(build):
     """The build's commands without precompiled headers, as a database in the folder of stamps."""
-    entries = json.loads((build / "compile_commands.json").read_text())
+    entries = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        entries += one_by_one(entry)
     for entry in entries:
         entry["command"] = without_precompiled(entry.get("command") or " ".join(entry["arguments"]))
     folder = build / "tidy"

@@ -16,7 +16,7 @@ namespace {
 /// A reference that takes longer is not called more often than candidates need.
 constexpr double kSlowReference_ms = 5000;
 /// Elements of each output that are looked at, spread over all of it.
-constexpr std::int64_t kLookedAt = 1 << 16;
+constexpr std::int64_t kInspected = 1 << 16;
 /// An answer that passes for two outputs is within the tolerance of both, so these differ by no
 /// more than twice that: of an element's own size and the root of the mean square of all, half and
 /// half. The largest of all elements is no smaller than either.
@@ -25,7 +25,7 @@ constexpr double kSurely = 4;
 /// Some elements of a tensor, the same ones of each tensor of its shape, in double precision.
 at::Tensor looked_at(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.reshape({-1});
-  const std::int64_t step = std::max<std::int64_t>((flat.numel() + kLookedAt - 1) / kLookedAt, 1);
+  const std::int64_t step = std::max<std::int64_t>((flat.numel() + kInspected - 1) / kInspected, 1);
   return flat.slice(0, 0, flat.numel(), step).to(at::kDouble).cpu().contiguous();
 }
 
