@@ -45,6 +45,39 @@ install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
 install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION share/doc/kbench)
 
+# What other programs include and link: find_package(kbench), kbench::kbench. Not where the build has
+# fetched a library of its own, which no package of the system could stand for.
+get_target_property(kb_fmt_imported fmt::fmt IMPORTED)
+get_target_property(kb_json_imported nlohmann_json::nlohmann_json IMPORTED)
+if(kb_fmt_imported AND kb_json_imported)
+  set(kb_package lib/cmake/kbench)
+  add_library(kbench_all INTERFACE)
+  set_target_properties(kbench_all PROPERTIES EXPORT_NAME kbench)
+  target_link_libraries(kbench_all INTERFACE kbench_kernelbench kbench_run kbench_ptx)
+  install(TARGETS kbench_all kbench_public kbench_base kbench_os kbench_roofline kbench_problem
+                  kbench_candidate kbench_plan kbench_record kbench_score kbench_protocol
+                  kbench_compile kbench_ptx kbench_run kbench_report kbench_kernelbench
+          EXPORT kbench COMPONENT development
+          ARCHIVE DESTINATION lib COMPONENT development
+          FILE_SET HEADERS COMPONENT development)
+  install(EXPORT kbench NAMESPACE kbench:: FILE kbenchTargets.cmake DESTINATION ${kb_package}
+          COMPONENT development)
+  set(kb_needs "fmt;nlohmann_json;Threads")
+  if(TARGET simdjson::simdjson)
+    list(APPEND kb_needs simdjson)
+  endif()
+  list(TRANSFORM kb_needs REPLACE "(.+)" "find_dependency(\\1)")
+  list(JOIN kb_needs "\n" kb_needs)
+  file(CONFIGURE OUTPUT ${kb_install}/kbenchConfig.cmake CONTENT
+       "include(CMakeFindDependencyMacro)\n@kb_needs@\ninclude(\${CMAKE_CURRENT_LIST_DIR}/kbenchTargets.cmake)\n"
+       @ONLY)
+  include(CMakePackageConfigHelpers)
+  write_basic_package_version_file(${kb_install}/kbenchConfigVersion.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${kb_install}/kbenchConfig.cmake ${kb_install}/kbenchConfigVersion.cmake
+          DESTINATION ${kb_package} COMPONENT development)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "the developers of kbench")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
