@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compile/headers/shims.hpp"
 
-#include "compile/headers/shim_c_text.hpp"
-#include "compile/headers/shim_cub_text.hpp"
-#include "compile/headers/shim_half_text.hpp"
-#include "compile/headers/shim_std_text.hpp"
-#include "compile/headers/shim_torch_text.hpp"
-#include "compile/headers/shim_traits_text.hpp"
+#include "compile/headers/texts.hpp"
 
 namespace kbench {
 namespace {

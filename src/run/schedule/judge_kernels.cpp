@@ -6,8 +6,7 @@
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 #include "run/process/waiting.hpp"
-#include "worker/kernels/judge_kernels_text.hpp"
-#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/kernels/texts.hpp"
 
 namespace kbench::run {
 namespace {

@@ -12,7 +12,7 @@ struct DigestKey {
 };
 const DigestKey& digest_key();
 
-/// What word `i` adds to a digest. The judge's own kernels have the same (judge_kernels_text.hpp).
+/// What word `i` adds to a digest. The judge's own kernels have the same (judge_kernels.cu).
 inline std::uint64_t digest_part(std::uint64_t word, std::uint64_t i, const DigestKey& key) {
   std::uint64_t mixed = word ^ (key.flip + i * key.step);
   mixed = (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u;

@@ -14,7 +14,7 @@
 namespace kbench::worker {
 
 /// The judge's own kernels on one device: what compares outputs as fast as they can be read. The
-/// text is src/worker/kernels/judge_kernels_text.hpp; element types go by suffixes (f32, f64, f16,
+/// text is src/worker/kernels/judge_kernels.cu; element types go by suffixes (f32, f64, f16,
 /// bf16, i64, i32, i16, i8, u8). All calls return when their work is done.
 class JudgeKernels {
  public:

@@ -10,7 +10,7 @@
 namespace kbench::worker {
 namespace {
 
-/// In src/worker/kernels/timing_kernels_text.hpp. Enough threads for every multiprocessor of the
+/// In src/worker/kernels/timing_kernels.cu. Enough threads for every multiprocessor of the
 /// largest GPU.
 constexpr const char* kFlushKernel = "kbench_flush_l2";
 constexpr const char* kHoldKernel = "kbench_hold";

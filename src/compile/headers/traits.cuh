@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The part of <type_traits> and <concepts> that kernels use; see prelude.cuh.
 #pragma once
-
-#include <string_view>
-
-// The part of <type_traits> and <concepts> that kernels use; see shim_c_text.hpp.
-namespace kbench {
-
-inline constexpr std::string_view kTraitsText = R"cuda(#pragma once
 namespace std {
 template <typename T, T kValue> struct integral_constant {
   static constexpr T value = kValue;
@@ -231,6 +225,3 @@ template <typename F, typename T> concept convertible_to = is_convertible_v<F, T
 template <typename D, typename B> concept derived_from = is_base_of_v<B, D>;
 #endif
 }  // namespace std
-)cuda";
-
-}  // namespace kbench

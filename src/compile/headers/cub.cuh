@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
-#include <string_view>
-
 // The parts of cub that kernels use, in the place of the header that has the device-wide
 // algorithms, too: those are host code, which NVRTC cannot read. Versions of cub differ in what
 // they have, and all want C++17.
-namespace kbench {
-
-inline constexpr std::string_view kCubText = R"cuda(#pragma once
+#pragma once
 #if __cplusplus >= 201703L
 #if __has_include(<cub/block/block_adjacent_difference.cuh>)
 #include <cub/block/block_adjacent_difference.cuh>
@@ -98,6 +92,3 @@ inline constexpr std::string_view kCubText = R"cuda(#pragma once
 #include <cub/iterator/cache_modified_output_iterator.cuh>
 #endif
 #endif
-)cuda";
-
-}  // namespace kbench

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
-#include <string_view>
-
 // c10::Half and c10::BFloat16 for device code: the layout and conversions of torch's, arithmetic in
 // float. Read only by device halves of sources that name them.
-namespace kbench {
-
-inline constexpr std::string_view kTorchHalfText = R"cuda(#pragma once
+#pragma once
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 #include <kbench/torch.h>
@@ -124,6 +118,3 @@ __device__ inline c10::Half atomicAdd(c10::Half* at, c10::Half value) {
 __device__ inline c10::BFloat16 atomicAdd(c10::BFloat16* at, c10::BFloat16 value) {
   return atomicAdd(reinterpret_cast<__nv_bfloat16*>(at), value.operator __nv_bfloat16());
 }
-)cuda";
-
-}  // namespace kbench

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
-#include <string_view>
-
 // What device code uses of torch's headers: accessors, types of accumulators, a few macros. Read
 // only by device halves of sources that name them.
-namespace kbench {
-
-inline constexpr std::string_view kTorchText = R"cuda(#pragma once
+#pragma once
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
 #define C10_HOST __host__
@@ -164,6 +158,3 @@ __device__ inline float min(float x, float y) { return ::fminf(x, y); }
 __device__ inline double min(double x, double y) { return ::fmin(x, y); }
 __device__ inline float div(float x, float y) { return x / y; }
 }}}  // namespace c10::cuda::compat
-)cuda";
-
-}  // namespace kbench

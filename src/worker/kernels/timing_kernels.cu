@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: MIT
-#pragma once
+// What runs before a timed call, by src/worker/timing/device_cuda_timing.cpp.
+//
+// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
+// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
+// an H200.
+//
+// kbench_hold keeps the stream until the host has queued the whole call and writes to
+// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
+// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
+// ever.
+//
+// kbench_veil makes inputs of calls to come unreadable, and readable again: it adds a stream of
+// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
+// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
+// inputs shall not be able to tell the others.
+//
+// kbench_watch keeps the device busy while the host queues a call that cannot be held, or finds
+// out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
+// how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
+// them another context had its turn. A clock that ticks that seldom is no such: it is looked at
+// more than kFewLooks times in between.
 
-#include <string_view>
-
-namespace kbench::run {
-
-/// What runs before a timed call, by src/worker/timing/device_cuda_timing.cpp.
-///
-/// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
-/// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
-/// an H200.
-///
-/// kbench_hold keeps the stream until the host has queued the whole call and writes to
-/// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
-/// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
-/// ever.
-///
-/// kbench_veil makes inputs of calls to come unreadable, and readable again: it adds a stream of
-/// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
-/// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
-/// inputs shall not be able to tell the others.
-///
-/// kbench_watch keeps the device busy while the host queues a call that cannot be held, or finds
-/// out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
-/// how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
-/// them another context had its turn. A clock that ticks that seldom is no such: it is looked at
-/// more than kFewLooks times in between.
-inline constexpr std::string_view kTimingKernelsText = R"cuda(
 extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {
   const unsigned long long step = 1ull * gridDim.x * blockDim.x;
@@ -90,6 +84,3 @@ extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long l
   seen[0] = (unsigned)((now - start) / 1000);
   seen[1] = (unsigned)(missed / 1000);
 }
-)cuda";
-
-}  // namespace kbench::run

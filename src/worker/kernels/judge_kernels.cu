@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
-#pragma once
+// The judge's own device code: comparing, hashing and scaling outputs at the memory's speed. Each
+// kernel leaves one partial result a block, which the judge adds up in order, so that equal
+// tensors give equal numbers. Called by src/worker/device/judge_kernels.cpp.
 
-#include <string_view>
-
-namespace kbench::run {
-
-/// The judge's own device code: comparing, hashing and scaling outputs at the memory's speed. Each
-/// kernel leaves one partial result a block, which the judge adds up in order, so that equal
-/// tensors give equal numbers. Called by src/worker/device/judge_kernels.cpp.
-inline constexpr std::string_view kJudgeKernelsText = R"cuda(
 using u64 = unsigned long long;
 constexpr int kThreads = 256;
 
@@ -321,6 +315,3 @@ extern "C" __global__ void different_words(const unsigned char* x, const unsigne
   count = merged(count, [](u64& a, u64 b) { a += b; });
   if (threadIdx.x == 0) out[blockIdx.x] = count;
 }
-)cuda";
-
-}  // namespace kbench::run
