@@ -2,13 +2,12 @@
 #include "compile/host/compilers.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "kbench/error.hpp"
+#include "os/find_program.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {
@@ -20,19 +19,6 @@ constexpr std::chrono::seconds kVersionLimit{20};
 constexpr int kOldestClang = 14;
 constexpr int kOldestGcc = 10;
 constexpr int kNewestTried = 30;  // clang++-30 is some years away
-
-std::vector<fs::path> path_folders() {
-  std::vector<fs::path> folders;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (const fs::path folder = rest.substr(0, end); folder.is_absolute())
-      folders.push_back(folder);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return folders;
-}
 
 /// The names by which a system knows its compilers: the plain one, then the newest.
 std::vector<fs::path> programs(const std::string& name, int oldest) {
@@ -71,15 +57,6 @@ std::optional<FoundCompiler> inspect(const fs::path& path) {
 }
 
 }  // namespace
-
-std::optional<fs::path> find_program(const std::string& name) {
-  for (const auto& folder : path_folders()) {
-    const fs::path file = folder / name;
-    std::error_code ignored;
-    if (fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return std::nullopt;
-}
 
 std::string FoundCompiler::name() const {
   return fmt::format("{} {}", is_clang ? "clang++" : "g++", version);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,6 @@ struct FoundCompiler {
   /// "clang++ 14.0.6"
   std::string name() const;
 };
-
-/// The program of that name in the folders of PATH.
-std::optional<std::filesystem::path> find_program(const std::string& name);
 
 /// The compilers to try, best first: clang++ 14 or newer (a host half in a second), then g++ 10 or
 /// newer (three to five). With `named`, those alone. What does not run is left out.

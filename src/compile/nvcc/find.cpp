@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "compile/host/compilers.hpp"
 #include "compile/nvcc/nvcc.hpp"
 #include "kbench/error.hpp"
+#include "os/find_program.hpp"
 #include "os/installation.hpp"
 #include "os/subprocess.hpp"
 

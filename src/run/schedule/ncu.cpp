@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compile/host/compilers.hpp"
+#include "os/find_program.hpp"
 #include "os/subprocess.hpp"
 #include "run/devices.hpp"
 #include "run/process/judge_client.hpp"
