@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compile/guard/scratch_folder.hpp"
+#include "base/scratch_folder.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ namespace kbench {
 namespace fs = std::filesystem;
 
 ScratchFolder::ScratchFolder() {
-  std::string name = (fs::temp_directory_path() / "kbench-host-XXXXXX").string();
+  std::string name = (fs::temp_directory_path() / "kbench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw Error(fmt::format("{} cannot be made: {}", name, ::strerror(errno)));
   }

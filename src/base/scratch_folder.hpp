@@ -5,7 +5,7 @@
 
 namespace kbench {
 
-/// A folder for one compile, gone with it.
+/// A temporary folder; its destructor removes it with all that is in it.
 class ScratchFolder {
  public:
   /// Throws kbench::Error where it cannot be made.

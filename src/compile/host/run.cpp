@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
-#include "compile/guard/scratch_folder.hpp"
 #include "compile/host/diagnostics.hpp"
 #include "compile/host/prelude_build.hpp"
 #include "compile/wire.hpp"

@@ -9,8 +9,8 @@
 #include <future>
 #include <iterator>
 
+#include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
-#include "compile/guard/scratch_folder.hpp"
 #include "compile/host/prelude_build.hpp"
 #include "compile/host/reading.hpp"
 #include "compile/host/source.hpp"
