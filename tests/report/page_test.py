@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as xml
 
 import page_runs
 from page_browser import TROUBLE, By, Page, Wrong, browser, check, close, until
@@ -53,6 +54,26 @@ def charts(page):
         check(sane, "%s has marks at no place (NaN)" % chart)
         check(page.run("return document.querySelector('#' + arguments[0] + ' svg').getAttribute('aria-label').length",
                        chart) > 10, "%s says nothing to who cannot see it" % chart)
+
+
+def saved(page):
+    """Each chart's file has the page's marks, and their styles as attributes."""
+    with tempfile.TemporaryDirectory(prefix="kbench_saved_") as folder:
+        page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+        for chart in page.run("return kbench.shownCharts().map((chart) => chart.id)"):
+            page.driver.find_element(By.CSS_SELECTOR, "#%s .save" % chart).click()
+            file = pathlib.Path(folder) / (chart.replace("chart-", "") + ".svg")
+            until(file.exists, "%s is not saved" % chart)
+            elements = list(xml.parse(file).iter())
+            found = [[e.get("fill"), e.get("stroke", "none")] for e in elements
+                     if {"marks", "curve"} & set(e.get("class", "").split())]
+            shown = page.run("return [...document.querySelectorAll('#' + arguments[0] + ' svg :is(.marks, .curve)')]"
+                             ".map((e) => getComputedStyle(e)).map((style) => [style.fill, style.stroke])"
+                             ".filter(([fill, stroke]) => fill !== 'rgba(0, 0, 0, 0)' || stroke !== 'none')", chart)
+            check(found == shown, "the file of %s has the marks %s, not %s" % (chart, found, shown))
+            check(found or any(e.tag.endswith("}image") for e in elements), "the file of %s shows nothing" % chart)
+            title = page.run("return document.querySelector('#' + arguments[0] + ' figcaption').childNodes[1].data", chart)
+            check(title in [e.text for e in elements], "the file of %s has no title" % chart)
 
 
 def table(page):
@@ -207,6 +228,7 @@ def look_at(driver, path, arguments):
         looks(page)
         long_texts(page)
         highlighting(page)
+        saved(page)
     requests = page.run("return performance.getEntriesByType('resource').map((entry) => entry.name)"
                         ".filter((name) => !name.startsWith('data:'))")
     check(not requests, "the page asks for %s" % requests)

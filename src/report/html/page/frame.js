@@ -11,7 +11,7 @@ const narrowest = 380, gap = 14, onPaper = { narrow: 336, broad: 700 };
 // larger than its frame; `before`: an element in the box before it.
 kbench.frame = (chart, title, note, sentence, options) => {
   const chosen = Object.assign({ height: 300, width: chart.width, box: false }, options);
-  chart.figure.append(kbench.make("figcaption", {}, title, note && kbench.make("small", {}, note)));
+  chart.figure.append(kbench.make("figcaption", {}, kbench.saveButton(chart, title), title, note && kbench.make("small", {}, note)));
   const holder = chosen.box ? kbench.make("div", { class: "box" }) : chart.figure;
   if (chosen.box) chart.figure.append(holder);
   chart.holder = holder;
@@ -33,10 +33,13 @@ kbench.legend = (chart, entries, over, least = 2) => {
 
 // Widths of texts as charts write them, without laying anything out.
 const ruler = document.createElement("canvas").getContext("2d");
-const widthOf = (text) => {
-  ruler.font = "12px " + getComputedStyle(document.documentElement).fontFamily;
-  return ruler.measureText(text).width;
+const measured = (font, text) => {
+  ruler.font = font;
+  return ruler.measureText(text);
 };
+const widthOf = (text) => measured("12px " + getComputedStyle(document.documentElement).fontFamily, text).width;
+// How far a line of that style reaches below the letters' feet.
+kbench.textDepth = (style) => measured(style.fontSize + " " + style.fontFamily, "").fontBoundingBoxDescent;
 kbench.textWidth = (texts) => Math.ceil(Math.max(0, ...texts.map(widthOf)));
 // A text, cut to a width where it has to be; the whole of it for the pointer.
 kbench.fitText = (selection, text, width) => {
@@ -201,6 +204,7 @@ kbench.drawCharts = () => {
   kbench.onState(() => kbench.emphasise(null));
 };
 kbench.repaint = () => { for (const chart of shownCharts) for (const paint of chart.paints) paint(); };
+kbench.shownCharts = () => shownCharts;
 kbench.isPrinted = () => printed;
 kbench.isDrawingLater = () => later !== null;
 kbench.printCharts = (now) => {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// A chart as an SVG file: as it stands on the page, with its title and legend. Each element has its
+// styles as attributes, because programs other than browsers know neither variables nor style sheets.
+"use strict";
+const svgSpace = "http://www.w3.org/2000/svg";
+const usual = { "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none",
+  "font-weight": "400", "text-anchor": "start" };
+const shapeStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray"];
+const textStyles = ["fill", "font-family", "font-size", "font-weight", "text-anchor"];
+const giveStyles = (to, style, names) => {
+  for (const name of names) {
+    const value = style.getPropertyValue(name);
+    if (value !== usual[name]) to.setAttribute(name, value);
+  }
+};
+
+// What an element of a chart shows; null if it is for the pointer or the keyboard alone.
+const copyOf = (element) => {
+  const style = getComputedStyle(element);
+  const isText = element.tagName === "text", isGroup = ["svg", "g"].includes(element.tagName);
+  if (style.display === "none" || element.matches(".ring, title")) return null;
+  if (!isGroup && style.fill === "rgba(0, 0, 0, 0)" && style.stroke === "none") return null;
+  const made = element.cloneNode(isText);
+  for (const name of ["style", "tabindex", "role", "aria-label", "aria-roledescription"]) made.removeAttribute(name);
+  if (isText) giveStyles(made, style, textStyles);
+  else if (!isGroup && element.tagName !== "image") giveStyles(made, style, shapeStyles);
+  if (!isText) made.append(...[...element.children].map(copyOf).filter((child) => child !== null));
+  return made;
+};
+
+// The lines that a text of the page is broken into.
+const linesOf = (node, style) => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  if (style.whiteSpace === "nowrap") return [{ text: node.data, box: range.getBoundingClientRect() }];
+  const lines = [];
+  let end = 0;
+  for (const letter of node.data) {
+    range.setStart(node, end);
+    range.setEnd(node, end += letter.length);
+    const [box] = range.getClientRects(), last = lines[lines.length - 1];
+    if (box && last && last.box.top === box.top) last.text += letter;
+    else if (box) lines.push({ text: letter, box });
+  }
+  return lines;
+};
+
+const shape = (tag, attributes) => {
+  const made = document.createElementNS(svgSpace, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+};
+
+// A line of text of the page; `room` is where it may be, and `isCut` if it is too long for that.
+const textOf = (text, style, room, isCut) => {
+  const isUpright = style.writingMode !== "horizontal-tb", depth = kbench.textDepth(style);
+  const made = shape("text", Object.assign({ fill: style.color }, isUpright
+    ? { transform: `translate(${room.right - depth},${room.bottom}) rotate(-90)` } : { x: room.left, y: room.bottom - depth }));
+  giveStyles(made, style, ["font-family", "font-size", "font-weight"]);
+  if (isCut) kbench.fitText(d3.select(made), kbench.short(text, 400), isUpright ? room.bottom - room.top : room.right - room.left);
+  else made.textContent = text;
+  return made;
+};
+
+// Adds what the page has around the chart: title, legend, names of the map. `within` gives a box of
+// the page its place in the file.
+const addAround = (figure, within, add) => {
+  const walker = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, parent = node.parentElement, style = getComputedStyle(parent);
+    if (parent.closest("svg, button") !== null) continue;
+    const isCut = parent.scrollWidth > parent.clientWidth || parent.scrollHeight > parent.clientHeight;
+    const most = within(parent.getBoundingClientRect());
+    for (const { text, box } of linesOf(node, style)) {
+      if (box.width === 0) continue;
+      const room = within(box);
+      if (isCut) {
+        room.top = Math.max(room.top, most.top);
+        room.right = Math.min(room.right, most.right);
+      }
+      add(textOf(text, style, room, isCut), room);
+    }
+  }
+  for (const patch of figure.querySelectorAll(".legend i")) {
+    const { width, height } = patch.getBoundingClientRect(), place = within(patch.getBoundingClientRect());
+    add(shape("rect", { x: place.left, y: place.top, width, height, rx: 2, fill: getComputedStyle(patch).backgroundColor }), place);
+  }
+};
+
+kbench.svgOf = ({ figure }) => {
+  // The whole of it, whatever part the page shows.
+  const scrolled = [...figure.querySelectorAll(".box")].map((box) => [box, box.scrollLeft, box.scrollTop]);
+  figure.classList.add("whole");
+  const frame = figure.getBoundingClientRect(), margin = 12, parts = [];
+  let { width, height } = frame;
+  const within = (box) => ({ left: box.left - frame.left, top: box.top - frame.top,
+    right: box.right - frame.left, bottom: box.bottom - frame.top });
+  const add = (part, place) => {
+    parts.push(part);
+    width = Math.ceil(Math.max(width, place.right + margin));
+    height = Math.ceil(Math.max(height, place.bottom + margin));
+  };
+  const svg = figure.querySelector("svg"), drawn = svg.getBoundingClientRect(), chart = copyOf(svg), place = within(drawn);
+  for (const [name, value] of [["x", place.left], ["y", place.top], ["width", drawn.width], ["height", drawn.height]])
+    chart.setAttribute(name, value);
+  add(chart, place);
+  addAround(figure, within, add);
+  figure.classList.remove("whole");
+  for (const [box, left, top] of scrolled) box.scrollTo(left, top);
+  const root = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  root.append(shape("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }), ...parts);
+  // Names of candidates may have characters that XML forbids.
+  return new XMLSerializer().serializeToString(root).replace(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD") + "\n";
+};
+const nameOf = (chart) => chart.id.replace("chart-", "") + ".svg";
+
+kbench.saveButton = (chart, title) => kbench.make("button", { type: "button", class: "save",
+  "aria-label": "Save the chart “" + title + "” as SVG", onclick: () => {
+    const url = URL.createObjectURL(new Blob([kbench.svgOf(chart)], { type: "image/svg+xml" }));
+    kbench.make("a", { href: url, download: nameOf(chart) }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+  } }, "save as SVG");
+
+// Leaves nothing of the page but the files of its charts, for kbench report --format svg.
+kbench.showFiles = () => {
+  const files = Object.fromEntries(kbench.shownCharts().map((chart) => [nameOf(chart), kbench.svgOf(chart)]));
+  const made = kbench.make("script", { type: "application/json", id: "files" }, JSON.stringify(files).replaceAll("<", "\\u003c"));
+  document.body.replaceChildren(made);
+};
