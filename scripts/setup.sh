@@ -88,7 +88,6 @@ welcome_packages() {
   have_simdjson || missing+=(libsimdjson-dev)
   if [[ $with_tests == ON && $mode == full ]]; then
     have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
-    command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
     command -v fish >/dev/null || missing+=(fish)
     command -v zsh >/dev/null || missing+=(zsh)
     /usr/bin/python3 -c "import jsonschema, yaml" 2>/dev/null ||

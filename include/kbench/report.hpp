@@ -165,6 +165,10 @@ Report build_report(RunFile run, ReportOptions options,
 struct ReportFormat {
   std::string_view name, extension;
   void (*write)(const Report&, std::ostream&);
+  /// Set in place of `write` by a format of several files.
+  void (*write_folder)(const Report&, const std::filesystem::path&) = nullptr;
+  /// Throws UsageError if `write_folder` cannot write to that folder.
+  void (*check_folder)(const std::filesystem::path&) = nullptr;
 };
 std::span<const ReportFormat> report_formats();
 /// The format of that name; throws UsageError naming the ones there are.
@@ -173,9 +177,9 @@ const ReportFormat& report_format(std::string_view name);
 /// Where a report is to go.
 struct ReportTarget {
   const ReportFormat* format = nullptr;
-  std::filesystem::path file;  ///< empty: standard output
+  std::filesystem::path file;  ///< or folder; empty: standard output
 };
-/// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError for an unknown format.
+/// Parses "FORMAT", "FORMAT=FILE" or "FORMAT=FOLDER"; throws UsageError for an unknown format.
 ReportTarget report_target(std::string_view argument);
 /// Writes the report to each target, the ones without a file to `out`; on a console report where
 /// there is no target. A file is replaced as a whole and has no colour. Throws kbench::Error where

@@ -121,10 +121,9 @@ TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(result.status.code, kUsage);
   EXPECT_THAT(result.error,
               AllOf(HasSubstr("no/folder/report.html"), HasSubstr("there is no folder")));
-  EXPECT_EQ(report("gpu.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).status.code, kUsage);
   // Before a run is read, or made.
-  EXPECT_THAT(report("none.jsonl", {"--plot", path("gpu.jsonl") + "/charts"}).error,
-              HasSubstr("--plot"));
+  EXPECT_THAT(report("none.jsonl", {"--format", "svg=" + path("gpu.jsonl")}).error,
+              HasSubstr("that is no folder"));
 }
 
 TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {

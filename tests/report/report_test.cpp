@@ -50,27 +50,31 @@ TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAGpusRun) {
   for (const ReportFormat& format : report_formats()) {
     EXPECT_EQ(&report_format(format.name), &format);
     EXPECT_FALSE(format.extension.empty());
-    expect_approved(own_text(report, format.name), fmt::format("gpu_{}.txt", format.name));
+    if (format.write != nullptr)
+      expect_approved(own_text(report, format.name), fmt::format("gpu_{}.txt", format.name));
   }
 }
 
 TEST(ReportFormats, EveryRowWritesItsApprovedTextOfARunWithoutAGpu) {
   const Report report = build_report(samples::cpu_run(), {.k = {1, 5}});
   for (const ReportFormat& format : report_formats()) {
-    expect_approved(own_text(report, format.name), fmt::format("cpu_{}.txt", format.name));
+    if (format.write != nullptr)
+      expect_approved(own_text(report, format.name), fmt::format("cpu_{}.txt", format.name));
   }
 }
 
 TEST(ReportFormats, EveryRowWritesItsApprovedTextOfAnAuditedRun) {
   const Report report = build_report(samples::gpu_run(), {.p = {0, 1}}, samples::gpu_audits());
   for (const ReportFormat& format : report_formats()) {
-    expect_approved(own_text(report, format.name), fmt::format("audited_{}.txt", format.name));
+    if (format.write != nullptr)
+      expect_approved(own_text(report, format.name), fmt::format("audited_{}.txt", format.name));
   }
 }
 
 TEST(ReportFormats, EveryRowWritesItsApprovedTextOfADegenerateProblem) {
   const Report report = build_report(samples::degenerate_run(), {.p = {0, 1}});
   for (const ReportFormat& format : report_formats()) {
+    if (format.write == nullptr) continue;
     const std::string text = own_text(report, format.name);
     expect_approved(text, fmt::format("degenerate_{}.txt", format.name));
     if (format.name != "expect") {

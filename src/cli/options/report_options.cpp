@@ -6,18 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <system_error>
 
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "cli/terminal/terminal.hpp"
-#include "compile/host/compilers.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run_file.hpp"
-#include "report/format/plot.hpp"
 #include "report/gate/gate.hpp"
 
 namespace kbench::cli {
@@ -77,8 +73,9 @@ FailOn fail_on_of(const ReportArguments& arguments) {
 }
 
 void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
-  app.add_option(format_option, a.formats,
-                 fmt::format("FORMAT or FORMAT=FILE, of {}; may be repeated", format_names()))
+  app.add_option(
+         format_option, a.formats,
+         fmt::format("FORMAT, FORMAT=FILE or svg=FOLDER, of {}; may be repeated", format_names()))
       ->allow_extra_args(false);
   app.add_option("--p", a.options.p, "speedups p of fast_p")
       ->type_name("P[,…]")
@@ -102,8 +99,6 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
                  "is one; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--against", a.against, "older run file that --fail-on compares with");
-  app.add_option("--plot", a.plot,
-                 "folder for the main charts as SVG and PNG files (needs gnuplot)");
   add_select_option(app, a.selections);
   app.add_flag("--include-degenerate", a.options.include_degenerate,
                "count problems in metrics and gates whose whole check trivial answers pass");
@@ -124,21 +119,6 @@ Selection selection_of(const std::vector<std::string>& arguments) {
   return selection;
 }
 
-namespace {
-
-/// What write_plots() would say, before hours are spent on a run whose charts cannot be drawn.
-void check_plot(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (!std::filesystem::is_directory(folder, failure))
-    throw UsageError(
-        fmt::format("--plot {}: it is no folder, and none can be made there", folder.string()));
-  if (!find_program("gnuplot"))
-    throw UsageError("--plot draws with gnuplot, which is not there: install Debian's gnuplot-nox");
-}
-
-}  // namespace
-
 void check_words(const ReportArguments& arguments) {
   selection_of(arguments.selections);
   targets_of(arguments);
@@ -154,7 +134,6 @@ void check_words(const ReportArguments& arguments) {
       throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
   }
   if (!arguments.expect.empty()) read_expectations(arguments.expect);
-  if (!arguments.plot.empty()) check_plot(arguments.plot);
 }
 
 int report_on(RunFile run, const ReportArguments& arguments,
@@ -167,7 +146,6 @@ int report_on(RunFile run, const ReportArguments& arguments,
   const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
   write_reports(report, targets, std::cout);
   write_step_summary(report, targets);
-  if (!arguments.plot.empty()) write_plots(report, arguments.plot);
   const std::vector<std::string> sentences = unmet(report, arguments);
   for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;

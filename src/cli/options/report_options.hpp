@@ -16,7 +16,7 @@ namespace kbench::cli {
 /// What a report is to show, where it goes, and what it is held against: of eval and of report.
 struct ReportArguments {
   std::vector<std::string> formats, gates, fail_on, selections;
-  std::string expect, against, plot;
+  std::string expect, against;
   ReportOptions options;
 };
 

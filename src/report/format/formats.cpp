@@ -18,6 +18,7 @@ constexpr std::array kFormats = {
     ReportFormat{"github", "txt", report::write_github},
     ReportFormat{"latex", "tex", report::write_latex},
     ReportFormat{"html", "html", report::write_html},
+    ReportFormat{"svg", "svg", nullptr, report::write_svg, report::check_svg},
     ReportFormat{"expect", "json", write_expectations},
 };
 
@@ -30,7 +31,9 @@ const ReportFormat& report_format(std::string_view name) {
 }
 
 ReportTarget report_target(std::string_view argument) {
-  return report::parse_target<ReportTarget>(report_formats(), argument);
+  ReportTarget target = report::parse_target<ReportTarget>(report_formats(), argument);
+  if (target.format->check_folder != nullptr) target.format->check_folder(target.file);
+  return target;
 }
 
 void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out) {

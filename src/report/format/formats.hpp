@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <iosfwd>
 
 #include "kbench/report.hpp"
@@ -24,5 +25,10 @@ void write_latex(const Report& report, std::ostream& out);
 /// One page that needs nothing else, for a browser: charts, a table that sorts and filters, and
 /// everything about each candidate.
 void write_html(const Report& report, std::ostream& out);
+/// The page's charts as SVG files of that folder, which is made if it is not there. Throws
+/// kbench::Error if the browser prints none.
+void write_svg(const Report& report, const std::filesystem::path& folder);
+/// Throws UsageError if that is no folder to write to, or nothing here can draw charts.
+void check_svg(const std::filesystem::path& folder);
 
 }  // namespace kbench::report

@@ -49,6 +49,8 @@ Target parse_target(std::span<const Format> formats, std::string_view argument) 
     target.file = argument.substr(equals + 1);
     if (target.file.empty())
       throw UsageError(fmt::format("\"{}\" names no file after \"=\"", argument));
+    // "charts/" is the folder "charts".
+    if (!target.file.has_filename()) target.file = target.file.parent_path();
     check_folder_of(target.file);
   }
   return target;
@@ -67,6 +69,12 @@ void write_targets(const Model& model, std::span<const Target> targets, const Fo
       continue;
     }
     try {
+      if constexpr (requires { target.format->write_folder; }) {
+        if (target.format->write_folder != nullptr) {
+          target.format->write_folder(model, target.file);
+          continue;
+        }
+      }
       write_file(target.file, model.options.color,
                  [&](std::ostream& file) { target.format->write(model, file); });
     } catch (const Error&) {

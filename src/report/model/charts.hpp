@@ -16,7 +16,7 @@ struct Curve {
   std::vector<Estimate> values;  ///< at each x
 };
 
-/// What the charts of every format show beside the records themselves.
+/// What the page's charts show beside the records themselves.
 struct Charts {
   std::vector<Curve> fast_p;  ///< from p = 0 to 3; empty on the CPU
   std::vector<Curve> at_k;    ///< from k = 1 to the least number of samples, thinned above 10
