@@ -16,16 +16,17 @@ file(REMOVE ${kb_install}/kbench)
 file(CREATE_LINK ../${kb_lib}/kbench ${kb_install}/kbench SYMBOLIC)
 
 # What kbench says of itself.
-set(kb_manual ${kb_install}/man)
 set(kb_completions ${kb_install}/kbench.bash ${kb_install}/_kbench ${kb_install}/kbench.fish)
 add_custom_command(
-  OUTPUT ${kb_manual}/kbench.1 ${kb_completions}
-  COMMAND kbench completion man ${kb_manual}
+  OUTPUT ${kb_completions}
   COMMAND kbench completion bash > ${kb_install}/kbench.bash
   COMMAND kbench completion zsh > ${kb_install}/_kbench
   COMMAND kbench completion fish > ${kb_install}/kbench.fish
   DEPENDS kbench VERBATIM)
-add_custom_target(kbench_manual ALL DEPENDS ${kb_manual}/kbench.1)
+add_custom_target(kbench_completions ALL DEPENDS ${kb_completions})
+set(kb_manual ${kb_install}/man)
+install(CODE "execute_process(COMMAND \"${PROJECT_SOURCE_DIR}/scripts/cmake/manual\"
+  \"$<TARGET_FILE:kbench>\" \"${kb_manual}\" COMMAND_ERROR_IS_FATAL ANY)")
 
 # As they are: their run paths name the folder of libtorch.
 set(kb_programs kbench kbench-cc)
@@ -39,7 +40,7 @@ install(FILES ${kb_install}/kbench.json DESTINATION ${kb_lib})
 install(FILES ${kb_install}/kbench DESTINATION bin)
 install(DIRECTORY problems DESTINATION share/kbench PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY src/emulation/ DESTINATION share/kbench/host)
-install(DIRECTORY ${kb_manual}/ DESTINATION share/man/man1)
+install(DIRECTORY ${kb_manual}/ DESTINATION share/man/man1 OPTIONAL)
 install(FILES ${kb_install}/kbench.bash DESTINATION share/bash-completion/completions RENAME kbench)
 install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
 install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# completion_test.sh KBENCH: the words that may follow, the scripts of three shells, and the manual.
+# completion_test.sh KBENCH: the words that may follow, the scripts of three shells, and examples in the help.
 set -u
 kbench=$(realpath -- "$1")
 scratch=$(mktemp -d)
@@ -127,23 +127,11 @@ if command -v zsh >/dev/null; then
   typed "$kbench" list 2_ | grep -q "^2_RowNorm:" || fail "zsh does not complete problems"
 fi
 
-"$kbench" completion man "$scratch/man" || fail "there is no manual"
-commands=$("$kbench" completion words 1 kbench '' | cut -f 1)
-for command in $commands; do
-  page=$scratch/man/kbench-$command.1
-  [[ -s $page ]] || fail "there is no page of $command"
-  grep -q '^\.SH EXAMPLES' "$page" || fail "the page of $command has no examples"
-  grep -q "kbench-$command" "$scratch/man/kbench.1" || grep -q "$command" "$scratch/man/kbench.1" ||
-    fail "kbench(1) does not name $command"
-  if command -v groff >/dev/null; then
-    said=$(groff -man -Tutf8 -ww -z -K utf8 "$page" 2>&1)
-    [[ -z $said ]] || fail "groff says of the page of $command: $said"
-  fi
+for command in $("$kbench" completion words 1 kbench '' | cut -f 1); do
   # Each command's help ends with examples of it, and names no other's.
   "$kbench" "$command" --help | grep -q "^  .*kbench.* $command\|^  kbench $command" ||
     fail "the help of $command has no examples"
 done
-"$kbench" completion man /proc/none 2>/dev/null && fail "a folder that cannot be written is taken"
 [[ $("$kbench" completion tcsh 2>&1) == *"bash, zsh, fish"* ]] || fail "an unknown shell is not told the known"
 
 # What is misspelt is told what it may have been.

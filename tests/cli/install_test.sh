@@ -23,7 +23,9 @@ export KBENCH_HOME=$scratch/home
 cd /
 
 grep -R --binary-files=without-match -l -- "$scratch/first" "$prefix" && fail "something names the folder of the first installation"
-for file in share/man/man1/kbench-eval.1 share/bash-completion/completions/kbench \
+manual=
+command -v help2man >/dev/null && manual=share/man/man1/kbench-eval.1
+for file in $manual share/bash-completion/completions/kbench \
   share/zsh/site-functions/_kbench share/fish/vendor_completions.d/kbench.fish \
   share/doc/kbench/LICENSE share/kbench/host/kbench_host.hpp; do
   [[ -s $prefix/$file ]] || fail "there is no $file"

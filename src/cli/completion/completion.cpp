@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -13,7 +11,6 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion/completion_words.hpp"
-#include "cli/completion/man_page.hpp"
 #include "cli/options/eval_input.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
@@ -146,21 +143,6 @@ int print_words(const CLI::App& app, const std::vector<std::string>& arguments) 
   return 0;
 }
 
-/// A page for the program and one for each command, as files of that folder.
-int write_man_pages(const CLI::App& app, const std::vector<std::string>& arguments) {
-  if (arguments.size() != 1) throw UsageError("kbench completion man FOLDER: name one folder");
-  const std::filesystem::path folder = arguments.front();
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  for (const auto& [name, page] : man_pages(app)) {
-    std::ofstream out(folder / (name + ".1"));
-    out << page;
-    out.close();
-    if (!out) throw UsageError(fmt::format("cannot write {}", (folder / (name + ".1")).string()));
-  }
-  return 0;
-}
-
 int print_script(const std::string& name) {
   std::vector<std::string> known;
   for (const ShellRow& row : kShells) {
@@ -190,7 +172,6 @@ Subcommand add_completion(CLI::App& app) {
               return print_words(
                   app,
                   {given.begin() + std::min<std::ptrdiff_t>(3, std::ssize(given)), given.end()});
-            if (first == "man") return write_man_pages(app, {words->begin() + 1, words->end()});
             return print_script(first);
           }};
 }

@@ -42,6 +42,19 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
+/// The values that an option takes, if they are few and known: "cold", "warm".
+std::vector<std::string> choices_of(const std::string& type_name) {
+  std::vector<std::string> choices;
+  const std::size_t begin = type_name.find('{'), end = type_name.find('}');
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  for (std::size_t at = begin + 1; at <= end;) {
+    const std::size_t stop = std::min(type_name.find(',', at), end);
+    choices.push_back(type_name.substr(at, stop - at));
+    at = stop + 1;
+  }
+  return choices;
+}
+
 /// What may follow on one command's line.
 class Line {
  public:
@@ -204,18 +217,6 @@ class Line {
 };
 
 }  // namespace
-
-std::vector<std::string> choices_of(const std::string& type_name) {
-  std::vector<std::string> choices;
-  const std::size_t begin = type_name.find('{'), end = type_name.find('}');
-  if (begin == std::string::npos || end == std::string::npos) return choices;
-  for (std::size_t at = begin + 1; at <= end;) {
-    const std::size_t stop = std::min(type_name.find(',', at), end);
-    choices.push_back(type_name.substr(at, stop - at));
-    at = stop + 1;
-  }
-  return choices;
-}
 
 Completions complete(const CLI::App& app, const std::vector<std::string>& words, std::size_t index,
                      const CompletionSources& sources) {

@@ -38,7 +38,4 @@ struct CompletionSources {
 Completions complete(const CLI::App& app, const std::vector<std::string>& words, std::size_t index,
                      const CompletionSources& sources);
 
-/// The values that an option takes, where they are few and known: "cold", "warm".
-std::vector<std::string> choices_of(const std::string& type_name);
-
 }  // namespace kbench::cli
