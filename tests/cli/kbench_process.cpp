@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "kbench/error.hpp"
@@ -75,6 +76,39 @@ std::map<std::string, Record> judge_folder(const TempFolder& folder,
   const auto result = run_kbench(arguments);
   if (result.status.code != 0) throw Error("kbench eval failed: " + result.error);
   return records_by_candidate(out);
+}
+
+JudgedRun::JudgedRun(const std::map<std::string, std::string>& files,
+                     const std::vector<std::string>& options) {
+  for (const auto& [name, text] : files) folder_.write(name, text);
+  std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
+                                     "--candidates", (folder_.path() / "candidates").string(),
+                                     "--device",     "cpu",
+                                     "--out",        file().string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  result_ = run_kbench(arguments);
+  if (!std::filesystem::exists(file())) throw Error("kbench eval failed: " + result_.error);
+  for (const auto& [id, record] : records_by_candidate(file())) {
+    if (record.outcome == Outcome::kMissing) continue;
+    const auto name = std::filesystem::path(id).filename().string();
+    if (!records_.emplace(name, record).second) throw Error("two candidates are called " + name);
+  }
+}
+
+const Record& JudgedRun::of(const std::string& name) const {
+  const auto found = records_.find(name);
+  if (found == records_.end()) throw Error("no record of " + name + ": " + result_.error);
+  return found->second;
+}
+
+nlohmann::json JudgedRun::details_of(const std::string& name) const {
+  const auto& where = of(name).details;
+  if (!where) return {};
+  std::ifstream details(details_path(file()), std::ios::binary);
+  details.seekg(static_cast<std::streamoff>(where->offset));
+  std::string text(where->length, '\0');
+  details.read(text.data(), static_cast<std::streamsize>(text.size()));
+  return nlohmann::json::parse(text);
 }
 
 std::vector<std::string> error_lines(const CommandResult& result) {

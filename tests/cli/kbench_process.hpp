@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,29 @@ std::map<std::string, Record> records_by_candidate(const std::filesystem::path& 
 std::map<std::string, Record> judge_folder(const TempFolder& folder,
                                            const std::vector<std::string>& options = {},
                                            const std::string& device = "cpu");
+
+/// One run for several cases to look at, which costs the start of one. It judges what lies below
+/// `candidates` for the problems in `set`, on the CPU.
+class JudgedRun {
+ public:
+  /// `files`: texts by their paths, such as candidates/me/1_AddOne/a.cu.
+  explicit JudgedRun(const std::map<std::string, std::string>& files,
+                     const std::vector<std::string>& options = {});
+  const CommandResult& result() const { return result_; }
+  std::filesystem::path file() const { return folder_.path() / "run.jsonl"; }
+  const TempFolder& folder() const { return folder_; }
+  /// By the names of their files, of which no two may be equal.
+  const std::map<std::string, Record>& records() const { return records_; }
+  /// The record of the candidate in a file of this name.
+  const Record& of(const std::string& name) const;
+  /// What the file of details holds for it.
+  nlohmann::json details_of(const std::string& name) const;
+
+ private:
+  TempFolder folder_;
+  CommandResult result_;
+  std::map<std::string, Record> records_;
+};
 
 /// Lines of standard error that are not the progress of a run.
 std::vector<std::string> error_lines(const CommandResult& result);
