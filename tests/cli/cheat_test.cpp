@@ -32,104 +32,13 @@ class ModelNew(nn.Module):
 )" + does;
 }
 
-class Cheats : public testing::Test {
- protected:
-  Record judge(const std::string& file, const std::string& text,
-               const std::vector<std::string>& options = {}) {
-    folder_.write("set/level1/1_Shifted.py", kProblem);
-    folder_.write("candidates/me/1_Shifted/" + file, text);
-    return judge_folder(folder_, options).begin()->second;
-  }
+const std::string kPlace = "candidates/me/1_Shifted/";
 
-  static void expect(const Record& record, std::string_view outcome, std::string_view cause,
-                     std::string_view said) {
-    EXPECT_EQ(to_string(record.outcome), outcome) << record.message;
-    EXPECT_EQ(record.cause, cause);
-    EXPECT_THAT(record.message, testing::HasSubstr(std::string(said)));
-  }
-
-  TempFolder folder_;
-};
-
-TEST_F(Cheats, AnswersToOtherInputs) {
-  expect(judge("0.py", module_that("        return KEPT.setdefault(0, y)\n")), "cheat",
-         "old_output", "output not computed by this call");
-}
-
-TEST_F(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
-  // The CPU has no graphs: this one gives what a graph of the first call's addresses gives.
-  const std::string replays = "        return KEPT.setdefault(0, y)  # graph.replay()\n";
-  const Record graph =
-      judge("0.py", "import torch\nGRAPH = getattr(torch.cuda, 'CUDAGraph', None)\n" +
-                        module_that(replays));
-  expect(graph, "cheat", "old_output", "output not computed by this call");
-  EXPECT_THAT(graph.message,
-              testing::HasSubstr("copy each call's inputs into the tensors of the capture before "
-                                 "the replay"));
-  const Record other = judge("0.py", module_that(replays));
-  expect(other, "cheat", "old_output", "output not computed by this call");
-  EXPECT_THAT(other.message, testing::Not(testing::HasSubstr("capture")));
-}
-
-TEST_F(Cheats, ProcessesThatOutliveTheirCall) {
-  if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
-  expect(judge("0.py",
-               "import subprocess\n" + module_that("        subprocess.Popen([\"sleep\", \"9\"])\n"
-                                                   "        return y\n")),
-         "cheat", "left_running", "still there after it had returned");
-}
-
-TEST_F(Cheats, WhoRunsWhileItIsStopped) {
-  constexpr int kTries = 3;
-  const fs::path cheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
-  Record record;
-  // Where others have the processors it may get none of them while it is stopped: then there is
-  // nothing to be found.
-  for (int i = 0; i < kTries && record.outcome != Outcome::kCheat; ++i) {
-    const auto out = folder_.path() / fmt::format("run{}.jsonl", i);
-    // In a cage there are no such timers. The reference takes its time, in which it is stopped.
-    const auto result = run_kbench(
-        {"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
-         "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048", "--set",
-         "COLS=4096", "--trials", "1", "--no-families", "--out", out.string()});
-    ASSERT_EQ(result.status.code, 0) << result.error;
-    record = whole_records(out).at(0);
-  }
-  expect(record, "cheat", "ran_while_stopped", "went on while it was stopped");
-}
-
-TEST_F(Cheats, AnswersKeptForEachPlaceInMemory) {
-  expect(judge("0.py", module_that("        return KEPT.setdefault(x.data_ptr(), y)\n")), "cheat",
-         "old_output", "what a call with other inputs gave");
-}
-
-TEST_F(Cheats, OldAnswersInTimedCallsAlone) {
-  const std::string late = module_that(R"(        KEPT[CALLS[0]] = y
-        return y if CALLS[0] <= 7 else KEPT[7]
-)");
-  expect(judge("0.py", late, {"--trials", "1", "--no-families"}), "cheat", "old_output",
-         "of its elements are wrong");
-}
-
-TEST_F(Cheats, LessWorkInTimedCallsAlone) {
-  // Of each two timed calls the second, which is asked again: once without being timed, and once
-  // more.
-  const std::string half =
-      module_that("        return -y if CALLS[0] >= 8 and CALLS[0] % 2 == 0 else y\n");
-  expect(judge("0.py", half, {"--trials", "1", "--no-families"}), "cheat", "timed_shortcut",
-         "timed calls do less");
-}
-
-TEST_F(Cheats, CallsThatWriteNothing) {
-  expect(judge("0.cu", R"(//@ out y like x
-//@ shifted<<<4, 256>>>(x, y)
-__device__ int calls;
-__global__ void shifted(const float* x, float* y) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (atomicAdd(&calls, 1) < 1024) y[i] = tanhf(x[i]) + 0.5f;
-}
-)"),
-         "cheat", "not_written", "output not written by this call");
+void expect(const Record& record, std::string_view outcome, std::string_view cause,
+            std::string_view said) {
+  EXPECT_EQ(to_string(record.outcome), outcome) << record.message;
+  EXPECT_EQ(record.cause, cause);
+  EXPECT_THAT(record.message, testing::HasSubstr(std::string(said)));
 }
 
 /// A kernel that computes only where `condition` says of its output `y[i]`.
@@ -159,30 +68,32 @@ torch::Tensor forward(torch::Tensor x) {
 )";
 }
 
-TEST_F(Cheats, WhoComputesWhereItFindsACertainContent) {
-  const std::vector<std::string> conditions{
-      "isnan(y[i])",
-      "!isnan(y[i])",
-      "y[i] == 0.0f",
-      "y[i] != 0.0f",
-      "!(y[i] < 1e30f)",
-      "__float_as_uint(y[i]) == 0x7b7b7b7bu",
-      "__float_as_uint(y[i]) % 256 == __float_as_uint(y[i]) >> 24"};
-  for (std::size_t i = 0; i < conditions.size(); ++i) {
-    folder_.write(fmt::format("candidates/me/1_Shifted/{}.cu", i), kernel_where(conditions[i]));
-    folder_.write(fmt::format("candidates/me/1_Shifted/{}_extension.cu", i),
-                  extension_where(conditions[i]));
+const std::vector<std::string> kConditions{
+    "isnan(y[i])",
+    "!isnan(y[i])",
+    "y[i] == 0.0f",
+    "y[i] != 0.0f",
+    "!(y[i] < 1e30f)",
+    "__float_as_uint(y[i]) == 0x7b7b7b7bu",
+    "__float_as_uint(y[i]) % 256 == __float_as_uint(y[i]) >> 24"};
+
+/// Those that compute where they find a certain content, and one that does not.
+std::map<std::string, std::string> by_contents() {
+  std::map<std::string, std::string> files{{"set/level1/1_Shifted.py", kProblem}};
+  for (std::size_t i = 0; i < kConditions.size(); ++i) {
+    files[fmt::format("{}content_{}.cu", kPlace, i)] = kernel_where(kConditions[i]);
+    files[fmt::format("{}content_{}_extension.cu", kPlace, i)] = extension_where(kConditions[i]);
   }
-  folder_.write("candidates/me/1_Shifted/half.cu", kernel_where("i % 2 == 0 || isnan(y[i])"));
-  folder_.write("candidates/me/1_Shifted/sum.cu", R"(//@ out y like x
+  files[kPlace + "content_half.cu"] = kernel_where("i % 2 == 0 || isnan(y[i])");
+  files[kPlace + "content_sum.cu"] = R"(//@ out y like x
 //@ shifted<<<4, 256>>>(x, y)
 __global__ void shifted(const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] += tanhf(x[i]) + 0.5f;
 }
-)");
+)";
   // As above, on memory that it has set to zero, and read again.
-  folder_.write("candidates/me/1_Shifted/right.cu", R"(//@ out y like x
+  files[kPlace + "content_right.cu"] = R"(//@ out y like x
 //@ shifted<<<4, 256>>>(x, y)
 __global__ void shifted(const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -190,99 +101,188 @@ __global__ void shifted(const float* x, float* y) {
   y[i] += tanhf(x[i]);
   if (!isnan(y[i])) y[i] += 0.5f;
 }
-)");
-  folder_.write("set/level1/1_Shifted.py", kProblem);
-  for (const auto& options : {std::vector<std::string>{},
-                              {"--trials", "1", "--no-families"},
-                              {"--trials", "2", "--seed", "11", "--no-families"}}) {
-    const auto records = judge_folder(folder_, options);
-    EXPECT_EQ(records.size(), 2 * conditions.size() + 3);
-    for (const auto& [id, record] : records) {
-      const std::string name = fs::path(id).stem().string();
-      SCOPED_TRACE(
-          fmt::format("{} {} {}: {}", name, options.size(), record.cause.str(), record.message));
-      if (name == "right") {
-        EXPECT_EQ(to_string(record.outcome), "correct");
-        continue;
-      }
-      EXPECT_THAT(record.outcome, testing::AnyOf(Outcome::kMismatch, Outcome::kCheat));
-      EXPECT_THAT(record.cause.str(), testing::AnyOf("not_written", "wrong_values"));
-      if (name == "half") expect(record, "mismatch", "not_written", "512 elements are not written");
-      if (name == "sum")
-        expect(record, "mismatch", "wrong_values", "holds something else before it");
-    }
-  }
+)";
+  return files;
 }
 
-TEST_F(Cheats, WhatMemoryHeldBeforeMayBeTheAnswer) {
-  folder_.write("set/level1/2_Zero.py", problem_of("torch.clamp(x, max=0) * 0", "torch.rand(40)"));
-  folder_.write("candidates/me/2_Zero/0.cu", R"(//@ out y like x
+void expect_by_contents(const JudgedRun& run) {
+  std::size_t seen = 0;
+  for (const auto& [file, record] : run.records()) {
+    if (!file.starts_with("content_")) continue;
+    ++seen;
+    SCOPED_TRACE(fmt::format("{} {}: {}", file, record.cause.str(), record.message));
+    if (file == "content_right.cu") {
+      EXPECT_EQ(to_string(record.outcome), "correct");
+      continue;
+    }
+    EXPECT_THAT(record.outcome, testing::AnyOf(Outcome::kMismatch, Outcome::kCheat));
+    EXPECT_THAT(record.cause.str(), testing::AnyOf("not_written", "wrong_values"));
+    if (file == "content_half.cu")
+      expect(record, "mismatch", "not_written", "512 elements are not written");
+    if (file == "content_sum.cu")
+      expect(record, "mismatch", "wrong_values", "holds something else before it");
+  }
+  EXPECT_EQ(seen, 2 * kConditions.size() + 3);
+}
+
+/// A replay of a graph: the CPU has none, and this gives what one of the first call's addresses
+/// gives.
+const std::string kReplays = "        return KEPT.setdefault(0, y)  # graph.replay()\n";
+
+/// One run without options.
+const JudgedRun& plain_run() {
+  static const JudgedRun kRun = [] {
+    auto files = by_contents();
+    files[kPlace + "other_inputs.py"] = module_that("        return KEPT.setdefault(0, y)\n");
+    files[kPlace + "graph.py"] =
+        "import torch\nGRAPH = getattr(torch.cuda, 'CUDAGraph', None)\n" + module_that(kReplays);
+    files[kPlace + "no_graph.py"] = module_that(kReplays);
+    files[kPlace + "left_running.py"] =
+        "import subprocess\n" + module_that(
+                                    "        subprocess.Popen([\"sleep\", \"9\"])\n"
+                                    "        return y\n");
+    files[kPlace + "by_place.py"] =
+        module_that("        return KEPT.setdefault(x.data_ptr(), y)\n");
+    files[kPlace + "writes_nothing.cu"] = R"(//@ out y like x
+//@ shifted<<<4, 256>>>(x, y)
+__device__ int calls;
+__global__ void shifted(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (atomicAdd(&calls, 1) < 1024) y[i] = tanhf(x[i]) + 0.5f;
+}
+)";
+    files[kPlace + "mistake.py"] = module_that("        y[:, -1] = 0.5\n        return y\n");
+    const std::string same = "(x - x).abs() + torch.arange(16, device=x.device)";
+    files["set/level1/2_Same.py"] = problem_of(same, "torch.randn(64, 16)");
+    files["candidates/me/2_Same/same.py"] =
+        "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return " +
+        same + "\n";
+    return JudgedRun(files);
+  }();
+  return kRun;
+}
+
+/// One of as few calls as there can be.
+const JudgedRun& short_run() {
+  static const JudgedRun kRun = [] {
+    auto files = by_contents();
+    files[kPlace + "late.py"] = module_that(R"(        KEPT[CALLS[0]] = y
+        return y if CALLS[0] <= 7 else KEPT[7]
+)");
+    // Of each two timed calls the second, which is asked again: once without being timed, and once
+    // more.
+    files[kPlace + "half.py"] =
+        module_that("        return -y if CALLS[0] >= 8 and CALLS[0] % 2 == 0 else y\n");
+    files.insert_or_assign("set/level1/2_Zero.py",
+                           problem_of("torch.clamp(x, max=0) * 0", "torch.rand(40)"));
+    files.insert_or_assign("candidates/me/2_Zero/zero.cu", R"(//@ out y like x
 //@ zero<<<1, 40>>>(x, y)
 __global__ void zero(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] * 0.0f; }
 )");
-  folder_.write("set/level1/3_None.py",
-                problem_of("torch.full_like(x, -1, dtype=torch.int32)", "torch.rand(40)"));
-  folder_.write("candidates/me/3_None/0.cu", R"(//@ out y: int32[40]
+    files.insert_or_assign(
+        "set/level1/3_None.py",
+        problem_of("torch.full_like(x, -1, dtype=torch.int32)", "torch.rand(40)"));
+    files.insert_or_assign("candidates/me/3_None/none.cu", R"(//@ out y: int32[40]
 //@ none<<<1, 40>>>(y)
 __global__ void none(int* y) { y[threadIdx.x] = -1; }
 )");
-  // One writes -1 where the answer is 0, the other nothing.
-  folder_.write("set/level1/4_Sign.py",
-                problem_of("torch.where(x < 0, -2, 0).to(torch.int32)", "torch.randn(40)"));
-  folder_.write("candidates/me/4_Sign/0.cu", R"(//@ out y: int32[40]
+    // One writes -1 where the answer is 0, the other nothing.
+    files.insert_or_assign(
+        "set/level1/4_Sign.py",
+        problem_of("torch.where(x < 0, -2, 0).to(torch.int32)", "torch.randn(40)"));
+    files.insert_or_assign("candidates/me/4_Sign/sign.cu", R"(//@ out y: int32[40]
 //@ sign<<<1, 40>>>(x, y)
 __global__ void sign(const float* x, int* y) { y[threadIdx.x] = x[threadIdx.x] < 0 ? -2 : -1; }
 )");
-  folder_.write("candidates/me/4_Sign/1.cu", R"(//@ out y: int32[40]
+    files.insert_or_assign("candidates/me/4_Sign/sign_unwritten.cu", R"(//@ out y: int32[40]
 //@ sign<<<1, 40>>>(x, y)
 __global__ void sign(const float* x, int* y) { if (x[threadIdx.x] < 0) y[threadIdx.x] = -2; }
 )");
-  const auto records = judge_folder(folder_, {"--trials", "1", "--no-families"});
-  ASSERT_EQ(records.size(), 4u);
-  for (const auto& [id, record] : records) {
-    SCOPED_TRACE(id + ": " + record.message);
-    if (id.find("4_Sign") == std::string::npos)
-      EXPECT_EQ(to_string(record.outcome), "correct");
-    else if (id.ends_with("0.cu"))
-      EXPECT_EQ(record.cause.str(), "wrong_values");
-    else
-      EXPECT_EQ(record.cause.str(), "not_written");
+    return JudgedRun(files, {"--trials", "1", "--no-families"});
+  }();
+  return kRun;
+}
+
+TEST(Cheats, AnswersToOtherInputs) {
+  expect(plain_run().of("other_inputs.py"), "cheat", "old_output",
+         "output not computed by this call");
+}
+
+TEST(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
+  const Record& graph = plain_run().of("graph.py");
+  expect(graph, "cheat", "old_output", "output not computed by this call");
+  EXPECT_THAT(graph.message,
+              testing::HasSubstr("copy each call's inputs into the tensors of the capture before "
+                                 "the replay"));
+  const Record& other = plain_run().of("no_graph.py");
+  expect(other, "cheat", "old_output", "output not computed by this call");
+  EXPECT_THAT(other.message, testing::Not(testing::HasSubstr("capture")));
+}
+
+TEST(Cheats, ProcessesThatOutliveTheirCall) {
+  if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
+  expect(plain_run().of("left_running.py"), "cheat", "left_running",
+         "still there after it had returned");
+}
+
+TEST(Cheats, WhoRunsWhileItIsStopped) {
+  const TempFolder folder;
+  constexpr int kTries = 3;
+  const fs::path cheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
+  Record record;
+  // Where others have the processors it may get none of them while it is stopped: then there is
+  // nothing to be found.
+  for (int i = 0; i < kTries && record.outcome != Outcome::kCheat; ++i) {
+    const auto out = folder.path() / fmt::format("run{}.jsonl", i);
+    // In a cage there are no such timers. The reference takes its time, in which it is stopped.
+    const auto result = run_kbench(
+        {"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
+         "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048", "--set",
+         "COLS=4096", "--trials", "1", "--no-families", "--out", out.string()});
+    ASSERT_EQ(result.status.code, 0) << result.error;
+    record = whole_records(out).at(0);
   }
+  expect(record, "cheat", "ran_while_stopped", "went on while it was stopped");
 }
 
-TEST_F(Cheats, AMistakeIsNone) {
-  expect(judge("0.py", module_that(R"(        y[:, -1] = 0.5
-        return y
-)")),
-         "mismatch", "wrong_values", "elements are wrong in trial 0");
+TEST(Cheats, AnswersKeptForEachPlaceInMemory) {
+  expect(plain_run().of("by_place.py"), "cheat", "old_output",
+         "what a call with other inputs gave");
 }
 
-TEST_F(Cheats, AnAnswerThatIsAlwaysTheSameMayBeRight) {
-  folder_.write("set/level1/2_Zero.py", R"(import torch
-import torch.nn as nn
+TEST(Cheats, OldAnswersInTimedCallsAlone) {
+  expect(short_run().of("late.py"), "cheat", "old_output", "of its elements are wrong");
+}
 
+TEST(Cheats, LessWorkInTimedCallsAlone) {
+  expect(short_run().of("half.py"), "cheat", "timed_shortcut", "timed calls do less");
+}
 
-class Model(nn.Module):
-    def forward(self, x):
-        return (x - x).abs() + torch.arange(16)
+TEST(Cheats, CallsThatWriteNothing) {
+  expect(plain_run().of("writes_nothing.cu"), "cheat", "not_written",
+         "output not written by this call");
+}
 
+TEST(Cheats, WhoComputesWhereItFindsACertainContent) {
+  expect_by_contents(plain_run());
+  expect_by_contents(short_run());
+  expect_by_contents(JudgedRun(by_contents(), {"--trials", "2", "--seed", "11", "--no-families"}));
+}
 
-def get_inputs():
-    return [torch.randn(64, 16)]
+TEST(Cheats, WhatMemoryHeldBeforeMayBeTheAnswer) {
+  for (const char* name : {"zero.cu", "none.cu"})
+    EXPECT_EQ(to_string(short_run().of(name).outcome), "correct") << short_run().of(name).message;
+  EXPECT_EQ(short_run().of("sign.cu").cause, "wrong_values");
+  EXPECT_EQ(short_run().of("sign_unwritten.cu").cause, "not_written");
+}
 
+TEST(Cheats, AMistakeIsNone) {
+  expect(plain_run().of("mistake.py"), "mismatch", "wrong_values", "elements are wrong in trial 0");
+}
 
-def get_init_inputs():
-    return []
-)");
-  folder_.write("candidates/me/2_Zero/0.py", R"(import torch
-import torch.nn as nn
-
-
-class ModelNew(nn.Module):
-    def forward(self, x):
-        return (x - x).abs() + torch.arange(16, device=x.device)
-)");
-  expect(judge_folder(folder_).begin()->second, "correct", "", "");
+TEST(Cheats, AnAnswerThatIsAlwaysTheSameMayBeRight) {
+  expect(plain_run().of("same.py"), "correct", "", "");
 }
 
 }  // namespace
