@@ -65,45 +65,49 @@ std::string writing_module(const std::string& answer) {
          answer + ")\n        return self.kept\n";
 }
 
-class Degenerate : public testing::Test {
- protected:
-  Degenerate() {
-    for (const auto& [name, problem] : kDegenerate) {
-      const auto& [source, value] = problem;
-      folder_.write("set/level1/" + name + ".py", source);
-      folder_.write("candidates/me/" + name + "/0.py", constant_module(value));
-      folder_.write("candidates/me/" + name + "/1.cu", constant_extension(value));
-      folder_.write("candidates/me/" + name + "/2.cu", constant_kernel(value));
-    }
+using Files = std::map<std::string, std::string>;
+
+std::string candidate(const std::string& place) { return "candidates/me/" + place; }
+std::string problem(const std::string& name) { return "set/level1/" + name + ".py"; }
+
+/// Of each problem all that there is for it; the names of its candidates begin with its own.
+void add_degenerate(Files& files, const std::string& name) {
+  const auto& [source, value] = kDegenerate.at(name);
+  files[problem(name)] = source;
+  files[candidate(name + "/" + name + "_module.py")] = constant_module(value);
+  files[candidate(name + "/" + name + "_extension.cu")] = constant_extension(value);
+  files[candidate(name + "/" + name + "_kernel.cu")] = constant_kernel(value);
+}
+
+/// One run without options.
+const JudgedRun& plain_run() {
+  static const JudgedRun kRun = [] {
+    Files files;
+    for (const auto& [name, unused] : kDegenerate) add_degenerate(files, name);
     for (const auto& [name, source] : kHealthy) {
-      folder_.write("set/level1/" + name + ".py", source);
-      folder_.write("candidates/me/" + name + "/0.py", writing_module(kAnswers.at(name)));
-      folder_.write("candidates/me/" + name + "/1.py", constant_module("0.0f"));
+      files[problem(name)] = source;
+      files[candidate(name + "/" + name + "_right.py")] = writing_module(kAnswers.at(name));
+      files[candidate(name + "/" + name + "_wrong.py")] = constant_module("0.0f");
     }
-  }
-  /// By "problem/sample".
-  std::map<std::string, Record> judged(const std::vector<std::string>& options = {}) const {
-    std::map<std::string, Record> records;
-    for (const auto& [id, record] : judge_folder(folder_, options))
-      records.emplace(record.problem.str() + "/" + std::to_string(record.sample), record);
-    return records;
-  }
-  CommandResult report(const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> words{"report", (folder_.path() / "run.jsonl").string()};
-    words.insert(words.end(), options.begin(), options.end());
-    return run_kbench(words);
-  }
+    // A failure that comes before the problem is opened, and nothing is known of it yet.
+    files[candidate("1_SoftmaxOfOne/broken.cu")] = "//@ out y like x\n//@ none<<<1, 1>>>(y)\n";
+    return JudgedRun(files);
+  }();
+  return kRun;
+}
 
-  TempFolder folder_;
-};
+CommandResult report(const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words{"report", plain_run().file().string()};
+  words.insert(words.end(), options.begin(), options.end());
+  return run_kbench(words);
+}
 
-TEST_F(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
+TEST(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
   // The input passes until it is asked with signs, so several distributions are asked before.
-  TempFolder folder;
-  folder.write("set/level1/1_Relu.py", problem_of("torch.relu(x)", "torch.rand(64, 32)"));
-  folder.write("candidates/me/1_Relu/0.py", writing_module("torch.relu(x)"));
-  judge_folder(folder, {});
-  RunFile run = read_run(folder.path() / "run.jsonl");
+  const JudgedRun judged(
+      Files{{problem("1_Relu"), problem_of("torch.relu(x)", "torch.rand(64, 32)")},
+            {candidate("1_Relu/0.py"), writing_module("torch.relu(x)")}});
+  RunFile run = read_run(judged.file());
   const RunDetails details(run);
   for (Record& read : run.records) {
     const Record record = details.whole(read);  // with all of its results
@@ -115,20 +119,21 @@ TEST_F(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
   }
 }
 
-TEST_F(Degenerate, RecordsReportsAndGatesSaySo) {
-  // A failure that comes before the problem is opened, and nothing is known of it yet.
-  folder_.write("candidates/me/1_SoftmaxOfOne/3.cu", "//@ out y like x\n//@ none<<<1, 1>>>(y)\n");
-  const auto records = judged();
-  for (const auto& [id, record] : records) {
-    SCOPED_TRACE(id + ": " + record.message);
-    const bool healthy = kHealthy.contains(id.substr(7, id.size() - 9));
-    if (healthy) {
+TEST(Degenerate, RecordsReportsAndGatesSaySo) {
+  EXPECT_EQ(plain_run().records().size(), 3 * kDegenerate.size() + 2 * kHealthy.size() + 1);
+  for (const auto& [file, record] : plain_run().records()) {
+    SCOPED_TRACE(file + ": " + record.message);
+    if (file == "broken.cu") {
+      EXPECT_EQ(record.outcome, Outcome::kCompileFailure);
+      continue;
+    }
+    if (file.ends_with("_right.py") || file.ends_with("_wrong.py")) {
       EXPECT_THAT(record.degenerate_problem, Optional(IsEmpty()));
-      EXPECT_EQ(record.outcome, record.sample == 0 ? Outcome::kCorrect : Outcome::kMismatch);
+      EXPECT_EQ(record.outcome,
+                file.ends_with("_right.py") ? Outcome::kCorrect : Outcome::kMismatch);
       EXPECT_THAT(record.flags, Not(Contains("no_kernels")));
       continue;
     }
-    if (record.outcome == Outcome::kCompileFailure) continue;
     EXPECT_EQ(to_string(record.outcome), "correct");
     EXPECT_THAT(record.degenerate_problem, Optional(Contains("constant")));
     // What a call runs is seen of modules and extensions.
@@ -145,55 +150,54 @@ TEST_F(Degenerate, RecordsReportsAndGatesSaySo) {
                                 HasSubstr("counted by --include-degenerate")));
   EXPECT_EQ(report({"--fail-under", "correct=0.6"}).status.code, 3);
   EXPECT_EQ(report({"--fail-under", "correct=0.6", "--include-degenerate"}).status.code, 0);
-
-  // Now it is known, and the next run need not ask.
-  for (const auto& [id, record] : judged())
-    if (record.outcome == Outcome::kCompileFailure) {
-      EXPECT_THAT(record.degenerate_problem, Optional(Contains("constant")));
-    }
 }
 
-TEST_F(Degenerate, TheWholeCheckIsAskedAlsoWhereTheRunLeavesPartsOut) {
-  folder_.write("set/level1/7_Relu.py", problem_of("x.relu()", "torch.rand(64, 32)"));
-  folder_.write("candidates/me/7_Relu/0.py", writing_module("x"));
-  const auto records = judged({"--no-families", "--trials", "1"});
-  EXPECT_EQ(records.at("level1/7_Relu/0").outcome, Outcome::kCorrect) << "it was not asked";
-  EXPECT_THAT(records.at("level1/7_Relu/0").degenerate_problem, Optional(IsEmpty()));
-  EXPECT_THAT(records.at("level1/1_SoftmaxOfOne/0").degenerate_problem,
-              Optional(Contains("constant")));
+TEST(Degenerate, WhatIsKnownOfAProblemNeedNotBeAsked) {
+  plain_run();
+  const JudgedRun again(
+      Files{{problem("1_SoftmaxOfOne"), kDegenerate.at("1_SoftmaxOfOne").first},
+            {candidate("1_SoftmaxOfOne/broken.cu"), "//@ out y like x\n//@ none<<<1, 1>>>(y)\n"}});
+  EXPECT_EQ(again.of("broken.cu").outcome, Outcome::kCompileFailure);
+  EXPECT_THAT(again.of("broken.cu").degenerate_problem, Optional(Contains("constant")));
 }
 
-TEST_F(Degenerate, WhatWasFoundInOneModeIsAskedAgainInTheOther) {
-  TempFolder folder;
+TEST(Degenerate, TheWholeCheckIsAskedAlsoWhereTheRunLeavesPartsOut) {
+  const JudgedRun run({{problem("1_SoftmaxOfOne"), kDegenerate.at("1_SoftmaxOfOne").first},
+                       {candidate("1_SoftmaxOfOne/constant.py"), constant_module("1.0f")},
+                       {problem("7_Relu"), problem_of("x.relu()", "torch.rand(64, 32)")},
+                       {candidate("7_Relu/input.py"), writing_module("x")}},
+                      {"--no-families", "--trials", "1"});
+  EXPECT_EQ(run.of("input.py").outcome, Outcome::kCorrect) << "it was not asked";
+  EXPECT_THAT(run.of("input.py").degenerate_problem, Optional(IsEmpty()));
+  EXPECT_THAT(run.of("constant.py").degenerate_problem, Optional(Contains("constant")));
+}
+
+TEST(Degenerate, WhatWasFoundInOneModeIsAskedAgainInTheOther) {
   const std::string answer = "x * 0.0 if self.training else x + 1";
-  folder.write("set/level1/1_InTraining.py", problem_of(answer, "torch.randn(64, 32)"));
-  folder.write("candidates/me/1_InTraining/0.py", writing_module(answer));
+  const Files files{{problem("1_InTraining"), problem_of(answer, "torch.randn(64, 32)")},
+                    {candidate("1_InTraining/0.py"), writing_module(answer)}};
   for (int time = 0; time < 2; ++time) {
-    EXPECT_THAT(judge_folder(folder, {"--timing", "none"}).begin()->second.degenerate_problem,
+    EXPECT_THAT(JudgedRun(files, {"--timing", "none"}).of("0.py").degenerate_problem,
                 Optional(Contains("zeros")));
-    EXPECT_THAT(judge_folder(folder, {"--timing", "none", "--eval-mode"})
-                    .begin()
-                    ->second.degenerate_problem,
+    EXPECT_THAT(JudgedRun(files, {"--timing", "none", "--eval-mode"}).of("0.py").degenerate_problem,
                 Optional(IsEmpty()));
   }
 }
 
-TEST_F(Degenerate, EvalTakesTheOptionAndKernelBenchsRulesDoNotAsk) {
-  for (const bool included : {false, true}) {
-    std::vector<std::string> words{"eval",         (folder_.path() / "set").string(),
-                                   "--candidates", (folder_.path() / "candidates").string(),
-                                   "--device",     "cpu",
-                                   "--out",        (folder_.path() / "some.jsonl").string()};
-    if (included) words.insert(words.end(), {"--include-degenerate", "--resume"});
-    const auto result = run_kbench(words);
-    EXPECT_EQ(result.status.code, 0) << result.error;
-    EXPECT_THAT(result.output, HasSubstr(included ? "counted by --include-degenerate"
-                                                  : "--include-degenerate counts"));
-  }
-  std::filesystem::remove_all(folder_.path() / "candidates");
-  folder_.write("candidates/me/1_SoftmaxOfOne/0.py", constant_module("1.0f"));
-  const auto records = judged({"--kb-compat"});
-  EXPECT_EQ(records.at("level1/1_SoftmaxOfOne/0").degenerate_problem, std::nullopt);
+TEST(Degenerate, EvalTakesTheOptionAndKernelBenchsRulesDoNotAsk) {
+  EXPECT_EQ(plain_run().result().status.code, 0) << plain_run().result().error;
+  EXPECT_THAT(plain_run().result().output, HasSubstr("--include-degenerate counts"));
+  const auto& folder = plain_run().folder().path();
+  const auto counted =
+      run_kbench({"eval", (folder / "set").string(), "--candidates",
+                  (folder / "candidates").string(), "--device", "cpu", "--out",
+                  plain_run().file().string(), "--include-degenerate", "--resume"});
+  EXPECT_EQ(counted.status.code, 0) << counted.error;
+  EXPECT_THAT(counted.output, HasSubstr("counted by --include-degenerate"));
+  const JudgedRun compat({{problem("1_SoftmaxOfOne"), kDegenerate.at("1_SoftmaxOfOne").first},
+                          {candidate("1_SoftmaxOfOne/0.py"), constant_module("1.0f")}},
+                         {"--kb-compat"});
+  EXPECT_EQ(compat.of("0.py").degenerate_problem, std::nullopt);
 }
 
 }  // namespace
