@@ -51,24 +51,36 @@ struct Sample {
 };
 using Samples = std::map<std::string, Sample>;
 
-/// The records of one run over candidates for one problem, by name; each has to end as it says.
-std::map<std::string, Record> judged(const std::string& problem_text, const Samples& samples,
-                                     const std::vector<std::string>& options = {}) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Weights.py", problem_text);
-  for (const auto& [name, sample] : samples)
-    folder.write("candidates/me/1_Weights/" + name + ".py", sample.source);
+/// A problem, and modules for it.
+struct Question {
+  std::string problem;
+  Samples samples;
+};
+/// By the problem's name, which is a part of the names of its candidates' files.
+using Questions = std::map<std::string, Question>;
+
+JudgedRun run_of(const Questions& questions, const std::vector<std::string>& options = {}) {
+  std::map<std::string, std::string> files;
+  for (const auto& [problem, question] : questions) {
+    files["set/level1/" + problem + ".py"] = question.problem;
+    for (const auto& [name, sample] : question.samples)
+      files["candidates/me/" + problem + "/" + problem + "_" + name + ".py"] = sample.source;
+  }
+  return JudgedRun(files, options);
+}
+
+/// The records of the candidates for one of them, by name; each has to end as it says.
+std::map<std::string, Record> judged(const JudgedRun& run, const std::string& problem,
+                                     const Samples& samples) {
   std::map<std::string, Record> records;
-  for (const auto& [id, record] : judge_folder(folder, options))
-    records.emplace(std::filesystem::path(id).stem().string(), record);
-  EXPECT_EQ(records.size(), samples.size());
   for (const auto& [name, sample] : samples) {
-    const Record& record = records[name];
+    const Record& record = run.of(problem + "_" + name + ".py");
     EXPECT_EQ(to_string(record.outcome), sample.outcome)
         << name << ": " << record.cause.str() << ": " << record.message;
     if (!sample.weights.empty()) {
       EXPECT_EQ(record.weights.str(), sample.weights) << name;
     }
+    records.emplace(name, record);
   }
   return records;
 }
@@ -85,7 +97,7 @@ const std::string kTransposed =
     "self.wt = nn.Parameter(l.weight.detach().t().contiguous())\n"
     "self.b = nn.Parameter(l.bias.detach().clone())\n";
 
-TEST(Weights, OfALayerThatIsFoldedTransposedOrRenamed) {
+Question halved() {
   const std::string seeded =
       "torch.manual_seed(1234)\n"
       "self.linear = nn.Linear(64, 64)\n" +
@@ -160,19 +172,10 @@ TEST(Weights, OfALayerThatIsFoldedTransposedOrRenamed) {
                   "if self.known != x.data_ptr():\n    self.known = x.data_ptr()\n"
                   "    self.kept.copy_(self.linear(x) / 2.0)\nreturn self.kept\n")}},
   };
-  const auto records = judged(kHalved, samples);
-  EXPECT_THAT(records.at("same").unplaced, IsEmpty());
-  EXPECT_THAT(records.at("same").flags, Not(Contains("weights_by_seed")));
-  EXPECT_THAT(records.at("transposed").flags, Not(Contains("weights_by_seed")));
-  EXPECT_THAT(records.at("folded").unplaced, ElementsAre("linear.weight", "linear.bias"));
-  EXPECT_THAT(records.at("folded").flags, Contains("weights_by_seed"));
-  EXPECT_THAT(records.at("draws_first").flags, Not(Contains("weights_by_seed")));
-  EXPECT_THAT(records.at("plain_tensors").flags, Contains("host_tensors_moved"));
-  EXPECT_THAT(records.at("on_the_device").flags, Not(Contains("host_tensors_moved")));
-  EXPECT_THAT(records.at("packed_in_first_call").flags, Not(Contains("nondeterministic_bits")));
+  return {kHalved, samples};
 }
 
-TEST(Weights, OfSeveralLayersOfOneShape) {
+Question three_layers() {
   const std::string layers =
       "self.a = nn.Linear(48, 48, bias=False)\nself.b = nn.Linear(48, 48, bias=False)\n"
       "self.c = nn.Linear(48, 48, bias=False)\n";
@@ -197,10 +200,10 @@ TEST(Weights, OfSeveralLayersOfOneShape) {
        {"mismatch", "",
         candidate(transposed, "return torch.relu(torch.relu(x @ self.v) @ self.w) @ self.u\n")}},
   };
-  judged(problem(layers, forward, "torch.randn(16, 48)"), samples);
+  return {problem(layers, forward, "torch.randn(16, 48)"), samples};
 }
 
-TEST(Weights, OfANormThatIsFoldedIntoAConvolution) {
+Question norm() {
   const std::string layers =
       "self.conv = nn.Conv2d(3, 8, 3)\nself.bn = nn.BatchNorm2d(8)\nself.eval()\n";
   const std::string fold =
@@ -230,18 +233,15 @@ TEST(Weights, OfANormThatIsFoldedIntoAConvolution) {
                   "return F.conv2d(x, self.weight, self.bias)\n")}},
       {"norm_left_out", {"mismatch", "", candidate(layers, "return self.conv(x)\n")}},
   };
-  const auto records =
-      judged(problem(layers, "return self.bn(self.conv(x))\n", "torch.randn(2, 3, 6, 6)"), samples);
-  EXPECT_THAT(records.at("own_parameters").unplaced, Contains("bn.running_mean"));
-  EXPECT_THAT(records.at("own_parameters").unplaced, Not(Contains("bn.num_batches_tracked")));
+  return {problem(layers, "return self.bn(self.conv(x))\n", "torch.randn(2, 3, 6, 6)"), samples};
 }
 
-TEST(Weights, OfTensorsThatKnowNoDefaultDevice) {
+Question tensors() {
   const std::string init =
       "self.weight = nn.Parameter(torch.Tensor(24, 40))\n"
       "nn.init.normal_(self.weight)\n"
       "self.shift = nn.Parameter(torch.Tensor(24).uniform_() + torch.rand(24))\n";
-  judged(
+  return {
       problem(init, "return F.linear(x, self.weight, self.shift)\n", "torch.randn(8, 40)"),
       {{"same",
         {"correct", "as_built", candidate(init, "return F.linear(x, self.weight, self.shift)\n")}},
@@ -249,15 +249,51 @@ TEST(Weights, OfTensorsThatKnowNoDefaultDevice) {
         {"correct", "as_built",
          candidate("self.w = nn.Parameter(torch.Tensor(24, 40).normal_().t().contiguous())\n"
                    "self.b = nn.Parameter(torch.Tensor(24).uniform_() + torch.rand(24))\n",
-                   "return x @ self.w + self.b\n")}}});
+                   "return x @ self.w + self.b\n")}}}};
 }
 
-TEST(Weights, AreChosenWhereTheAnswerDependsOnThemAlone) {
+Question softmax() {
   const std::string forward = "return torch.softmax(self.linear(x).mean(-1, keepdim=True), -1)\n";
-  judged(problem(kHalvedInit, forward, "torch.randn(32, 64)"),
-         {{"same", {"correct", "as_built", candidate(kHalvedInit, forward)}},
-          {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}});
+  return {problem(kHalvedInit, forward, "torch.randn(32, 64)"),
+          {{"same", {"correct", "as_built", candidate(kHalvedInit, forward)}},
+           {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}}};
 }
+
+/// The same for one of those that are judged together.
+std::map<std::string, Record> judged(const std::string& problem) {
+  static const Questions kQuestions{{"1_Halved", halved()},
+                                    {"2_ThreeLayers", three_layers()},
+                                    {"3_Norm", norm()},
+                                    {"4_Tensors", tensors()},
+                                    {"5_Softmax", softmax()}};
+  static const JudgedRun kRun = run_of(kQuestions);
+  return judged(kRun, problem, kQuestions.at(problem).samples);
+}
+
+TEST(Weights, OfALayerThatIsFoldedTransposedOrRenamed) {
+  const auto records = judged("1_Halved");
+  EXPECT_THAT(records.at("same").unplaced, IsEmpty());
+  EXPECT_THAT(records.at("same").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("transposed").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("folded").unplaced, ElementsAre("linear.weight", "linear.bias"));
+  EXPECT_THAT(records.at("folded").flags, Contains("weights_by_seed"));
+  EXPECT_THAT(records.at("draws_first").flags, Not(Contains("weights_by_seed")));
+  EXPECT_THAT(records.at("plain_tensors").flags, Contains("host_tensors_moved"));
+  EXPECT_THAT(records.at("on_the_device").flags, Not(Contains("host_tensors_moved")));
+  EXPECT_THAT(records.at("packed_in_first_call").flags, Not(Contains("nondeterministic_bits")));
+}
+
+TEST(Weights, OfSeveralLayersOfOneShape) { judged("2_ThreeLayers"); }
+
+TEST(Weights, OfANormThatIsFoldedIntoAConvolution) {
+  const auto records = judged("3_Norm");
+  EXPECT_THAT(records.at("own_parameters").unplaced, Contains("bn.running_mean"));
+  EXPECT_THAT(records.at("own_parameters").unplaced, Not(Contains("bn.num_batches_tracked")));
+}
+
+TEST(Weights, OfTensorsThatKnowNoDefaultDevice) { judged("4_Tensors"); }
+
+TEST(Weights, AreChosenWhereTheAnswerDependsOnThemAlone) { judged("5_Softmax"); }
 
 /// One that is right as built is built once for each trial, one that is not twice for the first.
 TEST(Weights, AreChosenOnce) {
@@ -267,14 +303,14 @@ TEST(Weights, AreChosenOnce) {
                          ":\n    raise RuntimeError('built %d times' % built)\n" + init,
                      does, "built = 0\n\n\n");
   };
-  judged(kHalved,
-         {{"as_built", {"correct", "as_built", counting(2, kHalvedInit, forward)}},
-          {"folded",
-           {"correct", "as_built", counting(2, kHalvedInit + kFold, "return self.linear(x)\n")}},
-          {"given", {"correct", "by_name", counting(3, "torch.rand(1)\n" + kHalvedInit, forward)}},
-          {"wrong",
-           {"mismatch", "as_built", counting(1, kHalvedInit, "return self.linear(x) / 3.0\n")}}},
-         {"--trials", "2"});
+  const Samples samples{
+      {"as_built", {"correct", "as_built", counting(2, kHalvedInit, forward)}},
+      {"folded",
+       {"correct", "as_built", counting(2, kHalvedInit + kFold, "return self.linear(x)\n")}},
+      {"given", {"correct", "by_name", counting(3, "torch.rand(1)\n" + kHalvedInit, forward)}},
+      {"wrong",
+       {"mismatch", "as_built", counting(1, kHalvedInit, "return self.linear(x) / 3.0\n")}}};
+  judged(run_of({{"1_Halved", {kHalved, samples}}}, {"--trials", "2"}), "1_Halved", samples);
 }
 
 }  // namespace
