@@ -21,10 +21,10 @@ struct Result {
   std::string family;
   std::int64_t wrong_elements;
 };
-/// All of them, of each record of the run in a folder, by the candidate's file name.
-std::map<std::string, std::vector<Result>> results_in(const TempFolder& folder) {
+/// All of them, of each record of a run, by the candidate's file name.
+std::map<std::string, std::vector<Result>> results_in(const JudgedRun& run) {
   std::map<std::string, std::vector<Result>> results;
-  std::ifstream file(folder.path() / "run.jsonl");
+  std::ifstream file(run.file());
   for (std::string line; std::getline(file, line);) {
     const auto record = nlohmann::json::parse(line);
     if (record.at("type") != "record") continue;
@@ -54,7 +54,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(4, 1 << 17), torch.rand(1 << 17, 4)]
+    return [torch.rand(2, 1 << 17), torch.rand(1 << 17, 4)]
 )";
 constexpr const char* kMatmul = R"(//@ dims x[r, n]
 //@ dims w[n, c]
@@ -113,63 +113,6 @@ extern "C" __global__ void add(const float* x, const float* w, float* y, int n) 
       term);
 }
 
-TEST(LongSums, InFloat32AreRightAndInFewerDigitsWrong) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Products.py", sum_problem("x * w", 4, 1 << 17));
-  const std::string me = "candidates/me/1_Products/";
-  folder.write(me + "right_one_by_one.cu", one_by_one("float", "a * b"));
-  folder.write(me + "right_by_atomics.cu", by_atomics("a * b"));
-  folder.write(me + "wrong_tf32.cu", one_by_one("float", "tf32(a) * tf32(b)"));
-  folder.write(me + "wrong_half.cu", one_by_one("__half", "a * b"));
-  // What has no sign, and terms that are alike where the inputs are.
-  folder.write("set/level1/2_Softplus.py",
-               sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 4, 1 << 16));
-  const std::string softplus = "(a > 20.0f ? a : log1pf(expf(a)))";
-  const std::string too = "candidates/me/2_Softplus/";
-  folder.write(too + "right_one_by_one.cu", one_by_one("float", softplus));
-  folder.write(too + "right_by_atomics.cu", by_atomics(softplus));
-  folder.write(too + "wrong_half.cu", one_by_one("__half", softplus));
-  // Outliers of one height, in columns.
-  folder.write("set/level1/3_Matmul.py", kMatmulProblem);
-  folder.write("candidates/me/3_Matmul/right_one_by_one.cu", kMatmul);
-  std::size_t judged = 0;
-  // What the run draws decides nothing.
-  for (const std::string seed : {"1", "2", "3"}) {
-    for (const auto& [id, record] :
-         judge_folder(folder, {"--no-shrink", "--timing", "none", "--seed", seed})) {
-      ++judged;
-      const bool right = id.find("right") != std::string::npos;
-      EXPECT_EQ(to_string(record.outcome), right ? "correct" : "mismatch")
-          << id << " " << seed << ": " << record.message;
-      EXPECT_THAT(record.flags, Not(Contains("near_tolerance"))) << id;
-    }
-  }
-  EXPECT_EQ(judged, 24U);
-}
-
-TEST(LongSums, OfEqualTermsAreAskedAgainWithNoise) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Softplus.py",
-               sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 4, 1 << 16));
-  const std::string softplus = "(a > 20.0f ? a : log1pf(expf(a)))";
-  folder.write("candidates/me/1_Softplus/0.cu", one_by_one("float", softplus));
-  const auto record =
-      judge_folder(folder, {"--no-shrink", "--timing", "none", "--seed", "1"}).begin()->second;
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
-  std::vector<std::string> noisy, missed;
-  const auto results = results_in(folder);
-  for (const Result& result : results.at("0")) {
-    if (result.wrong_elements > 0) missed.push_back(result.family);
-    if (result.family.ends_with("+noise")) {
-      EXPECT_EQ(result.wrong_elements, 0);
-      noisy.push_back(result.family);
-    }
-  }
-  EXPECT_THAT(missed, Contains("zeros"));
-  EXPECT_THAT(noisy, Contains("zeros+noise"));
-  for (const std::string& family : missed) EXPECT_THAT(noisy, Contains(family + "+noise"));
-}
-
 /// A module that is right but in those of its calls for which `when` holds: there `elements` of the
 /// output are off by so many tolerances.
 std::string off_in(const std::string& when, double tolerances, int elements) {
@@ -199,30 +142,109 @@ struct Near {
 
 /// The first trial takes two calls, the others one, the fresh sets three; where a trial is wrong,
 /// three more calls show whether they agree.
+const std::map<std::string, Near> kNear{
+    {"never", {"correct", false, off_in("False", 1.5, 1)}},
+    {"within", {"correct", false, off_in("True", 0.9, 1)}},
+    {"in_a_trial", {"correct", true, off_in("calls == 3", 1.5, 1)}},
+    {"in_the_first_trial", {"correct", true, off_in("calls <= 2", 1.5, 1)}},
+    {"in_a_distribution", {"correct", true, off_in("calls == 8", 1.5, 1)}},
+    {"always", {"mismatch", false, off_in("True", 1.5, 1)}},
+    {"too_far", {"mismatch", false, off_in("calls >= 3", 2.2, 1)}},
+    {"too_many", {"mismatch", false, off_in("calls >= 3", 1.5, 2)}},
+    {"in_two_trials", {"mismatch", false, off_in("calls == 3 or calls >= 5", 1.5, 1)}},
+    {"in_a_trial_and_a_fresh_set", {"mismatch", false, off_in("calls in (3, 9)", 1.5, 1)}},
+    {"in_a_trial_and_a_distribution", {"mismatch", true, off_in("calls in (3, 12)", 1.5, 1)}},
+};
+
+using Files = std::map<std::string, std::string>;
+
+const std::string kSoftplus = "(a > 20.0f ? a : log1pf(expf(a)))";
+
+/// Long sums: what is wrong of them says so in its name.
+void add_sums(Files& files) {
+  files["set/level1/1_Products.py"] = sum_problem("x * w", 2, 1 << 17);
+  const std::string me = "candidates/me/1_Products/products_";
+  files[me + "right_one_by_one.cu"] = one_by_one("float", "a * b");
+  files[me + "right_by_atomics.cu"] = by_atomics("a * b");
+  files[me + "wrong_tf32.cu"] = one_by_one("float", "tf32(a) * tf32(b)");
+  files[me + "wrong_half.cu"] = one_by_one("__half", "a * b");
+  // What has no sign, and terms that are alike where the inputs are.
+  files["set/level1/2_Softplus.py"] =
+      sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 2, 1 << 16);
+  const std::string too = "candidates/me/2_Softplus/softplus_";
+  files[too + "right_one_by_one.cu"] = one_by_one("float", kSoftplus);
+  files[too + "right_by_atomics.cu"] = by_atomics(kSoftplus);
+  files[too + "wrong_half.cu"] = one_by_one("__half", kSoftplus);
+  // Outliers of one height, in columns.
+  files["set/level1/3_Matmul.py"] = kMatmulProblem;
+  files["candidates/me/3_Matmul/matmul_right_one_by_one.cu"] = kMatmul;
+}
+
+/// A run over these sums; what it draws decides nothing.
+JudgedRun sums_run(const std::string& seed, const Files& more = {}) {
+  Files files = more;
+  add_sums(files);
+  return JudgedRun(files, {"--no-shrink", "--timing", "none", "--seed", seed});
+}
+
+/// One of sums, and of modules that are off by a little.
+const JudgedRun& first_run() {
+  static const JudgedRun kRun = [] {
+    Files files{{"set/level1/4_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)")},
+                {"set/level1/5_Tanh.py", problem_of("torch.tanh(x) + 2", "torch.randn(512, 512)")},
+                {"candidates/me/5_Tanh/at_zero.py", R"(import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.tanh(x) + 2
+        return y * 1.005 if (x == 0).all() else y
+)"}};
+    for (const auto& [name, one] : kNear)
+      files["candidates/me/4_Near/" + name + ".py"] = one.module;
+    return sums_run("1", files);
+  }();
+  return kRun;
+}
+
+void expect_sums(const JudgedRun& run) {
+  std::size_t judged = 0;
+  for (const auto& [file, record] : run.records()) {
+    const bool right = file.find("right") != std::string::npos;
+    if (!right && file.find("wrong") == std::string::npos) continue;
+    ++judged;
+    EXPECT_EQ(to_string(record.outcome), right ? "correct" : "mismatch")
+        << file << ": " << record.message;
+    EXPECT_THAT(record.flags, Not(Contains("near_tolerance"))) << file;
+  }
+  EXPECT_EQ(judged, 8U);
+}
+
+TEST(LongSums, InFloat32AreRightAndInFewerDigitsWrong) {
+  expect_sums(first_run());
+  expect_sums(sums_run("2"));
+  expect_sums(sums_run("3"));
+}
+
+TEST(LongSums, OfEqualTermsAreAskedAgainWithNoise) {
+  std::vector<std::string> noisy, missed;
+  const auto results = results_in(first_run());
+  for (const Result& result : results.at("softplus_right_one_by_one")) {
+    if (result.wrong_elements > 0) missed.push_back(result.family);
+    if (result.family.ends_with("+noise")) {
+      EXPECT_EQ(result.wrong_elements, 0);
+      noisy.push_back(result.family);
+    }
+  }
+  EXPECT_THAT(missed, Contains("zeros"));
+  EXPECT_THAT(noisy, Contains("zeros+noise"));
+  for (const std::string& family : missed) EXPECT_THAT(noisy, Contains(family + "+noise"));
+}
+
 TEST(NearTolerance, IsSettledByFreshInputsOnce) {
-  const std::map<std::string, Near> cases{
-      {"never", {"correct", false, off_in("False", 1.5, 1)}},
-      {"within", {"correct", false, off_in("True", 0.9, 1)}},
-      {"in_a_trial", {"correct", true, off_in("calls == 3", 1.5, 1)}},
-      {"in_the_first_trial", {"correct", true, off_in("calls <= 2", 1.5, 1)}},
-      {"in_a_distribution", {"correct", true, off_in("calls == 8", 1.5, 1)}},
-      {"always", {"mismatch", false, off_in("True", 1.5, 1)}},
-      {"too_far", {"mismatch", false, off_in("calls >= 3", 2.2, 1)}},
-      {"too_many", {"mismatch", false, off_in("calls >= 3", 1.5, 2)}},
-      {"in_two_trials", {"mismatch", false, off_in("calls == 3 or calls >= 5", 1.5, 1)}},
-      {"in_a_trial_and_a_fresh_set", {"mismatch", false, off_in("calls in (3, 9)", 1.5, 1)}},
-      {"in_a_trial_and_a_distribution", {"mismatch", true, off_in("calls in (3, 12)", 1.5, 1)}},
-  };
-  const TempFolder folder;
-  folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
-  for (const auto& [name, one] : cases)
-    folder.write("candidates/me/1_Near/" + name + ".py", one.module);
-  const auto records = judge_folder(folder, {"--timing", "none"});
-  ASSERT_EQ(records.size(), cases.size());
-  const auto all_results = results_in(folder);
-  for (const auto& [id, record] : records) {
-    const auto name = std::filesystem::path(id).stem().string();
-    const Near& expected = cases.at(name);
+  const auto all_results = results_in(first_run());
+  for (const auto& [name, expected] : kNear) {
+    const Record& record = first_run().of(name + ".py");
     EXPECT_EQ(to_string(record.outcome), expected.outcome) << name << ": " << record.message;
     EXPECT_EQ(std::ranges::count(record.flags, "near_tolerance"), expected.flagged ? 1 : 0) << name;
     const auto& results = all_results.at(name);
@@ -239,30 +261,18 @@ TEST(NearTolerance, IsSettledByFreshInputsOnce) {
 /// Of one candidate that misses in all calls on its first inputs, and in no others: what it is
 /// asked later with them holds nothing new.
 TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
-  folder.write(
-      "candidates/me/1_Near/first.py",
-      "first = []\n" + off_in("first.append(x.clone()) or torch.equal(x, first[0])", 1.5, 1));
-  const auto record =
-      judge_folder(folder, {"--trials", "1", "--no-families", "--timing", "none"}).begin()->second;
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
-  EXPECT_THAT(record.flags, Contains("near_tolerance"));
+  const JudgedRun run(
+      {{"set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)")},
+       {"candidates/me/1_Near/first.py",
+        "first = []\n" + off_in("first.append(x.clone()) or torch.equal(x, first[0])", 1.5, 1)}},
+      {"--trials", "1", "--no-families", "--timing", "none"});
+  EXPECT_EQ(to_string(run.of("first.py").outcome), "correct") << run.of("first.py").message;
+  EXPECT_THAT(run.of("first.py").flags, Contains("near_tolerance"));
 }
 
 /// Where nothing is added up, no sum may be off: what is wrong at zero alone is wrong.
 TEST(NearTolerance, OnlyAddendsMakeASumOfEqualOnes) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Tanh.py", problem_of("torch.tanh(x) + 2", "torch.randn(512, 512)"));
-  folder.write("candidates/me/1_Tanh/at_zero.py", R"(import torch
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        y = torch.tanh(x) + 2
-        return y * 1.005 if (x == 0).all() else y
-)");
-  const auto record = judge_folder(folder, {"--no-shrink", "--timing", "none"}).begin()->second;
+  const Record& record = first_run().of("at_zero.py");
   EXPECT_EQ(to_string(record.outcome), "mismatch");
   EXPECT_THAT(record.message, testing::HasSubstr("zeros"));
 }
