@@ -40,24 +40,36 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
                          Pair("level1/4_Integers", ""), Pair("level1/5_Another", "no_oracle")));
 }
 
-/// The record of a module whose forward goes on as `forward`, for a problem that sums squares.
-Record judge_sum_of_squares(const std::string& forward) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Squares.py",
-               "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
-               "    def forward(self, x):\n        return (x * x).sum(1)\n\n\n"
-               "def get_inputs():\n    return [torch.randn(4, 20000)]\n\n\n"
-               "def get_init_inputs():\n    return []\n");
-  folder.write("candidates/me/1_Squares/0.py",
-               "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
-               "    def forward(self, x):\n" +
-                   forward);
-  return judge_folder(folder, {"--no-shrink", "--trials", "1"}).begin()->second;
+const std::string kSum = "        y = (x * x).sum(1)\n";
+const std::string kIsWhole = "((x == x.round()).all() & (x.abs().max() > 2))\n";
+
+/// The record of a module for a problem that sums squares; all of them are judged in one run.
+const Record& judged_sum(const std::string& name) {
+  // How each forward goes on. The sums are about 80,000 where the inputs are whole numbers.
+  static const std::map<std::string, std::string> kForwards{
+      {"half", "        return (x.half().float() ** 2).sum(1) * 1.002\n"},
+      {"tenth_too_much", "        return (x * x).sum(1) * 1.1\n"},
+      {"off_by_one", kSum + "        return y + 1.0 * " + kIsWhole},
+      {"off_by_little", kSum + "        return y + 0.1 * " + kIsWhole}};
+  static const JudgedRun kRun = [] {
+    std::map<std::string, std::string> files{
+        {"set/level1/1_Squares.py",
+         "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
+         "    def forward(self, x):\n        return (x * x).sum(1)\n\n\n"
+         "def get_inputs():\n    return [torch.randn(4, 20000)]\n\n\n"
+         "def get_init_inputs():\n    return []\n"}};
+    for (const auto& [file, forward] : kForwards)
+      files["candidates/me/1_Squares/" + file + ".py"] =
+          "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
+          "    def forward(self, x):\n" +
+          forward;
+    return JudgedRun(files, {"--no-shrink", "--trials", "1"});
+  }();
+  return kRun.of(name + ".py");
 }
 
 TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
-  const Record half =
-      judge_sum_of_squares("        return (x.half().float() ** 2).sum(1) * 1.002\n");
+  const Record& half = judged_sum("half");
   EXPECT_EQ(to_string(half.outcome), "mismatch");
   EXPECT_EQ(half.cause, "beyond_tolerance");
   EXPECT_EQ(half.correct_at, Interned("tf32"));
@@ -69,7 +81,7 @@ TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
 }
 
 TEST(Oracle, AnErrorThatNoToleranceTakesIsSaidByItsSizeToo) {
-  const Record off = judge_sum_of_squares("        return (x * x).sum(1) * 1.1\n");
+  const Record& off = judged_sum("tenth_too_much");
   EXPECT_EQ(off.cause, "wrong_values");
   EXPECT_THAT(off.message, testing::MatchesRegex("4 elements are wrong in trial 0: off by up to "
                                                  "[0-9.]+e-2, tolerance 1e-4.*"));
@@ -77,15 +89,12 @@ TEST(Oracle, AnErrorThatNoToleranceTakesIsSaidByItsSizeToo) {
 }
 
 TEST(Oracle, WhoIsOffByOneWhereNothingIsRoundedIsWrong) {
-  const std::string sum = "        y = (x * x).sum(1)\n";
-  const std::string whole = "((x == x.round()).all() & (x.abs().max() > 2))\n";
-  // Their sums are about 80,000.
-  const Record off = judge_sum_of_squares(sum + "        return y + 1.0 * " + whole);
+  const Record& off = judged_sum("off_by_one");
   EXPECT_EQ(to_string(off.outcome), "mismatch");
   EXPECT_EQ(off.cause, "wrong_values");
   EXPECT_EQ(off.correct_at, std::nullopt);
   EXPECT_THAT(off.message, testing::HasSubstr("small_integers"));
-  const Record near = judge_sum_of_squares(sum + "        return y + 0.1 * " + whole);
+  const Record& near = judged_sum("off_by_little");
   EXPECT_EQ(to_string(near.outcome), "correct") << near.message;
 }
 
