@@ -19,7 +19,7 @@
 namespace kbench {
 
 /// Compiles with the machine's own compilers and torch's headers. Results go to a folder of the
-/// test's own; precompiled headers are shared with the user's kbench, since they take so long.
+/// test's own; precompiled headers are shared with all other tests, since they take so long.
 class HostCompileTest : public testing::Test {
  protected:
   void SetUp() override {
