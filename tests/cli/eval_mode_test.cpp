@@ -63,23 +63,30 @@ std::map<std::string, std::string> candidates() {
           {"raises.py", module_that("norm(x) * 2 if self.training else x.nothing")}};
 }
 
-std::map<std::string, Record> by_name(const std::map<std::string, Record>& records) {
-  std::map<std::string, Record> named;
-  for (const auto& [id, record] : records)
-    named.emplace(std::filesystem::path(id).filename().string(), record);
-  return named;
+std::map<std::string, std::string> files() {
+  std::map<std::string, std::string> files{
+      {"set/level1/1_Norm.py", problem_with("nn.BatchNorm1d(16)")},
+      {"set/level1/2_Drop.py", problem_with("nn.Dropout(0.5)")},
+      {"candidates/me/2_Drop/drop.py",
+       std::string(kImports) + "\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n"
+                               "        return x.clone()\n"}};
+  for (const auto& [name, source] : candidates()) files["candidates/me/1_Norm/" + name] = source;
+  return files;
 }
 
-void write_candidates(const TempFolder& folder) {
-  folder.write("set/level1/1_Norm.py", problem_with("nn.BatchNorm1d(16)"));
-  for (const auto& [name, source] : candidates())
-    folder.write("candidates/me/1_Norm/" + name, source);
+/// One run without options.
+const JudgedRun& plain_run() {
+  static const JudgedRun kRun(files());
+  return kRun;
+}
+/// One in eval mode.
+const JudgedRun& eval_mode_run() {
+  static const JudgedRun kRun(files(), {"--eval-mode", "--no-families"});
+  return kRun;
 }
 
 TEST(EvalMode, AWrongAnswerThatIsRightInItIsSaidToBe) {
-  const TempFolder folder;
-  write_candidates(folder);
-  const auto records = by_name(judge_folder(folder));
+  const auto& records = plain_run().records();
   EXPECT_EQ(to_string(records.at("right.py").outcome), "correct") << records.at("right.py").message;
   EXPECT_EQ(to_string(records.at("batch.py").outcome), "correct") << records.at("batch.py").message;
   for (const char* name : {"running.py", "running.cu"}) {
@@ -105,17 +112,11 @@ TEST(EvalMode, AWrongAnswerThatIsRightInItIsSaidToBe) {
 }
 
 TEST(EvalMode, JudgesBothSidesInIt) {
-  const TempFolder folder;
-  write_candidates(folder);
-  const auto own_file = folder.path() / "own.jsonl";
-  judge_folder(folder, {"--no-families"});
-  std::filesystem::rename(folder.path() / "run.jsonl", own_file);
-  const auto records = by_name(judge_folder(folder, {"--eval-mode", "--no-families"}));
   const std::map<std::string, std::string> expected{
-      {"right.py", "correct"},      {"running.py", "correct"}, {"running.cu", "correct"},
-      {"batch.py", "mismatch"},     {"wrong.py", "mismatch"},  {"training_branch.py", "correct"},
-      {"raises.py", "load_failure"}};
-  for (const auto& [name, record] : records) {
+      {"right.py", "correct"},  {"running.py", "correct"}, {"running.cu", "correct"},
+      {"batch.py", "mismatch"}, {"wrong.py", "mismatch"},  {"training_branch.py", "correct"}};
+  for (const auto& [name, unused] : candidates()) {
+    const Record& record = eval_mode_run().of(name);
     if (name == "raises.py") {
       EXPECT_NE(to_string(record.outcome), "correct");
     } else {
@@ -124,12 +125,13 @@ TEST(EvalMode, JudgesBothSidesInIt) {
     EXPECT_EQ(record.judge, kEvalModeJudge) << name;
     EXPECT_THAT(record.flags, Not(Contains(kFlag))) << name;
   }
-  ASSERT_TRUE(records.at("running.py").timing);
-  EXPECT_TRUE(records.at("running.py").timing->sides.contains("eager"));
-  const auto file = folder.path() / "run.jsonl";
-  const RunFile run = read_run(file);
-  EXPECT_EQ(run.headers.at(0).options.value("eval_mode", false), true);
+  const Record& running = eval_mode_run().of("running.py");
+  ASSERT_TRUE(running.timing);
+  EXPECT_TRUE(running.timing->sides.contains("eager"));
+  const auto file = eval_mode_run().file();
+  EXPECT_EQ(read_run(file).headers.at(0).options.value("eval_mode", false), true);
 
+  const auto own_file = plain_run().file();
   const auto report = run_kbench({"report", own_file.string(), file.string()});
   EXPECT_EQ(report.status.code, 0) << report.error;
   EXPECT_THAT(report.output,
@@ -138,24 +140,23 @@ TEST(EvalMode, JudgesBothSidesInIt) {
   const auto compared = run_kbench({"compare", own_file.string(), file.string()});
   EXPECT_EQ(compared.status.code, 0) << compared.error;
   EXPECT_THAT(compared.output, HasSubstr("judged by kbench"));
+}
 
-  // A run that goes on in the other mode has all of it before it.
-  const auto both = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                (folder.path() / "candidates").string(), "--device", "cpu", "--out",
-                                own_file.string(), "--resume", "--eval-mode", "--no-families"});
+TEST(EvalMode, ARunThatGoesOnInTheOtherModeHasAllOfItBeforeIt) {
+  const JudgedRun one({{"set/level1/1_Norm.py", problem_with("nn.BatchNorm1d(16)")},
+                       {"candidates/me/1_Norm/right.py", candidates().at("right.py")}},
+                      {"--no-families"});
+  const auto& folder = one.folder().path();
+  const auto both = run_kbench({"eval", (folder / "set").string(), "--candidates",
+                                (folder / "candidates").string(), "--device", "cpu", "--out",
+                                one.file().string(), "--resume", "--eval-mode", "--no-families"});
   EXPECT_EQ(both.status.code, 0) << both.error;
-  EXPECT_EQ(read_run(own_file).records.size(), 2 * candidates().size());
+  EXPECT_EQ(read_run(one.file()).records.size(), 2u);
 }
 
 TEST(EvalMode, AReferenceWithDropoutIsNoRandomOneInIt) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Drop.py", problem_with("nn.Dropout(0.5)"));
-  folder.write("candidates/me/1_Drop/0.py",
-               std::string(kImports) +
-                   "\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n"
-                   "        return x.clone()\n");
-  EXPECT_EQ(judge_folder(folder).begin()->second.cause, "random_reference");
-  const Record record = judge_folder(folder, {"--eval-mode"}).begin()->second;
+  EXPECT_EQ(plain_run().of("drop.py").cause, "random_reference");
+  const Record& record = eval_mode_run().of("drop.py");
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
 }
 
