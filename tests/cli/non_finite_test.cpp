@@ -24,27 +24,44 @@ extern "C" __global__ void kernel(const float* x, float* y, int n) {
          expression + ";\n}\n";
 }
 
+struct Case {
+  std::string outcome, flag, expression;
+};
+const std::map<std::string, Case> kCases{
+    {"propagates", {"correct", "", "(v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
+    {"fmaxf", {"correct", "nan_dropped", "fmaxf(v, 0.0f) * 2.0f + 1.0f"}},
+    {"compares", {"correct", "nan_dropped", "(v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
+    {"bounded",
+     {"correct", "infinity_bounded", "(v > 1e38f ? 1e38f : v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
+    {"masks", {"mismatch", "", "(isfinite(v) && v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
+};
+
+/// One run over the candidates of both problems.
+const JudgedRun& judged() {
+  static const JudgedRun kRun = [] {
+    std::map<std::string, std::string> files{
+        {"set/level1/1_Relu.py", kProblem},
+        {"set/level1/2_Steps.py", problem_of("torch.relu(x - x.roll(1, 0))", "torch.randn(1900)")},
+        {"candidates/me/2_Steps/there_and_back.cu", R"(//@ let n = numel(x)
+//@ out y like x
+//@ kernel<<<cdiv(n, 256), 256>>>(x, y, n)
+extern "C" __global__ void kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float before = x[i == 0 ? n - 1 : i - 1];
+  y[i] = fmaxf(x[i] + before - 2.0f * before, 0.0f);
+}
+)"}};
+    for (const auto& [name, one] : kCases)
+      files["candidates/me/1_Relu/" + name + ".cu"] = kernel(one.expression);
+    return JudgedRun(files);
+  }();
+  return kRun;
+}
+
 TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
-  struct Case {
-    std::string outcome, flag, expression;
-  };
-  const std::map<std::string, Case> cases{
-      {"propagates", {"correct", "", "(v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
-      {"fmaxf", {"correct", "nan_dropped", "fmaxf(v, 0.0f) * 2.0f + 1.0f"}},
-      {"compares", {"correct", "nan_dropped", "(v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
-      {"bounded",
-       {"correct", "infinity_bounded", "(v > 1e38f ? 1e38f : v < 0.0f ? 0.0f : v) * 2.0f + 1.0f"}},
-      {"masks", {"mismatch", "", "(isfinite(v) && v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
-  };
-  const TempFolder folder;
-  folder.write("set/level1/1_Relu.py", kProblem);
-  for (const auto& [name, one] : cases)
-    folder.write("candidates/me/1_Relu/" + name + ".cu", kernel(one.expression));
-  const auto records = judge_folder(folder);
-  ASSERT_EQ(records.size(), cases.size());
-  for (const auto& [id, record] : records) {
-    const auto name = std::filesystem::path(id).stem().string();
-    const Case& expected = cases.at(name);
+  for (const auto& [name, expected] : kCases) {
+    const Record& record = judged().of(name + ".cu");
     EXPECT_EQ(to_string(record.outcome), expected.outcome) << name << ": " << record.message;
     if (expected.outcome == "mismatch") {
       EXPECT_NE(record.message.find("family infinity"), std::string::npos) << record.message;
@@ -58,22 +75,7 @@ TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
 // A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of
 // that. Of so few elements one is infinite: two beside each other are NaN to the reference, too.
 TEST(NonFinite, WhereElementsMeetAnInfinityIsTheAlgorithmsOwn) {
-  const TempFolder folder;
-  folder.write("set/level1/1_Steps.py",
-               problem_of("torch.relu(x - x.roll(1, 0))", "torch.randn(1900)"));
-  folder.write("candidates/me/1_Steps/there_and_back.cu", R"(//@ let n = numel(x)
-//@ out y like x
-//@ kernel<<<cdiv(n, 256), 256>>>(x, y, n)
-extern "C" __global__ void kernel(const float* x, float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  float before = x[i == 0 ? n - 1 : i - 1];
-  y[i] = fmaxf(x[i] + before - 2.0f * before, 0.0f);
-}
-)");
-  const auto records = judge_folder(folder);
-  ASSERT_EQ(records.size(), 1U);
-  const auto& record = records.begin()->second;
+  const Record& record = judged().of("there_and_back.cu");
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
   EXPECT_EQ(std::ranges::count(record.flags, "nan_dropped"), 0);
 }
