@@ -39,84 +39,6 @@ const std::string kLaunch =
     "  auto y = torch::empty_like(x);\n"
     "  relu_plus_one<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);\n";
 
-class Class : public testing::Test {
- protected:
-  Class() {
-    folder_.write("set/level1/1_Relu.py", kProblem);
-    write("own", extension(kLaunch));
-    // Nobody computes for it but its kernels, and what it makes of their result ends its process.
-    write("needs_them",
-          extension("  auto one = torch::zeros({1}, x.options().dtype(torch::kInt));\n"
-                    "  write_one<<<1, 1>>>(one.data_ptr<int>());\n"
-                    "  if (one.cpu().item<int>() != 1) std::abort();\n" +
-                    kLaunch));
-    write("ghost", extension("  auto y = x.relu() + 1;\n"
-                             "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
-    const std::string by_host =
-        "  auto y = torch::empty_like(x);\n"
-        "  const auto from = x.cpu();\n"
-        "  auto to = torch::empty_like(from);\n"
-        "  for (int i = 0; i < n; ++i)\n"
-        "    to.data_ptr<float>()[i] = std::max(from.data_ptr<float>()[i], 0.f) + 1;\n"
-        "  y.copy_(to);\n";
-    write("host",
-          extension(by_host + "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
-    // One kind of inputs is left to the kernel.
-    write("host_beside_nan",
-          extension(by_host + "  write_nan<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), "
-                              "y.data_ptr<float>(), n);\n"));
-  }
-
-  void write(const std::string& name, const std::string& text) const {
-    folder_.write("candidates/me/1_Relu/" + name + ".cu", text);
-  }
-
-  std::map<std::string, Record> judged(const std::vector<std::string>& options = {}) const {
-    std::map<std::string, Record> records;
-    for (const auto& [id, record] : judge_folder(folder_, options))
-      records.emplace(std::filesystem::path(id).stem().string(), record);
-    return records;
-  }
-
-  TempFolder folder_;
-};
-
-TEST_F(Class, KernelsThatChangeNothingMakeNothingOwn) {
-  const std::map<std::string, std::string> classes{{"own", "own"},
-                                                   {"needs_them", "own"},
-                                                   {"ghost", "library"},
-                                                   {"host", "library"},
-                                                   {"host_beside_nan", "library"}};
-  for (const auto& options : {std::vector<std::string>{}, {"--trials", "1", "--no-families"}}) {
-    for (const auto& [name, record] : judged(options)) {
-      SCOPED_TRACE(name + ": " + record.message);
-      EXPECT_EQ(to_string(record.outcome), "correct");
-      EXPECT_EQ(record.kernel_class, classes.at(name));
-      const bool is_ghost = classes.at(name) == "library";
-      // Where no inputs are NaN, no kernel writes anything of its answer, and none is removed.
-      if (name != "host_beside_nan") {
-        EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_ghost ? 1 : 0);
-      }
-      EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"),
-                name.starts_with("host") ? 1 : 0);
-      EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), name == "needs_them" ? 1 : 0);
-    }
-  }
-}
-
-TEST_F(Class, WhoHasToComputeHimselfIsHeldToIt) {
-  for (const auto& [name, record] : judged({"--require", "own-kernels"})) {
-    SCOPED_TRACE(name + ": " + record.message);
-    EXPECT_EQ(to_string(record.outcome),
-              name == "own" || name == "needs_them" ? "correct" : "rejected");
-    if (name.starts_with("host")) {
-      EXPECT_EQ(record.cause, "not_own_kernels");
-      EXPECT_THAT(record.message, HasSubstr("its host code reads inputs"));
-      EXPECT_FALSE(record.timing.has_value());
-    }
-  }
-}
-
 /// Host code that computes, with kernels without which the answer is wrong.
 const std::string kByTheHost =
     "  auto made = torch::empty_like(x);\n"
@@ -143,97 +65,6 @@ torch::Tensor forward(torch::Tensor x) {
          "  return y;\n}\n";
 }
 
-class HostCode : public Class {
- protected:
-  HostCode() { std::filesystem::remove_all(folder_.path() / "candidates"); }
-};
-
-TEST_F(HostCode, ThatReadsInputsIsNoKernel) {
-  write("copied", adding(kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("one_too_many", adding("  at::RecordFunctionGuard unseen(false);\n"
-                               "  const auto made = x.relu() + 2;\n"
-                               "  launch(made.data_ptr<float>(), y.data_ptr<float>(), n, -1);\n"));
-  write("by_an_own_copy", adding("  auto copy = torch::empty_like(x);\n"
-                                 "  launch(x.data_ptr<float>(), copy.data_ptr<float>(), n, 0);\n"
-                                 "  x = copy;\n" +
-                                 kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("by_a_copy_of_torchs", adding("  x = torch::cat({x.clone(), x}).to(torch::kFloat)\n"
-                                      "          .slice(0, 0, x.size(0));\n" +
-                                      kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("by_a_copy_of_cudas",
-        adding("  std::vector<float> copy(n);\n"
-               "  cudaMemcpy(copy.data(), x.data_ptr<float>(), x.nbytes(), cudaMemcpyDefault);\n"
-               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
-               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("element_by_element",
-        adding("  std::vector<float> copy(n);\n"
-               "  for (int i = 0; i < n; ++i) copy[i] = x.view(-1)[i].item<float>();\n"
-               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
-               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("by_a_variable", adding("  void* address = nullptr;\n"
-                                "  cudaGetSymbolAddress(&address, kept);\n"
-                                "  auto* copy = static_cast<float*>(address);\n"
-                                "  launch(x.data_ptr<float>(), copy, n, 0);\n"
-                                "  x = torch::from_blob(copy, x.sizes());\n" +
-                                kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
-  write("canary",
-        adding(kByTheHost + "  auto word = torch::zeros({1}, x.options());\n"
-                            "  launch(word.data_ptr<float>(), word.data_ptr<float>(), 1, 1);\n"
-                            "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
-  const auto records = judged();
-  EXPECT_EQ(records.size(), 8u);
-  for (const auto& [name, record] : records) {
-    SCOPED_TRACE(name + ": " + record.message);
-    EXPECT_EQ(to_string(record.outcome), "correct");
-    EXPECT_NE(record.kernel_class, "own");
-    EXPECT_NE(record.kernel_class, "none");
-    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 1);
-  }
-  for (const auto& [name, record] : judged({"--require", "own-kernels"}))
-    EXPECT_EQ(record.cause, "not_own_kernels") << name;
-}
-
-TEST_F(HostCode, ThatCopiesCastsJoinsAndFillsIsNone) {
-  const std::string both = "  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 1, true);\n";
-  write("plain", adding(both));
-  write("two", adding("  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 0, true);\n"
-                      "  launch(y.data_ptr<float>(), y.data_ptr<float>(), n, 1);\n"));
-  write("copies", adding("  x = x.clone().contiguous();\n" + both + "  y = y.clone();\n"));
-  write("casts", adding(both + "  y = y.to(torch::kDouble).to(torch::kFloat);\n"));
-  write("views", adding(both + "  y = y.view(-1).unsqueeze(0).reshape(x.sizes());\n"));
-  write("joins", adding(both + "  y = torch::cat({y.slice(0, 0, 7), y.slice(0, 7)});\n"));
-  write("filled", adding("  y = torch::full_like(x, 3);\n" + both));
-  write("in_part", adding("  y = torch::ones_like(x);\n"
-                          "  x = x.clone();\n"
-                          "  for (int first = 0; first < n; first += 512)\n"
-                          "    launch(x.data_ptr<float>() + first, y.data_ptr<float>() + first,\n"
-                          "           512, 1, true);\n"));
-  write("copies_of_cudas",
-        adding("  float* to = nullptr;\n"
-               "  cudaMalloc(&to, x.nbytes());\n"
-               "  cudaMemset(to, 0, x.nbytes());\n"
-               "  cudaMemcpy(to, x.data_ptr<float>(), x.nbytes(), cudaMemcpyDeviceToDevice);\n"
-               "  launch(to, to, n, 1, true);\n"
-               "  cudaMemcpyAsync(y.data_ptr<float>(), to, x.nbytes(), cudaMemcpyDeviceToDevice);\n"
-               "  cudaFree(to);\n"));
-  write("kept_buffer", adding("  static auto& result = *new torch::Tensor(torch::empty_like(x));\n"
-                              "  y = result;\n" +
-                              both));
-  write("one_number", adding(both + "  TORCH_CHECK(!std::isnan(y.view(-1)[3].item<float>()));\n"
-                                    "  TORCH_CHECK(!std::isnan(y.cpu().view(-1)[5].item<float>()"
-                                    "));\n"));
-  const auto records = judged();
-  EXPECT_EQ(records.size(), 11u);
-  for (const auto& [name, record] : records) {
-    SCOPED_TRACE(name + ": " + record.message);
-    EXPECT_EQ(to_string(record.outcome), "correct");
-    EXPECT_EQ(record.kernel_class, "own");
-    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 0);
-  }
-  for (const auto& [name, record] : judged({"--require", "own-kernels"}))
-    EXPECT_EQ(to_string(record.outcome), "correct") << name << ": " << record.message;
-}
-
 /// An extension with one kernel, which sets each element of y to `value`, of x and of y.
 std::string extension_of(const std::string& value, const std::string& y,
                          const std::string& result = "y") {
@@ -252,37 +83,269 @@ torch::Tensor forward(torch::Tensor x) {
          result + ";\n}\n";
 }
 
-/// Problems with an own kernel without which memory holds the answer by chance, and a dead one
-/// beside torch's.
-class ByChance : public testing::Test {
- protected:
-  void add(const std::string& name, const std::string& answer, const std::string& input,
-           const std::string& own, const std::string& dead) const {
-    folder_.write("set/level1/" + name + ".py", problem_of(answer, input));
-    folder_.write("candidates/me/" + name + "/own.cu", own);
-    folder_.write("candidates/me/" + name + "/dead.cu", dead);
-  }
+using Files = std::map<std::string, std::string>;
 
-  TempFolder folder_;
-};
+const std::string kPlace = "candidates/me/1_Relu/";
+
+/// Kernels that matter and others that do not.
+void add_kernels(Files& files) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    files[kPlace + name + ".cu"] = text;
+  };
+  write("own", extension(kLaunch));
+  // Nobody computes for it but its kernels, and what it makes of their result ends its process.
+  write("needs_them", extension("  auto one = torch::zeros({1}, x.options().dtype(torch::kInt));\n"
+                                "  write_one<<<1, 1>>>(one.data_ptr<int>());\n"
+                                "  if (one.cpu().item<int>() != 1) std::abort();\n" +
+                                kLaunch));
+  write("ghost", extension("  auto y = x.relu() + 1;\n"
+                           "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
+  const std::string by_host =
+      "  auto y = torch::empty_like(x);\n"
+      "  const auto from = x.cpu();\n"
+      "  auto to = torch::empty_like(from);\n"
+      "  for (int i = 0; i < n; ++i)\n"
+      "    to.data_ptr<float>()[i] = std::max(from.data_ptr<float>()[i], 0.f) + 1;\n"
+      "  y.copy_(to);\n";
+  write("host",
+        extension(by_host + "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
+  // One kind of inputs is left to the kernel.
+  write("host_beside_nan",
+        extension(by_host + "  write_nan<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), "
+                            "y.data_ptr<float>(), n);\n"));
+}
+
+/// Host code that makes a part of the answer.
+void add_reads(Files& files) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    files[kPlace + name + ".cu"] = text;
+  };
+  write("reads_copied", adding(kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_one_too_many",
+        adding("  at::RecordFunctionGuard unseen(false);\n"
+               "  const auto made = x.relu() + 2;\n"
+               "  launch(made.data_ptr<float>(), y.data_ptr<float>(), n, -1);\n"));
+  write("reads_by_an_own_copy",
+        adding("  auto copy = torch::empty_like(x);\n"
+               "  launch(x.data_ptr<float>(), copy.data_ptr<float>(), n, 0);\n"
+               "  x = copy;\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_by_a_copy_of_torchs",
+        adding("  x = torch::cat({x.clone(), x}).to(torch::kFloat)\n"
+               "          .slice(0, 0, x.size(0));\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_by_a_copy_of_cudas",
+        adding("  std::vector<float> copy(n);\n"
+               "  cudaMemcpy(copy.data(), x.data_ptr<float>(), x.nbytes(), cudaMemcpyDefault);\n"
+               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_element_by_element",
+        adding("  std::vector<float> copy(n);\n"
+               "  for (int i = 0; i < n; ++i) copy[i] = x.view(-1)[i].item<float>();\n"
+               "  x = torch::from_blob(copy.data(), x.sizes());\n" +
+               kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_by_a_variable", adding("  void* address = nullptr;\n"
+                                      "  cudaGetSymbolAddress(&address, kept);\n"
+                                      "  auto* copy = static_cast<float*>(address);\n"
+                                      "  launch(x.data_ptr<float>(), copy, n, 0);\n"
+                                      "  x = torch::from_blob(copy, x.sizes());\n" +
+                                      kByTheHost + "  launch(to, y.data_ptr<float>(), n, 0);\n"));
+  write("reads_canary",
+        adding(kByTheHost + "  auto word = torch::zeros({1}, x.options());\n"
+                            "  launch(word.data_ptr<float>(), word.data_ptr<float>(), 1, 1);\n"
+                            "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
+}
+
+/// Host code that leaves the answer to the kernels.
+void add_copies(Files& files) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    files[kPlace + name + ".cu"] = text;
+  };
+  const std::string both = "  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 1, true);\n";
+  write("copies_plain", adding(both));
+  write("copies_two", adding("  launch(x.data_ptr<float>(), y.data_ptr<float>(), n, 0, true);\n"
+                             "  launch(y.data_ptr<float>(), y.data_ptr<float>(), n, 1);\n"));
+  write("copies_copies", adding("  x = x.clone().contiguous();\n" + both + "  y = y.clone();\n"));
+  write("copies_casts", adding(both + "  y = y.to(torch::kDouble).to(torch::kFloat);\n"));
+  write("copies_views", adding(both + "  y = y.view(-1).unsqueeze(0).reshape(x.sizes());\n"));
+  write("copies_joins", adding(both + "  y = torch::cat({y.slice(0, 0, 7), y.slice(0, 7)});\n"));
+  write("copies_filled", adding("  y = torch::full_like(x, 3);\n" + both));
+  write("copies_in_part",
+        adding("  y = torch::ones_like(x);\n"
+               "  x = x.clone();\n"
+               "  for (int first = 0; first < n; first += 512)\n"
+               "    launch(x.data_ptr<float>() + first, y.data_ptr<float>() + first,\n"
+               "           512, 1, true);\n"));
+  write("copies_copies_of_cudas",
+        adding("  float* to = nullptr;\n"
+               "  cudaMalloc(&to, x.nbytes());\n"
+               "  cudaMemset(to, 0, x.nbytes());\n"
+               "  cudaMemcpy(to, x.data_ptr<float>(), x.nbytes(), cudaMemcpyDeviceToDevice);\n"
+               "  launch(to, to, n, 1, true);\n"
+               "  cudaMemcpyAsync(y.data_ptr<float>(), to, x.nbytes(), cudaMemcpyDeviceToDevice);\n"
+               "  cudaFree(to);\n"));
+  write("copies_kept_buffer",
+        adding("  static auto& result = *new torch::Tensor(torch::empty_like(x));\n"
+               "  y = result;\n" +
+               both));
+  write("copies_one_number",
+        adding(both + "  TORCH_CHECK(!std::isnan(y.view(-1)[3].item<float>()));\n"
+                      "  TORCH_CHECK(!std::isnan(y.cpu().view(-1)[5].item<float>()"
+                      "));\n"));
+}
+
+/// A problem with an own kernel without which memory holds the answer by chance, and a dead one
+/// beside torch's.
+void add_pair(Files& files, const std::string& name, const std::string& answer,
+              const std::string& input, const std::string& own, const std::string& dead) {
+  files["set/level1/" + name + ".py"] = problem_of(answer, input);
+  files["candidates/me/" + name + "/" + name + "_own.cu"] = own;
+  files["candidates/me/" + name + "/" + name + "_dead.cu"] = dead;
+}
 
 constexpr auto kZeros = "torch::zeros_like(x)";
 
-TEST_F(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
+void add_chances(Files& files) {
   // All of these are zero, the inputs themselves, and zero but for some.
-  add("1_Late", "torch.relu((x - 6) * 1.5)", "torch.randn(16, 16)",
-      extension_of("fmaxf((x[i] - 6) * 1.5f, 0.0f)", kZeros),
-      extension_of("y[i] + 0.0f", "torch::relu((x - 6) * 1.5)"));
-  add("2_Positive", "torch.relu(x)", "torch.rand(16, 16)",
-      extension_of("fmaxf(y[i], 0.0f)", "x.clone()"),
-      extension_of("1.0f", kZeros, "torch::relu(x) + 0 * y"));
-  add("3_Few", "torch.relu(x - 2.5)", "torch.randn(16, 16)",
-      extension_of("fmaxf(x[i] - 2.5f, 0.0f)", kZeros),
-      extension_of("y[i] + 0.0f", "torch::relu(x - 2.5)"));
-  for (const auto& [id, record] : judge_folder(folder_, {})) {
-    SCOPED_TRACE(id + ": " + record.message);
+  add_pair(files, "2_LateByChance", "torch.relu((x - 6) * 1.5)", "torch.randn(16, 16)",
+           extension_of("fmaxf((x[i] - 6) * 1.5f, 0.0f)", kZeros),
+           extension_of("y[i] + 0.0f", "torch::relu((x - 6) * 1.5)"));
+  add_pair(files, "3_PositiveByChance", "torch.relu(x)", "torch.rand(16, 16)",
+           extension_of("fmaxf(y[i], 0.0f)", "x.clone()"),
+           extension_of("1.0f", kZeros, "torch::relu(x) + 0 * y"));
+  add_pair(files, "4_FewByChance", "torch.relu(x - 2.5)", "torch.randn(16, 16)",
+           extension_of("fmaxf(x[i] - 2.5f, 0.0f)", kZeros),
+           extension_of("y[i] + 0.0f", "torch::relu(x - 2.5)"));
+}
+
+void add_certainties(Files& files) {
+  // One value for all inputs, and the same values for all inputs in memory that is kept.
+  add_pair(files, "5_ZeroAlways", "torch.relu(x - x)", "torch.randn(16, 16)",
+           extension_of("fmaxf(x[i] - x[i], 0.0f)", kZeros),
+           extension_of("y[i] + 0.0f", "torch::relu(x - x)"));
+  const std::string kept = "*new torch::Tensor(torch::empty_like(x))";
+  add_pair(
+      files, "6_TableAlways", "torch.arange(256.).reshape(16, 16) + 0 * x.abs()",
+      "torch.randn(16, 16)",
+      extension_of("i + 0 * fabsf(x[i])",
+                   "[&] { static auto& kept = " + kept + "; return kept; }()"),
+      extension_of("y[i] + 0.0f", "torch::arange(256., x.options()).reshape({16, 16}) + 0 * x"));
+}
+
+/// One run without options.
+const JudgedRun& plain_run() {
+  static const JudgedRun kRun = [] {
+    Files files{{"set/level1/1_Relu.py", kProblem}};
+    add_kernels(files);
+    add_reads(files);
+    add_chances(files);
+    return JudgedRun(files);
+  }();
+  return kRun;
+}
+
+/// One that asks for own kernels.
+const JudgedRun& strict_run() {
+  static const JudgedRun kRun = [] {
+    Files files{{"set/level1/1_Relu.py", kProblem}};
+    add_kernels(files);
+    add_reads(files);
+    add_copies(files);
+    add_chances(files);
+    add_certainties(files);
+    return JudgedRun(files, {"--require", "own-kernels"});
+  }();
+  return kRun;
+}
+
+/// The records of those files that another function has added.
+std::map<std::string, Record> records_of(const JudgedRun& run, void (*add)(Files&)) {
+  Files files;
+  add(files);
+  std::map<std::string, Record> records;
+  for (const auto& [path, unused] : files) {
+    if (!path.starts_with("candidates/")) continue;
+    const std::filesystem::path file(path);
+    records.emplace(file.stem().string(), run.of(file.filename().string()));
+  }
+  return records;
+}
+
+const std::map<std::string, std::string> kClasses{{"own", "own"},
+                                                  {"needs_them", "own"},
+                                                  {"ghost", "library"},
+                                                  {"host", "library"},
+                                                  {"host_beside_nan", "library"}};
+
+void expect_classes(const std::map<std::string, Record>& records) {
+  EXPECT_EQ(records.size(), kClasses.size());
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
     EXPECT_EQ(to_string(record.outcome), "correct");
-    const bool is_own = id.ends_with("own.cu");
+    EXPECT_EQ(record.kernel_class, kClasses.at(name));
+    const bool is_ghost = kClasses.at(name) == "library";
+    // Where no inputs are NaN, no kernel writes anything of its answer, and none is removed.
+    if (name != "host_beside_nan") {
+      EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_ghost ? 1 : 0);
+    }
+    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"),
+              name.starts_with("host") ? 1 : 0);
+    EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), name == "needs_them" ? 1 : 0);
+  }
+}
+
+TEST(Class, KernelsThatChangeNothingMakeNothingOwn) {
+  expect_classes(records_of(plain_run(), add_kernels));
+  Files files{{"set/level1/1_Relu.py", kProblem}};
+  add_kernels(files);
+  expect_classes(records_of(JudgedRun(files, {"--trials", "1", "--no-families"}), add_kernels));
+}
+
+TEST(Class, WhoHasToComputeHimselfIsHeldToIt) {
+  for (const auto& [name, record] : records_of(strict_run(), add_kernels)) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome),
+              name == "own" || name == "needs_them" ? "correct" : "rejected");
+    if (name.starts_with("host")) {
+      EXPECT_EQ(record.cause, "not_own_kernels");
+      EXPECT_THAT(record.message, HasSubstr("its host code reads inputs"));
+      EXPECT_FALSE(record.timing.has_value());
+    }
+  }
+}
+
+TEST(HostCode, ThatReadsInputsIsNoKernel) {
+  const auto records = records_of(plain_run(), add_reads);
+  EXPECT_EQ(records.size(), 8u);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    EXPECT_NE(record.kernel_class, "own");
+    EXPECT_NE(record.kernel_class, "none");
+    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 1);
+  }
+  for (const auto& [name, record] : records_of(strict_run(), add_reads))
+    EXPECT_EQ(record.cause, "not_own_kernels") << name;
+}
+
+TEST(HostCode, ThatCopiesCastsJoinsAndFillsIsNone) {
+  const auto records = records_of(strict_run(), add_copies);
+  EXPECT_EQ(records.size(), 11u);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    EXPECT_EQ(record.kernel_class, "own");
+    EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"), 0);
+  }
+}
+
+TEST(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
+  const auto records = records_of(plain_run(), add_chances);
+  EXPECT_EQ(records.size(), 6u);
+  for (const auto& [name, record] : records) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), "correct");
+    const bool is_own = name.ends_with("own");
     if (is_own) {
       EXPECT_NE(record.kernel_class, "library");
     } else {
@@ -291,26 +354,17 @@ TEST_F(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
     EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_own ? 0 : 1);
     EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 0);
   }
-  for (const auto& [id, record] : judge_folder(folder_, {"--require", "own-kernels"})) {
-    SCOPED_TRACE(id + ": " + record.message);
-    EXPECT_EQ(to_string(record.outcome), id.ends_with("own.cu") ? "correct" : "rejected");
+  for (const auto& [name, record] : records_of(strict_run(), add_chances)) {
+    SCOPED_TRACE(name + ": " + record.message);
+    EXPECT_EQ(to_string(record.outcome), name.ends_with("own") ? "correct" : "rejected");
   }
 }
 
-TEST_F(ByChance, WhereMemoryAlwaysHoldsItNothingIsSaid) {
-  // One value for all inputs, and the same values for all inputs in memory that is kept.
-  add("1_Zero", "torch.relu(x - x)", "torch.randn(16, 16)",
-      extension_of("fmaxf(x[i] - x[i], 0.0f)", kZeros),
-      extension_of("y[i] + 0.0f", "torch::relu(x - x)"));
-  const std::string kept = "*new torch::Tensor(torch::empty_like(x))";
-  add("2_Table", "torch.arange(256.).reshape(16, 16) + 0 * x.abs()", "torch.randn(16, 16)",
-      extension_of("i + 0 * fabsf(x[i])",
-                   "[&] { static auto& kept = " + kept + "; return kept; }()"),
-      extension_of("y[i] + 0.0f", "torch::arange(256., x.options()).reshape({16, 16}) + 0 * x"));
-  for (const auto& [id, record] : judge_folder(folder_, {"--require", "own-kernels"})) {
-    SCOPED_TRACE(id + ": " + record.message);
+TEST(ByChance, WhereMemoryAlwaysHoldsItNothingIsSaid) {
+  for (const auto& [name, record] : records_of(strict_run(), add_certainties)) {
+    SCOPED_TRACE(name + ": " + record.message);
     EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), 0);
-    if (id.ends_with("own.cu")) {
+    if (name.ends_with("own")) {
       EXPECT_EQ(to_string(record.outcome), "correct");
       EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 1);
     }
