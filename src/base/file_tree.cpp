@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -67,6 +69,18 @@ FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
   }
   file.bytes.resize(have);
   return file;
+}
+
+std::string file_text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string file_version(const fs::path& path) {
+  std::error_code ignored;
+  return fmt::format("{} {} {}", path.string(),
+                     fs::last_write_time(path, ignored).time_since_epoch().count(),
+                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
 }
 
 FolderEntries list_folder(const fs::path& folder) {

@@ -21,6 +21,12 @@ struct FileBytes {
 /// for.
 FileBytes read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
+/// All of a file, however long; "" where it cannot be opened.
+std::string file_text(const std::filesystem::path& path);
+
+/// Name, time and size, by which another version of a file or folder differs.
+std::string file_version(const std::filesystem::path& path);
+
 /// What a folder holds, without hidden entries, in natural order of names.
 struct FolderEntries {
   std::vector<std::filesystem::path> files;  ///< all that is no folder, links to files included

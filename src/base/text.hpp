@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +25,28 @@ std::string lowercase(std::string_view text);
 
 /// `text` without spaces, tabs and line ends at either side.
 std::string_view trimmed(std::string_view text);
+
+/// Takes the first line off a text: what stands before its first "\n".
+std::string_view next_line(std::string_view& text);
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/// Whether `c` may be part of a name in C.
+constexpr bool is_word_char(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Whether a text holds a word that is no part of a longer name.
+bool holds_word(std::string_view text, std::string_view word);
+
+template <class Words = std::initializer_list<std::string_view>>
+bool is_one_of(std::string_view word, const Words& words) {
+  return std::ranges::find(words, word) != std::ranges::end(words);
+}
+
+template <class Words = std::initializer_list<std::string_view>>
+bool starts_with_any(std::string_view text, const Words& starts) {
+  return std::ranges::any_of(starts, [&](const auto& start) { return text.starts_with(start); });
+}
 
 /// Whether `c` may be part of a Python name; bytes beyond ASCII may.
 bool is_name_char(char c);

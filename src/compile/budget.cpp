@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kLongestLook{250};
 /// Looks within the time in which all cores together could spend what is left.
 constexpr int kLooks = 4;
 
-std::string read_line(const fs::path& path) {
+std::string first_line(const fs::path& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -38,7 +38,7 @@ std::string read_line(const fs::path& path) {
 
 /// The number of a process's group, or 0.
 pid_t group_of(pid_t pid) {
-  const std::string line = read_line(fmt::format("/proc/{}/stat", pid));
+  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
   const auto after = line.rfind(')');
   pid_t group = 0;
   if (after == std::string::npos ||
@@ -64,7 +64,7 @@ std::vector<pid_t> members_of(pid_t group) {
 
 /// Of this process and of children that it has waited for, in the kernel's ticks.
 unsigned long long ticks_of(pid_t pid) {
-  const std::string line = read_line(fmt::format("/proc/{}/stat", pid));
+  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
   // The name before it may hold anything.
   const auto after = line.rfind(')');
   if (after == std::string::npos) return 0;

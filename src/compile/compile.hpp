@@ -57,6 +57,10 @@ struct CompileError {
   double limit_s = 0;  ///< of a timeout: the processor time that there was
 };
 
+inline CompileError compile_error(std::string cause, std::string message, std::string log) {
+  return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
+}
+
 using CompileResult = std::variant<Artifact, CompileError>;
 
 /// Where the pool finds its compiler and what it may use.

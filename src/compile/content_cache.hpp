@@ -26,7 +26,7 @@ class ContentCache {
   std::optional<CompileResult> load(const std::string& key) const;
   void store(const std::string& key, const CompileResult& result) const;
   /// Removes the files not used for longest until at most `max_bytes` are left.
-  void shrink(std::uintmax_t max_bytes) const;
+  void shrink(std::uintmax_t max_bytes = std::uintmax_t{2} << 30) const;
 
   /// A short text kept beside the results, checked in the same way.
   std::optional<std::string> load_text(const std::string& key) const;

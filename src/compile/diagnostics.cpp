@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.hpp"
 #include "compile/wire.hpp"
 
 namespace kbench {
@@ -19,14 +20,8 @@ struct FirstError {
   std::string_view rest;  ///< of the log
 };
 
-std::string_view next_line(std::string_view& log) {
-  const std::size_t end = std::min(log.find('\n'), log.size());
-  const std::string_view line = log.substr(0, end);
-  log.remove_prefix(std::min(end + 1, log.size()));
-  return line;
-}
-
-std::string_view trimmed(std::string_view text) {
+/// A message without the colons before it and the spaces around it.
+std::string_view without_marks(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with(':')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -62,7 +57,7 @@ std::optional<FirstError> ptxas_error(std::string_view line) {
   for (const std::string_view word : {"error   : ", "fatal   : "}) {
     const std::size_t at = line.find(word);
     if (at == std::string_view::npos) continue;
-    return FirstError{{}, {}, std::string(trimmed(line.substr(at + word.size()))), {}};
+    return FirstError{{}, {}, std::string(without_marks(line.substr(at + word.size()))), {}};
   }
   return std::nullopt;
 }
@@ -149,7 +144,7 @@ std::string_view base_name(std::string_view file) { return file.substr(file.rfin
 Diagnosis diagnose(std::string_view log, const std::vector<std::string>& name_expressions) {
   const auto error = first_error(log);
   if (!error) {
-    const std::string_view line = trimmed(next_line(log));
+    const std::string_view line = without_marks(next_line(log));
     return {"syntax_error", line.empty() ? "NVRTC failed and gave no reason" : std::string(line)};
   }
   const auto kernel = failed_lookup(log, name_expressions);

@@ -8,6 +8,9 @@
 
 namespace kbench {
 
+/// What each ELF file begins with.
+inline constexpr std::string_view kElf = "\177ELF";
+
 /// One symbol of an object file.
 struct ElfSymbol {
   std::string_view name;

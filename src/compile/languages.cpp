@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace kbench {
 namespace {
 
@@ -30,13 +32,9 @@ constexpr Flag kFlags[] = {
 
 constexpr std::array<std::string_view, 4> kStandards = {"c++11", "c++14", "c++17", "c++20"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_word(std::string_view text) {
+bool is_identifier(std::string_view text) {
   return !text.empty() && !is_digit(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-         });
+         std::all_of(text.begin(), text.end(), is_word_char);
 }
 
 bool fits(Flag::Value kind, std::string_view value, bool has_value) {
@@ -65,9 +63,10 @@ const Flag* allowed(std::string_view flag) {
   const std::string_view name = flag.substr(0, equals);
   const std::string_view value = has_value ? flag.substr(equals + 1) : std::string_view();
   for (const Flag& row : kFlags) {
-    const bool same = row.value == Flag::Value::kMacro
-                          ? name.starts_with(row.name) && is_word(name.substr(row.name.size()))
-                          : name == row.name;
+    const bool same =
+        row.value == Flag::Value::kMacro
+            ? name.starts_with(row.name) && is_identifier(name.substr(row.name.size()))
+            : name == row.name;
     if (same) return fits(row.value, value, has_value) ? &row : nullptr;
   }
   return nullptr;

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "compile/parameters.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <string_view>
+
+#include "base/text.hpp"
+#include "compile/names.hpp"
 
 namespace kbench {
 namespace {
-
-std::string demangle(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : std::string();
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 bool take_suffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -55,7 +41,7 @@ KernelParameter parameter(std::string_view type) {
 }
 
 /// Splits at the commas that stand in no bracket.
-std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> list_parts(std::string_view list) {
   std::vector<std::string_view> parts;
   int depth = 0;
   std::size_t start = 0;
@@ -85,7 +71,7 @@ std::optional<std::vector<KernelParameter>> parameters_of(const std::string& pro
   const std::size_t start = open + (is_reference ? kReference : kType).size();
   if (close < start) return std::nullopt;
   std::vector<KernelParameter> parameters;
-  for (const auto part : split(std::string_view(text).substr(start, close - start))) {
+  for (const auto part : list_parts(std::string_view(text).substr(start, close - start))) {
     parameters.push_back(parameter(part));
   }
   return parameters;

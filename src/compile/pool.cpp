@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/file_tree.hpp"
 #include "base/hash.hpp"
 #include "compile/budget.hpp"
 #include "compile/compile.hpp"
@@ -29,18 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
-constexpr std::chrono::seconds kVersionLimit{60};  // a slow disk, and 100 MB of library
-constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
+constexpr std::chrono::seconds kLoadLimit{60};  // a slow disk, and 100 MB of library
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "compile-4";
-
-std::string join_times(const fs::path& path) {
-  std::error_code ignored;
-  const auto time = fs::last_write_time(path, ignored).time_since_epoch().count();
-  return fmt::format("{} {} {}\n", path.string(), time,
-                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
-}
+constexpr std::string_view kCompileFormat = "compile-4";
 
 /// Names, sizes and times of what lies in the folder: another version of CUDA's headers there
 /// differs in them, and nothing has to be read.
@@ -48,7 +40,7 @@ std::string folder_identity(const fs::path& folder) {
   std::vector<std::string> entries;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    entries.push_back(join_times(entry.path()));
+    entries.push_back(file_version(entry.path()) + "\n");
   }
   std::sort(entries.begin(), entries.end());
   Sha256 hash;
@@ -174,7 +166,7 @@ CompilePool::Impl::Impl(CompilerSetup given) : setup(std::move(given)), cache(se
 CompilePool::Impl::~Impl() {
   cancel();
   for (auto& thread : threads) thread.join();
-  if (stored) cache.shrink(kMaxCacheBytes);
+  if (stored) cache.shrink();
 }
 
 void CompilePool::Impl::cancel() {
@@ -193,14 +185,15 @@ void CompilePool::Impl::cancel() {
 const std::string& CompilePool::Impl::version() {
   const std::scoped_lock lock(version_mutex);
   if (!version_text.empty()) return version_text;
-  const std::string key = Sha256().field("nvrtc-version").field(join_times(setup.nvrtc)).hex();
+  const std::string key =
+      Sha256().field("nvrtc-version").field(file_version(setup.nvrtc) + "\n").hex();
   if (auto known = cache.load_text(key)) {
     version_text = *known;
     return version_text;
   }
   const CommandResult result =
       run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
-                  kVersionLimit, {}, kMaxLogBytes, cancel_event.value());
+                  kLoadLimit, {}, kMaxLogBytes, cancel_event.value());
   if (result.cancelled) std::rethrow_exception(cancelled_error());
   if (result.timed_out || result.status.signaled || result.status.code != 0) {
     throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
@@ -215,7 +208,7 @@ const std::string& CompilePool::Impl::version() {
 std::string CompilePool::Impl::key_of(const CompileRequest& request) {
   std::error_code ignored;
   Sha256 hash;
-  hash.field(kFormat).field(request.language).field(request.source).field(request.arch);
+  hash.field(kCompileFormat).field(request.language).field(request.source).field(request.arch);
   hash.field(std::to_string(request.flags.size()));
   for (const auto& flag : request.flags) hash.field(flag);
   for (const auto& name : request.name_expressions) hash.field(name);

@@ -47,7 +47,7 @@ Frame unpack_frame(std::string_view bytes) {
   return {json::parse(bytes.substr(0, head_bytes)), bytes.substr(head_bytes)};
 }
 
-json to_json(const KernelEntry& kernel) {
+json kernel_json(const KernelEntry& kernel) {
   json parameters = json::array();
   for (const auto& parameter : kernel.parameters) {
     parameters.push_back({parameter.is_pointer, parameter.type});
@@ -67,7 +67,7 @@ KernelEntry kernel_from_json(const json& entry) {
 
 std::string pack_artifact(const Artifact& artifact) {
   json kernels = json::array();
-  for (const auto& kernel : artifact.kernels) kernels.push_back(to_json(kernel));
+  for (const auto& kernel : artifact.kernels) kernels.push_back(kernel_json(kernel));
   return pack_frame({{"ok", true},
                      {"is_ptx", artifact.is_ptx},
                      {"kernels", std::move(kernels)},

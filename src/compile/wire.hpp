@@ -16,6 +16,8 @@ inline constexpr std::string_view kSourceName = "candidate.cu";
 
 /// A log is cut here, in the middle of whatever it says.
 inline constexpr std::size_t kMaxLogBytes = 256 * std::size_t{1024};
+/// What kbench-cc may write to its standard output.
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
 /// What kbench-cc reads from its standard input: one job.
 struct CompilerJob {

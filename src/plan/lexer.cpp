@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace kbench::plan {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr std::array<std::string_view, 8> kPairs{"<=", ">=", "==", "!=", "&&", "
 constexpr std::string_view kSingles = "()[]{}<>,:;?=+-*/%!&";
 constexpr std::array<std::string_view, 3> kWordStatements{"problem", "flags", "limit"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 

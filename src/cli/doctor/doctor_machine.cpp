@@ -15,6 +15,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/file_tree.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "compile/host/compilers.hpp"
 #include "kbench/error.hpp"
@@ -59,16 +60,9 @@ nlohmann::json ask_probe(const fs::path& self, const std::string& what) {
   }
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// "Kernel Module  580.159.03" somewhere in /proc/driver/nvidia/version.
 std::string kernel_driver_version() {
-  std::istringstream words(first_line(read_file("/proc/driver/nvidia/version")));
+  std::istringstream words(first_line(file_text("/proc/driver/nvidia/version")));
   for (std::string word; words >> word;) {
     const auto dots = std::count(word.begin(), word.end(), '.');
     const bool number = std::all_of(
@@ -168,7 +162,7 @@ void look_at_memory(Machine& machine) {
   machine.memory_bytes = meminfo_bytes("MemTotal");
   machine.available_bytes = meminfo_bytes("MemAvailable");
   // "max", or a number where this process lives in a limited group.
-  const std::string limit = read_file("/sys/fs/cgroup/memory.max");
+  const std::string limit = file_text("/sys/fs/cgroup/memory.max");
   if (const auto bytes = std::strtoull(limit.c_str(), nullptr, 10); bytes > 0) {
     machine.memory_bytes = std::min<std::uint64_t>(machine.memory_bytes, bytes);
     machine.available_bytes = std::min<std::uint64_t>(machine.available_bytes, bytes);

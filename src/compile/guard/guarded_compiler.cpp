@@ -32,10 +32,6 @@ constexpr const char* kSystem[] = {"/usr",
                                    "/etc/ld.so.conf.d",
                                    "/dev/null"};
 
-CompileError make_error(std::string cause, std::string message, const std::string& log) {
-  return {std::move(cause), std::move(message), log, 0, false, 0};
-}
-
 bool says(std::string_view log, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(
       words, [&](std::string_view word) { return log.find(word) != std::string_view::npos; });
@@ -128,29 +124,29 @@ std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
   if (result.timed_out) {
     const double limit_s = std::chrono::duration<double>(limit).count();
     CompileError error =
-        make_error("compile_timeout",
-                   fmt::format("{} was not done after {:g} s of processor time and was killed",
-                               compiler.name, limit_s),
-                   log);
+        compile_error("compile_timeout",
+                      fmt::format("{} was not done after {:g} s of processor time and was killed",
+                                  compiler.name, limit_s),
+                      log);
     error.limit_s = limit_s;
     return error;
   }
   if (says(log, {"out of memory", "bad_alloc", "virtual memory exhausted", "Cannot allocate"})) {
-    return make_error("compiler_out_of_memory",
-                      fmt::format("{} took more than {} MiB of memory", compiler.name,
-                                  compiler.memory_bytes >> 20),
-                      log);
+    return compile_error("compiler_out_of_memory",
+                         fmt::format("{} took more than {} MiB of memory", compiler.name,
+                                     compiler.memory_bytes >> 20),
+                         log);
   }
   const bool killed = result.status.signaled && result.status.code == SIGKILL;
   if (killed || says(log, {"Killed signal", "signal 9"})) {
-    return make_error(
+    return compile_error(
         "compiler_killed",
         fmt::format("{} was killed from outside, most likely for want of memory", compiler.name),
         log);
   }
   if (result.status.signaled ||
       says(log, {"internal compiler error", "PLEASE submit a bug", "died due to signal"})) {
-    return make_error("compiler_crash", fmt::format("{} crashed", compiler.name), log);
+    return compile_error("compiler_crash", fmt::format("{} crashed", compiler.name), log);
   }
   return std::nullopt;
 }

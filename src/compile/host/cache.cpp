@@ -8,8 +8,6 @@
 namespace kbench {
 namespace {
 
-constexpr std::uintmax_t kMaxCacheBytes = std::uintmax_t{2} << 30;
-
 void add(Sha256& hash, const std::vector<HostText>& texts) {
   hash.field(std::to_string(texts.size()));
   for (const HostText& text : texts) hash.field(text.name).field(text.text);
@@ -38,7 +36,7 @@ void add(Sha256& hash, const HostRequest& request) {
 }
 
 HostCache::~HostCache() {
-  if (stored_) cache_.shrink(kMaxCacheBytes);
+  if (stored_) cache_.shrink();
 }
 
 std::optional<HostResult> HostCache::load(const std::string& key) const {

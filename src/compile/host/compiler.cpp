@@ -23,12 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "host-5";
+constexpr std::string_view kHostFormat = "host-5";
 constexpr std::string_view kStandard = "c++17";
 
 std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
   Sha256 hash;
-  hash.field(kFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
+  hash.field(kHostFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
   add(hash, request);
   return hash.hex();
 }

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kVersionLimit{20};
 constexpr int kOldestClang = 14;
 constexpr int kOldestGcc = 10;
 constexpr int kNewestTried = 30;  // clang++-30 is some years away

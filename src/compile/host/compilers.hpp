@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace kbench {
+
+/// How long a compiler may take to say its version.
+inline constexpr std::chrono::seconds kVersionLimit{20};
 
 /// A C++ compiler of this machine.
 struct FoundCompiler {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.hpp"
 #include "compile/host/gone_names.hpp"
 #include "compile/host/source.hpp"
 
@@ -19,13 +20,6 @@ namespace {
 struct LogLine {
   std::string_view file, line, kind, text;
 };
-
-std::string_view next_line(std::string_view& log) {
-  const std::size_t end = std::min(log.find('\n'), log.size());
-  const std::string_view line = log.substr(0, end);
-  log.remove_prefix(std::min(end + 1, log.size()));
-  return line;
-}
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -48,7 +42,7 @@ void take_numbers(std::string_view& place, std::string_view& line) {
   }
 }
 
-std::optional<LogLine> read_line(std::string_view line) {
+std::optional<LogLine> log_line(std::string_view line) {
   for (const std::string_view kind : {"fatal error: ", "error: ", "note: "}) {
     const std::size_t at = line.find(kind);
     if (at == std::string_view::npos) continue;
@@ -121,7 +115,7 @@ std::string with_advice(std::string_view error) {
   return instead.empty() ? std::string(error) : fmt::format("{} ({})", error, instead);
 }
 
-std::string_view cause_of(std::string_view text) {
+std::string_view host_cause_of(std::string_view text) {
   const auto says = [&](std::string_view words) {
     return text.find(words) != std::string_view::npos;
   };
@@ -135,10 +129,10 @@ std::string_view cause_of(std::string_view text) {
 Diagnosis diagnose_host(std::string_view log, const HostRequest& request) {
   std::string_view rest = log;
   while (!rest.empty()) {
-    const auto error = read_line(next_line(rest));
+    const auto error = log_line(next_line(rest));
     if (!error || !is_error(*error)) continue;
     if (error->file == kBindingsName) return unknown_function(*error, request);
-    const std::string cause(cause_of(error->text));
+    const std::string cause(host_cause_of(error->text));
     const std::string text = with_advice(error->text);
     if (error->line.empty()) return {cause, text};
     const auto said = [&](const LogLine& place) {
@@ -161,7 +155,7 @@ bool may_need_heavy(std::string_view log) {
   constexpr std::array<std::string_view, 6> kNames = {"nn",   "optim",     "jit",
                                                       "data", "serialize", "python"};
   while (!log.empty()) {
-    const auto line = read_line(next_line(log));
+    const auto line = log_line(next_line(log));
     if (!line || !is_error(*line) || line->file == kBindingsName) continue;
     if (!instead_of_gone(line->text).empty()) continue;  // none of torch's headers has it
     const auto says = [&](std::string_view word) {
@@ -194,7 +188,7 @@ bool may_need_usual(std::string_view log) {
   };
   bool has_error = false;
   while (!log.empty()) {
-    const auto line = read_line(next_line(log));
+    const auto line = log_line(next_line(log));
     if (!line || !is_error(*line)) continue;
     has_error = true;
     const std::string text = with_plain_quotes(line->text);

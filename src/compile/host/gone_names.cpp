@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace kbench {
 namespace {
 
@@ -31,29 +33,14 @@ constexpr GoneName kRows[] = {
     {{"ATen/cuda/CUDAStream.h", ""}, "include <c10/cuda/CUDAStream.h>"},
 };
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/// Whether a text holds a word, which is no part of a longer name.
-bool holds(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !is_name_char(text[at - 1])) &&
-        (end == text.size() || !is_name_char(text[end])))
-      return true;
-  }
-  return word.empty();
-}
-
 }  // namespace
 
 std::span<const GoneName> gone_names() { return kRows; }
 
 std::string_view instead_of_gone(std::string_view error) {
   const auto* row = std::ranges::find_if(kRows, [&](const GoneName& known) {
-    return holds(error, known.words[0]) && holds(error, known.words[1]);
+    return holds_word(error, known.words[0]) &&
+           (known.words[1].empty() || holds_word(error, known.words[1]));
   });
   return row == std::end(kRows) ? std::string_view() : row->instead;
 }

@@ -3,16 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "compile/split/tokens.hpp"
 
 namespace kbench {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFolders{"torch/", "ATen/", "c10/", "pybind11/"};
+constexpr std::array<std::string_view, 4> kTorchFolders{"torch/", "ATen/", "c10/", "pybind11/"};
 constexpr std::array<std::string_view, 5> kNamespaces{"torch", "at", "c10", "py", "pybind11"};
 constexpr std::array<std::string_view, 3> kMacros{"PYBIND11_MODULE", "TORCH_CHECK",
                                                   "TORCH_LIBRARY"};
@@ -23,22 +23,21 @@ bool may_bring_headers(const SourceToken& directive) {
   const auto open = directive.text.find_first_of("<\"");
   if (open == std::string::npos) return true;
   const std::string_view path = std::string_view(directive.text).substr(open + 1);
-  return std::ranges::any_of(kFolders,
-                             [&](std::string_view folder) { return path.starts_with(folder); });
+  return starts_with_any(path, kTorchFolders);
 }
 
-bool is_one_of(const SourceToken& token, std::span<const std::string_view> names) {
-  return token.is_identifier() && std::ranges::find(names, token.text) != names.end();
+bool is_name_of(const SourceToken& token, std::span<const std::string_view> names) {
+  return token.is_identifier() && is_one_of(token.text, names);
 }
 
 /// Whether a source declares such a namespace itself: `namespace at { class Tensor; }`.
 bool declares(const SourceTokens& tokens, std::size_t at) {
-  return tokens[at].is("namespace") && is_one_of(tokens[at + 1], kNamespaces);
+  return tokens[at].is("namespace") && is_name_of(tokens[at + 1], kNamespaces);
 }
 
 bool names_torch(const SourceTokens& tokens, std::size_t at) {
-  return is_one_of(tokens[at], kMacros) ||
-         (is_one_of(tokens[at], kNamespaces) && tokens[at + 1].is("::"));
+  return is_name_of(tokens[at], kMacros) ||
+         (is_name_of(tokens[at], kNamespaces) && tokens[at + 1].is("::"));
 }
 
 }  // namespace

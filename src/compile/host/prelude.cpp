@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
+#include "base/file_tree.hpp"
 #include "base/hash.hpp"
 #include "compile/host/prelude_build.hpp"
 #include "kbench/error.hpp"
@@ -22,15 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::string_view kFormat = "host-prelude-2";
+constexpr std::string_view kPreludeFormat = "host-prelude-2";
 constexpr std::chrono::hours kKeptUnused{24 * 30};
 constexpr const char* kComplete = "complete";
 constexpr const char* kLocks = "host-header-locks";
-
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Written under another name and renamed, so that nobody reads half of it.
 void write_file(const fs::path& path, std::string_view text) {
@@ -61,26 +56,20 @@ std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
       kind.headers == HeaderSet::kLight ? 1 : 0, kind.headers == HeaderSet::kHeavy ? 1 : 0);
 }
 
-/// Name, time and size, by which another version of a file or folder differs.
-std::string stamp(const fs::path& path) {
-  std::error_code ignored;
-  return fmt::format("{} {} {}", path.string(),
-                     fs::last_write_time(path, ignored).time_since_epoch().count(),
-                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
-}
-
 /// Compilers write into a precompiled header where its parts were, so one that has been moved is
 /// another.
-std::string key_of(const HostSetup& setup, const FoundCompiler& compiler, const PreludeKind& kind,
-                   const fs::path& parent) {
+std::string prelude_key(const HostSetup& setup, const FoundCompiler& compiler,
+                        const PreludeKind& kind, const fs::path& parent) {
   Sha256 hash;
   hash.field(parent.string());
-  hash.field(kFormat).field(compiler.name()).field(stamp(fs::canonical(compiler.path)));
+  hash.field(kPreludeFormat)
+      .field(compiler.name())
+      .field(file_version(fs::canonical(compiler.path)));
   hash.field(setup.torch_version).field(top_header(setup, kind)).field(kind.standard);
-  hash.field(compiler.has_lld ? "lld" : "ld").field(stamp(setup.torch_lib));
-  for (const auto& include : setup.includes) hash.field(stamp(include));
+  hash.field(compiler.has_lld ? "lld" : "ld").field(file_version(setup.torch_lib));
+  for (const auto& include : setup.includes) hash.field(file_version(include));
   for (const auto& file : files_below(setup.headers)) {
-    hash.field(file.string()).field(read_file(setup.headers / file));
+    hash.field(file.string()).field(file_text(setup.headers / file));
   }
   return hash.hex().substr(0, 16);
 }
@@ -189,7 +178,7 @@ const Prelude& Preludes::known(const PreludeKind& kind) {
   Prelude prelude{{}, with, kind, {}, {}};
   // The precompiled header names its parts as they were called: always in the same way.
   const fs::path parent = fs::weakly_canonical(setup_.cache / "host-headers");
-  prelude.folder = parent / key_of(setup_, with, kind, parent);
+  prelude.folder = parent / prelude_key(setup_, with, kind, parent);
   prelude.compile_options = candidate_options(prelude, common_options(setup_, prelude));
   prelude.link_options = candidate_link_options(prelude);
   return known_.emplace(kind, std::move(prelude)).first->second;

@@ -17,6 +17,9 @@ inline constexpr const char* kPreludeHeaders = "host";         ///< a copy of sr
 /// The library of all host halves of one prelude: "libkbench_host_<key>.so".
 std::string prelude_library(const std::filesystem::path& folder);
 
+/// The shared object that a host half becomes, in the folder of its compile.
+inline constexpr const char* kObjectName = "object.so";
+
 /// Those libraries of torch that a host half may call, of the ones in `folder`.
 std::vector<std::string> torch_libraries(const std::filesystem::path& folder, HostDevice device);
 

@@ -14,10 +14,8 @@
 namespace kbench {
 namespace {
 
-constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
-
-CompileError make_error(std::string cause, std::string message, const CommandResult& command) {
-  return {std::move(cause), std::move(message), command.error.substr(0, kMaxLogBytes), 0, false, 0};
+CompileError unread(std::string cause, std::string message, const CommandResult& command) {
+  return compile_error(std::move(cause), std::move(message), command.error.substr(0, kMaxLogBytes));
 }
 
 /// Why there is no answer.
@@ -26,20 +24,19 @@ CompileError unanswered(const CommandResult& command, std::chrono::milliseconds 
   const double limit_s = std::chrono::duration<double>(limit).count();
   const ExitStatus& status = command.status;
   if (command.timed_out || (status.signaled && status.code == SIGXCPU)) {
-    CompileError error = make_error(
+    CompileError error = unread(
         "compile_timeout", fmt::format("reading {} took longer than its limit", what), command);
     error.limit_s = limit_s;
     return error;
   }
   if (status.signaled && status.code == SIGKILL) {
-    return make_error("compiler_killed",
-                      fmt::format("the process that reads {} was killed from outside", what),
-                      command);
+    return unread("compiler_killed",
+                  fmt::format("the process that reads {} was killed from outside", what), command);
   }
   const std::string how =
       status.signaled ? ::strsignal(status.code) : fmt::format("exit code {}", status.code);
-  return make_error("compiler_crash",
-                    fmt::format("the process that reads {} crashed ({})", what, how), command);
+  return unread("compiler_crash", fmt::format("the process that reads {} crashed ({})", what, how),
+                command);
 }
 
 /// A source that nothing is wrong with.
@@ -67,7 +64,7 @@ std::variant<std::string, CompileError> Reader::answer(const std::string& job,
     case ReadingEnd::kFault:
       throw CompilerFault(fmt::format("{}: {}", program_.string(), text));
     case ReadingEnd::kOutOfMemory:
-      return make_error(
+      return unread(
           "compiler_out_of_memory",
           fmt::format("reading {} took more than {} MiB of memory", what, kReaderBytes >> 20),
           command);

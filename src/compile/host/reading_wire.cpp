@@ -7,9 +7,9 @@
 namespace kbench {
 namespace {
 
-enum JobKind : std::uint64_t { kTexts, kObject, kLog };
+enum JobKind : std::uint64_t { kReadTexts, kReadObject, kReadLog };
 
-void add(Packer& packer, const std::vector<HostText>& texts) {
+void put(Packer& packer, const std::vector<HostText>& texts) {
   packer.number(texts.size());
   for (const HostText& text : texts) packer.text(text.name).text(text.text);
 }
@@ -23,7 +23,7 @@ std::vector<HostText> take_texts(Unpacker& unpacker) {
   return texts;
 }
 
-void add(Packer& packer, const std::optional<Diagnosis>& diagnosis) {
+void put(Packer& packer, const std::optional<Diagnosis>& diagnosis) {
   packer.number(diagnosis ? 1 : 0);
   if (diagnosis) packer.text(diagnosis->cause).text(diagnosis->message);
 }
@@ -36,7 +36,7 @@ std::optional<Diagnosis> take_diagnosis(Unpacker& unpacker) {
   return diagnosis;
 }
 
-void add(Packer& packer, const std::optional<std::vector<std::string>>& texts) {
+void put(Packer& packer, const std::optional<std::vector<std::string>>& texts) {
   packer.number(texts ? 1 : 0);
   if (texts) packer.texts(*texts);
 }
@@ -83,9 +83,9 @@ LogJob take_log_job(Unpacker& unpacker) {
 
 std::string pack(const TextsJob& job) {
   Packer packer;
-  packer.number(kTexts).text(job.file_name).text(job.file);
-  add(packer, job.cpp);
-  add(packer, job.cuda);
+  packer.number(kReadTexts).text(job.file_name).text(job.file);
+  put(packer, job.cpp);
+  put(packer, job.cuda);
   packer.number(job.are_files ? 1 : 0).number(job.needs_headers ? 1 : 0);
   packer.number(job.has_bindings ? 1 : 0).number(job.split ? 1 : 0);
   return packer.take();
@@ -93,16 +93,16 @@ std::string pack(const TextsJob& job) {
 
 std::string pack(const ObjectJob& job) {
   Packer packer;
-  packer.number(kObject).text(job.object.string()).texts(job.kernels).texts(job.variables);
+  packer.number(kReadObject).text(job.object.string()).texts(job.kernels).texts(job.variables);
   packer.number(job.device == HostDevice::kCpu ? 1 : 0);
-  add(packer, job.libraries);
+  put(packer, job.libraries);
   return packer.take();
 }
 
 std::string pack(const LogJob& job) {
   Packer packer;
-  packer.number(kLog).text(job.log).texts(job.cpp_names).texts(job.cuda_names);
-  add(packer, job.functions);
+  packer.number(kReadLog).text(job.log).texts(job.cpp_names).texts(job.cuda_names);
+  put(packer, job.functions);
   packer.number(job.includes.size());
   for (const auto& folder : job.includes) packer.text(folder.string());
   return packer.take();
@@ -111,11 +111,11 @@ std::string pack(const LogJob& job) {
 ReadingJob unpack_reading_job(std::string_view bytes) {
   Unpacker unpacker(bytes);
   switch (unpacker.number()) {
-    case kTexts:
+    case kReadTexts:
       return take_texts_job(unpacker);
-    case kObject:
+    case kReadObject:
       return take_object_job(unpacker);
-    case kLog:
+    case kReadLog:
       return take_log_job(unpacker);
     default:
       throw Error("kbench-cc is to read what it does not know");
@@ -124,11 +124,11 @@ ReadingJob unpack_reading_job(std::string_view bytes) {
 
 std::string pack(const TextsRead& read) {
   Packer packer;
-  add(packer, read.cpp);
-  add(packer, read.cuda);
-  add(packer, read.refusal);
+  put(packer, read.cpp);
+  put(packer, read.cuda);
+  put(packer, read.refusal);
   packer.text(read.device);
-  add(packer, read.host);
+  put(packer, read.host);
   packer.texts(read.kernels).texts(read.variables).texts(read.host_only);
   return packer.take();
 }
@@ -144,7 +144,7 @@ std::string pack(const ObjectRead& read) {
   for (const HostVariable& each : read.variables) {
     packer.text(each.name).number(each.offset).number(each.size);
   }
-  add(packer, read.refusal);
+  put(packer, read.refusal);
   packer.number(read.needs_libraries ? 1 : 0);
   return packer.take();
 }

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
+#include "base/file_tree.hpp"
 #include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/host/diagnostics.hpp"
@@ -24,18 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kQueryLimit{20};
 /// For an empty unit: reading a header of 130 MB from a slow disk.
 constexpr std::chrono::seconds kEmptyLimit{60};
-constexpr const char* kObject = "object.so";
 
 std::string unit_name(std::size_t i) { return fmt::format("unit{}.cpp", i); }
-
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-CompileError make_error(std::string cause, std::string message, std::string log) {
-  return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
-}
 
 }  // namespace
 
@@ -62,7 +51,7 @@ Words HostRun::command(const Prelude& prelude, const fs::path& folder, std::size
   words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
   for (const auto& include : flags_.folders) words.insert(words.end(), {"-I", include});
   for (const auto& include : request_.includes) words.insert(words.end(), {"-I", include.string()});
-  words.insert(words.end(), {"-o", (folder / kObject).string()});
+  words.insert(words.end(), {"-o", (folder / kObjectName).string()});
   for (std::size_t i = 0; i < units; ++i) words.push_back((folder / unit_name(i)).string());
   words.insert(words.end(), prelude.link_options.begin(), prelude.link_options.end());
   return words;
@@ -86,7 +75,7 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
   const auto& result = std::get<CommandResult>(ended);
   const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
   if (!done) return failed(compiler, result);
-  return module(prelude, scratch.path() / kObject, result.error);
+  return module(prelude, scratch.path() / kObjectName, result.error);
 }
 
 /// An empty unit on top of `prelude`.
@@ -143,10 +132,10 @@ HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::
     // There is no error in the log: other headers may define what is lacking.
     said_ = {};
     said_.may_need_usual = true;
-    return make_error(symbols.refusal->cause, symbols.refusal->message, std::move(log));
+    return compile_error(symbols.refusal->cause, symbols.refusal->message, std::move(log));
   }
   HostModule module;
-  module.object = read_file(object);
+  module.object = file_text(object);
   module.stubs = std::move(symbols.stubs);
   module.variables = std::move(symbols.variables);
   module.log = std::move(log);
@@ -166,11 +155,11 @@ CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResul
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   said_ = std::get<LogRead>(std::move(read));
   if (request_.device == HostDevice::kCpu && !said_.unsupported.empty())
-    return make_error("unsupported_on_cpu",
-                      fmt::format("the host code names {}, which has no counterpart on the CPU",
-                                  said_.unsupported),
-                      log);
-  return make_error(said_.diagnosis.cause, said_.diagnosis.message, log);
+    return compile_error("unsupported_on_cpu",
+                         fmt::format("the host code names {}, which has no counterpart on the CPU",
+                                     said_.unsupported),
+                         log);
+  return compile_error(said_.diagnosis.cause, said_.diagnosis.message, log);
 }
 
 }  // namespace kbench

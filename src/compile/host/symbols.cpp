@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "compile/elf.hpp"
 #include "compile/mapped_file.hpp"
 #include "compile/names.hpp"
@@ -14,10 +15,6 @@
 
 namespace kbench {
 namespace {
-
-bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
-}
 
 /// Whether a symbol is surely of the C++ library or of torch, by its namespace: that spares reading
 /// 300,000 symbols. Where it is wrong, loading the object finds out.
@@ -30,11 +27,11 @@ bool is_of_libraries(std::string_view plain) {
               "kbench_binding::", "operator new", "operator delete"});
 }
 
-using Names = std::unordered_set<std::string_view>;
+using SymbolNames = std::unordered_set<std::string_view>;
 
 /// Those of `names` that one of the libraries defines. Each library is read once: torch's have
 /// 300,000 symbols.
-std::unordered_set<std::string> exported(const Names& names,
+std::unordered_set<std::string> exported(const SymbolNames& names,
                                          const std::vector<std::string>& libraries) {
   std::unordered_set<std::string> found;
   for (const std::string& path : libraries) {
@@ -98,7 +95,7 @@ void check_undefined(const ObjectJob& job, const ElfFile& file, ObjectRead& read
   if (doubts.empty()) return;
   read.needs_libraries = !job.libraries.has_value();
   if (read.needs_libraries) return;
-  Names names;
+  SymbolNames names;
   for (const Doubt& doubt : doubts) names.insert(doubt.name);
   const auto known = exported(names, *job.libraries);
   const auto first =

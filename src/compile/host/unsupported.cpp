@@ -5,55 +5,38 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
+
+#include "base/file_tree.hpp"
+#include "base/text.hpp"
 
 namespace kbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kFolders = {"ATen/cuda", "c10/cuda", "ATen/cudnn"};
+constexpr std::array<std::string_view, 3> kCudaFolders = {"ATen/cuda", "c10/cuda", "ATen/cudnn"};
 constexpr std::array<std::string_view, 2> kSpaces = {"at::cuda", "c10::cuda"};
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool holds_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_letter(text[at - 1]);
-    if (begins && (end == text.size() || !is_letter(text[end]))) return true;
-  }
-  return false;
-}
 
 /// Whether torch's headers for CUDA hold the word.
 bool is_torchs(std::string_view word, const std::vector<fs::path>& includes) {
   for (const auto& include : includes) {
-    for (const std::string_view folder : kFolders) {
+    for (const std::string_view folder : kCudaFolders) {
       std::error_code absent;
       for (const auto& entry : fs::directory_iterator(include / folder, absent)) {
         if (!entry.is_regular_file(absent)) continue;
-        std::ifstream stream(entry.path(), std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(stream), {}};
-        if (holds_word(text, word)) return true;
+        if (holds_word(file_text(entry.path()), word)) return true;
       }
     }
   }
   return false;
 }
 
-std::string_view first_error(std::string_view log) {
+std::string_view first_error_line(std::string_view log) {
   while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
+    const std::string_view line = next_line(log);
     if (line.find(": error: ") != std::string_view::npos ||
         line.find(": fatal error: ") != std::string_view::npos)
       return line;
-    log.remove_prefix(std::min(end + 1, log.size()));
   }
   return {};
 }
@@ -90,9 +73,7 @@ std::string header_of(std::string_view line, std::string_view log,
     const std::string root = include.string() + "/";
     if (!file.starts_with(root)) continue;
     const std::string_view name = file.substr(root.size());
-    const bool torchs = std::ranges::any_of(
-        kFolders, [&](std::string_view folder) { return name.starts_with(folder); });
-    if (torchs) return std::string(name);
+    if (starts_with_any(name, kCudaFolders)) return std::string(name);
   }
   return {};
 }
@@ -100,7 +81,7 @@ std::string header_of(std::string_view line, std::string_view log,
 }  // namespace
 
 std::string unsupported_on_cpu(std::string_view log, const std::vector<fs::path>& includes) {
-  const std::string_view line = first_error(log);
+  const std::string_view line = first_error_line(log);
   if (auto header = header_of(line, log, includes); !header.empty()) return header;
   const auto words = quoted(line);
   if (words.size() < 2) return {};

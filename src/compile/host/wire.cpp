@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const HostModule& module) {
+json module_json(const HostModule& module) {
   json stubs = json::array();
   for (const HostStub& stub : module.stubs) {
     stubs.push_back({stub.offset, stub.size, stub.symbol, stub.kernel, stub.expression});
@@ -28,7 +28,7 @@ json to_json(const HostModule& module) {
           {"seconds", module.seconds},  {"way", module.way}};
 }
 
-json to_json(const CompileError& error) {
+json error_json(const CompileError& error) {
   return {{"cause", error.cause},
           {"message", error.message},
           {"log", error.log},
@@ -64,7 +64,8 @@ CompileError error_from_json(const json& head) {
 // One line of JSON, then the object. Symbols and logs may hold bytes that are no UTF-8.
 std::string pack(const HostResult& result) {
   const auto* module = std::get_if<HostModule>(&result);
-  const json head = module != nullptr ? to_json(*module) : to_json(std::get<CompileError>(result));
+  const json head =
+      module != nullptr ? module_json(*module) : error_json(std::get<CompileError>(result));
   return head.dump(-1, ' ', false, json::error_handler_t::replace) + '\n' +
          (module != nullptr ? module->object : std::string());
 }

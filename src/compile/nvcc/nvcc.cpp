@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/file_tree.hpp"
 #include "compile/compiler_turns.hpp"
 #include "compile/host/cache.hpp"
 #include "compile/keyed_pool.hpp"
@@ -20,15 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised when what a result holds changes its meaning.
-constexpr std::string_view kFormat = "nvcc-2";
-
-/// Name, time and size, by which another version of a file or folder differs.
-std::string stamp(const fs::path& path) {
-  std::error_code ignored;
-  return fmt::format("{} {} {}", path.string(),
-                     fs::last_write_time(path, ignored).time_since_epoch().count(),
-                     fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0);
-}
+constexpr std::string_view kNvccFormat = "nvcc-2";
 
 }  // namespace
 
@@ -78,10 +71,10 @@ const FoundCompiler& NvccCompiler::Impl::compiler() {
 
 std::string NvccCompiler::Impl::key_of(const NvccRequest& request) {
   Sha256 hash;
-  hash.field(kFormat).field(stamp(nvcc().path)).field(nvcc().version);
-  hash.field(stamp(compiler().path)).field(compiler().name());
-  hash.field(setup.host.torch_version).field(stamp(setup.host.torch_lib));
-  for (const auto& include : setup.host.includes) hash.field(stamp(include));
+  hash.field(kNvccFormat).field(file_version(nvcc().path)).field(nvcc().version);
+  hash.field(file_version(compiler().path)).field(compiler().name());
+  hash.field(setup.host.torch_version).field(file_version(setup.host.torch_lib));
+  for (const auto& include : setup.host.includes) hash.field(file_version(include));
   hash.field(std::to_string(setup.memory_bytes));
   add(hash, request.sources);
   hash.field(request.separate_files ? "files" : "inline");

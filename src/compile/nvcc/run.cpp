@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <future>
-#include <iterator>
 
+#include "base/file_tree.hpp"
 #include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/host/prelude_build.hpp"
@@ -24,7 +23,6 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kObject = "object.so";
 /// Units of one extension that are compiled side by side: each takes a gigabyte or two.
 constexpr std::size_t kUnitsAtOnce = 4;
 
@@ -34,11 +32,6 @@ constexpr const char* kTorchFlags[] = {
     "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
     "--expt-relaxed-constexpr",           "--extended-lambda",
     "-allow-unsupported-compiler"};
-
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -184,7 +177,7 @@ std::vector<fs::path> NvccRun::library_folders() const {
 Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
                             std::size_t units) const {
   Words words{compiler_.path.string(), "-shared", "-Wl,--no-as-needed", "-o",
-              (scratch / kObject).string()};
+              (scratch / kObjectName).string()};
   for (std::size_t i = 0; i < units; ++i) {
     words.push_back((scratch / fmt::format("unit{}.o", i)).string());
   }
@@ -275,7 +268,7 @@ HostResult NvccRun::compile_units(const NvccRequest& request) const {
   if (linked.fault) return *linked.fault;
   if (!linked.done) return failed(compiler, request, linked.result);
   HostModule module;
-  module.object = read_file(scratch.path() / kObject);
+  module.object = file_text(scratch.path() / kObjectName);
   for (const Ended& each : ended) module.log += each.result.error;
   module.way = fmt::format("nvcc {} + {}", nvcc_.version, compiler_.name());
   module.library_folders = library_folders();

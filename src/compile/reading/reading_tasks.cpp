@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "compile/host/diagnostics.hpp"
@@ -25,11 +26,6 @@ Diagnosis cut(Diagnosis diagnosis) {
     diagnosis.message += "...";
   }
   return diagnosis;
-}
-
-void append(std::vector<std::string>& texts, std::vector<std::string> more) {
-  texts.insert(texts.end(), std::make_move_iterator(more.begin()),
-               std::make_move_iterator(more.end()));
 }
 
 /// The texts with their lines where the candidate's own file has them.
@@ -74,7 +70,7 @@ void split_all(TextsRead& read) {
     read.host.push_back({text.name, std::move(halves.host)});
     for (auto& kernel : halves.kernels) read.kernels.push_back(std::move(kernel.name));
     for (auto& variable : halves.variables) read.variables.push_back(std::move(variable.name));
-    append(read.host_only, std::move(halves.host_only));
+    std::ranges::move(halves.host_only, std::back_inserter(read.host_only));
   }
 }
 

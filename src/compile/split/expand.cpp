@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-constexpr int kMaxDepth = 24;
+constexpr int kMaxExpansions = 24;
 constexpr std::size_t kMaxTokens = 400'000;
 
 using Arguments = std::vector<SourceTokens>;
@@ -215,7 +215,7 @@ void Expander::feed(const SourceTokens& tokens, int depth, int use_line) {
     const int line = use_line < 0 ? token.line : use_line;
     const bool has_arguments = i + 1 < tokens.size() && tokens[i + 1].is("(");
     const SourceMacro* macro =
-        token.is_identifier() && depth < kMaxDepth ? macros_.find(token.text, line) : nullptr;
+        token.is_identifier() && depth < kMaxExpansions ? macros_.find(token.text, line) : nullptr;
     if (macro != nullptr && (has_arguments || !macro->is_function) && hides(*macro)) {
       i = use(tokens, i, *macro, depth, line);
       continue;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "compile/split/item_names.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace kbench {
 namespace {
@@ -19,11 +20,6 @@ constexpr std::array<std::string_view, 33> kTypeWords = {
     "mutable",    "return",    "struct",   "__restrict__", "__inline__", "__forceinline__",
     "__restrict", "consteval", "register", "class",        "enum",       "__grid_constant__",
     "union",      "restrict",  "wchar_t"};
-
-template <std::size_t kCount>
-bool is_one_of(std::string_view word, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 bool opens_group(const SourceText& text, std::size_t at) {
   return text.is(at, "(") || text.is(at, "[") || text.is(at, "{");

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = SourceItem::Kind;
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNesting = 64;
 
 class ItemParser {
  public:
@@ -55,7 +55,7 @@ std::size_t ItemParser::statement_end(std::size_t at, std::size_t end) const {
 
 std::vector<SourceItem> ItemParser::items(std::size_t begin, std::size_t end, bool in_class) {
   std::vector<SourceItem> made;
-  if (++depth_ > kMaxDepth) {
+  if (++depth_ > kMaxNesting) {
     throw SplitRefusal{"too_large", "namespaces and classes are nested too deep",
                        text_[begin].line};
   }

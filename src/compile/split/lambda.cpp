@@ -32,7 +32,7 @@ struct DeviceLambda {
   std::vector<std::string> types, declared_types;  ///< arguments and parameters of the class
 };
 
-[[noreturn]] void refuse(const SourceText& text, std::size_t at, std::string_view what) {
+[[noreturn]] void refuse_lambda(const SourceText& text, std::size_t at, std::string_view what) {
   throw SplitRefusal{"device_lambda", fmt::format("a device lambda {}", what), text[at].line};
 }
 
@@ -47,15 +47,15 @@ void read_captures(const SourceText& text, DeviceLambda& lambda) {
     if (text.is(i, "=") && end == i + 1) {
       lambda.captures_all = true;
     } else if (text.is(i, "&")) {
-      refuse(text, i, "captures by reference");
+      refuse_lambda(text, i, "captures by reference");
     } else if (text.is(i, "this") || text.is(i, "*")) {
-      refuse(text, i, "captures this");
+      refuse_lambda(text, i, "captures this");
     } else if (end == i + 1) {
       lambda.captures.push_back({text[i].text, text[i].text});
     } else if (text.is(i + 1, "=")) {
       lambda.captures.push_back({text[i].text, one_line(text, i + 2, end)});
     } else {
-      refuse(text, i, "has a capture of a form that is not known here");
+      refuse_lambda(text, i, "has a capture of a form that is not known here");
     }
     i = end + 1;
   }
@@ -77,7 +77,8 @@ DeviceLambda read_lambda(const SourceText& text, std::size_t begin) {
   for (; !text.is(at, "{"); ++at) {
     if (text.is(at, "mutable")) lambda.is_mutable = true;
     if (text.is(at, "->")) lambda.result = at;
-    if (text.is(at, ";") || text[at].kind == SourceKind::kEnd) refuse(text, begin, "has no body");
+    if (text.is(at, ";") || text[at].kind == SourceKind::kEnd)
+      refuse_lambda(text, begin, "has no body");
   }
   lambda.body = at;
   lambda.end = text.after_group(at);
@@ -126,7 +127,7 @@ void resolve(const SourceText& text, const SourceItem& function, DeviceLambda& l
     } else if (const auto own = locals.template_parameters.find(name);
                own != locals.template_parameters.end()) {
       if (own->second.find("...") != std::string::npos) {
-        refuse(text, lambda.begin, "names a pack of template parameters");
+        refuse_lambda(text, lambda.begin, "names a pack of template parameters");
       }
       lambda.types.push_back(name);
       lambda.declared_types.push_back(own->second);
@@ -239,10 +240,10 @@ void rewrite_lambdas(const SourceUnit& unit, const SourceItem& function, Rewrite
   for (std::size_t at = function.body;;) {
     at = find_device_lambda(text, at, function.body_end);
     if (at == kNoToken) return;
-    if (count >= kMaxLambdas) refuse(text, at, "is one of too many");
+    if (count >= kMaxLambdas) refuse_lambda(text, at, "is one of too many");
     DeviceLambda lambda = read_lambda(text, at);
     if (find_device_lambda(text, lambda.body, lambda.end) != kNoToken) {
-      refuse(text, at, "holds another one");
+      refuse_lambda(text, at, "holds another one");
     }
     resolve(text, function, lambda);
     const std::string name = fmt::format("kbench_lambda_{}", count++);

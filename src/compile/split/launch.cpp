@@ -18,7 +18,7 @@ struct LaunchPlace {
   std::size_t kernel, open, close;
 };
 
-[[noreturn]] void refuse(const SourceText& text, std::size_t at, std::string_view what) {
+[[noreturn]] void refuse_launch(const SourceText& text, std::size_t at, std::string_view what) {
   throw SplitRefusal{"unknown_launch", fmt::format("this launch {}", what), text[at].line};
 }
 
@@ -35,7 +35,7 @@ std::size_t configuration_end(const SourceText& text, std::size_t open, std::siz
       ++i;
     }
   }
-  refuse(text, open, "has no >>>(…) for its <<<");
+  refuse_launch(text, open, "has no >>>(…) for its <<<");
 }
 
 /// Where the expression before <<< begins: names with their template arguments, members, calls,
@@ -48,13 +48,13 @@ std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t b
     if (text.is(last, ">")) {
       const std::size_t angle = text.opening_angle(last, begin);
       if (angle == kNoToken || angle == begin)
-        refuse(text, open, "has template arguments without <");
+        refuse_launch(text, open, "has template arguments without <");
       at = angle;
       continue;  // the template's name is next
     }
     if (text.is(last, ")") || text.is(last, "]")) {
       at = text.partners[last];
-      if (at == kNoToken || at < begin) refuse(text, open, "has no kernel before its <<<");
+      if (at == kNoToken || at < begin) refuse_launch(text, open, "has no kernel before its <<<");
       const bool is_suffix = at > begin &&
                              (text[at - 1].is_identifier() || text.is(at - 1, ")") ||
                               text.is(at - 1, "]") || text.is(at - 1, ">")) &&
@@ -77,7 +77,7 @@ std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t b
                                         text.is(at - 1, ")") || text.is(at - 1, "]"));
     if (!goes_on || text.is(at - 1, "return") || text.is(at - 1, "else")) break;
   }
-  if (at == open) refuse(text, open, "has no kernel before its <<<");
+  if (at == open) refuse_launch(text, open, "has no kernel before its <<<");
   return at;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "compile/split/item_names.hpp"
 #include "compile/split/work.hpp"
 
@@ -17,11 +18,6 @@ constexpr std::array<std::string_view, 17> kIntegralTypes = {
     "int",    "unsigned", "long",    "short",    "char",     "bool",
     "size_t", "int64_t",  "int32_t", "uint32_t", "uint64_t", "uint8_t",
     "int8_t", "uint16_t", "int16_t", "auto",     "ptrdiff_t"};
-
-template <std::size_t kCount>
-bool is_one_of(std::string_view word, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 bool ends_declarator(std::string_view next) {
   constexpr std::array<std::string_view, 9> kEnds = {"=", ";", ",", "(", "{", "[", ":", ")", "}"};

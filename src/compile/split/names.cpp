@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "compile/split/names.hpp"
 
-#include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "compile/headers/shims.hpp"
 #include "compile/split/launch.hpp"
 
 namespace kbench {
 namespace {
-
-template <std::size_t kCount>
-bool is_one_of(std::string_view word, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-template <std::size_t kCount>
-bool starts_with_any(std::string_view word, const std::array<std::string_view, kCount>& starts) {
-  return std::any_of(starts.begin(), starts.end(),
-                     [word](std::string_view start) { return word.starts_with(start); });
-}
 
 /// Members of std that the shims lack.
 constexpr std::array<std::string_view, 46> kHostStd = {

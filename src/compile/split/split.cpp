@@ -119,7 +119,7 @@ void refuse_member_lambdas(const SourceUnit& unit, const SourceItem& type) {
   }
 }
 
-SplitSource split(std::string_view source, std::string_view file_name) {
+SplitSource halves_of(std::string_view source, std::string_view file_name) {
   const SourceUnit unit = read_unit(source, file_name);
   const std::vector<PlacedItem> items = place_items(unit);
   Rewriter device(unit.text.tokens), host(unit.text.tokens);
@@ -155,7 +155,7 @@ std::variant<SplitSource, SplitRefusal> split_source(std::string_view source,
                                                      std::string_view file_name) {
   const SplitWork work;
   try {
-    return split(source, file_name);
+    return halves_of(source, file_name);
   } catch (const SplitRefusal& refusal) {
     return refusal;
   }

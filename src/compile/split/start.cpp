@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "compile/split/work.hpp"
 
 namespace kbench {
@@ -31,14 +32,6 @@ constexpr std::array<std::string_view, 22> kHostOfStd = {
     "rand",       "srand",       "malloc", "calloc",       "fopen",  "tmpfile",
     "signal",     "atexit",      "async",  "setlocale",    "remove", "rename",
     "printf",     "puts",        "fputs",  "random_device"};
-
-/// As SourceText has it: a `<` that stands alone is not looked through a file for.
-constexpr std::size_t kMaxTemplateTokens = 4096;
-
-template <std::size_t kCount>
-bool is_one_of(std::string_view word, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 bool is_mathematics(std::string_view word) {
   if (is_one_of(word, kMathematics)) return true;

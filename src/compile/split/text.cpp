@@ -10,8 +10,6 @@
 namespace kbench {
 namespace {
 
-/// A longer template list is none: a `<` or `>` that stands alone is not looked through a file for.
-constexpr std::size_t kMaxTemplateTokens = 4096;
 /// Of brackets and of #ifs: what is open is kept for each #if.
 constexpr std::size_t kMaxOpen = 2500;
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.hpp"
 #include "compile/split/work.hpp"
 
 namespace kbench {
@@ -25,7 +26,6 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 
 class SourceLexer {

@@ -56,6 +56,9 @@ bool is_conditional(const SourceToken& directive);
 /// #if only the first counts where they leave different brackets open. Throws SplitRefusal.
 std::vector<std::size_t> bracket_partners(const SourceTokens& tokens);
 
+/// A longer template list is none: a `<` or `>` that stands alone is not looked through a file for.
+inline constexpr std::size_t kMaxTemplateTokens = 4096;
+
 /// Tokens and how their brackets pair.
 struct SourceText {
   explicit SourceText(SourceTokens source_tokens_of);

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::string_view kQuietFacts[] = {"device", "problems", "excluded", "not judged",
                                             "baseline"};
-constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kShownFindings = 10;
 constexpr std::size_t kShownLogLines = 4;
 constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"

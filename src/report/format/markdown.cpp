@@ -22,9 +22,8 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kShownPerFailure = 3;
 constexpr std::size_t kManyLines = 200;  // of candidates; the table of all is in other formats
-constexpr std::size_t kLogLines = 8;
+constexpr std::size_t kFoldedLogLines = 8;
 constexpr std::size_t kLogColumns = 160;
 constexpr std::size_t kMostBytes = 60'000;  // GitHub takes a comment of 65,536 characters
 constexpr std::string_view kCut =
@@ -67,7 +66,7 @@ bool is_long(std::ostream& section) {
 }
 
 /// `text` as it stays what it is within markup.
-std::string html(std::string_view text) {
+std::string html_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text))
     result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
@@ -183,7 +182,7 @@ std::string members(const Report& report, const RunDetails& details, const Failu
     if (i > 0) continue;
     std::string why_none;
     const auto lines =
-        first_lines(log_of(details.details(record, why_none, kLongestDetails)), kLogLines);
+        first_lines(log_of(details.details(record, why_none, kLongestDetails)), kFoldedLogLines);
     // Indented as code of the list's item, which nothing in it can end.
     if (!lines.empty()) text += '\n';
     for (const std::string& line : lines)
@@ -202,9 +201,9 @@ void write_failures(const Report& report, Page& page) {
   for (const FailureGroup& group : report.failures) {
     if (page.is_full()) return;
     const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
-    page.fold(html(fmt::format("{} × {}{}{}", group.records.size(), label,
-                               group.cause.empty() ? "" : ", " + group.cause.str(),
-                               judge_suffix(group.judge))),
+    page.fold(html_text(fmt::format("{} × {}{}{}", group.records.size(), label,
+                                    group.cause.empty() ? "" : ", " + group.cause.str(),
+                                    judge_suffix(group.judge))),
               members(report, details, group));
   }
 }

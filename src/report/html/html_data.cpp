@@ -22,13 +22,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kShownPerFailure = 3;
-
 std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void append_number(fmt::memory_buffer& out, std::optional<double> value, int digits = 6) {
+void append_digits(fmt::memory_buffer& out, std::optional<double> value, int digits = 6) {
   if (value && std::isfinite(*value)) {
     fmt::format_to(std::back_inserter(out), "{:.{}g}", *value, digits);
   } else {
@@ -60,7 +58,7 @@ class Columns {
   template <typename Number>
   void numbers(std::string_view column, Number number, int digits = 6) {
     name(column);
-    each([&](const Record& record) { append_number(out_, number(record), digits); });
+    each([&](const Record& record) { append_digits(out_, number(record), digits); });
   }
 
   void outcomes() {
@@ -99,7 +97,7 @@ class Columns {
 };
 
 /// When the first of the candidates was begun, in seconds since 1970.
-std::optional<double> start_of(const Report& report) {
+std::optional<double> began_at(const Report& report) {
   std::optional<double> start;
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
@@ -158,7 +156,7 @@ std::string rows(const Report& report, const std::optional<double>& start) {
   return columns.whole();
 }
 
-json number(const std::optional<double>& value) {
+json number_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? json(std::round(*value * 1e6) / 1e6) : json();
 }
 
@@ -171,16 +169,17 @@ json summary_json(const Report& report) {
     for (const std::size_t metric : shown)
       cells.push_back({{"text", cell_text(report, row, metric)},
                        {"interval", interval_text(row.estimates[metric])},
-                       {"value", number(row.estimates[metric].value)}});
-    rows.push_back({{"name", row_name(report, row)},
-                    {"rank", row.rank == 0 ? json() : json(row.rank)},
-                    {"level", row.level < 0 ? json() : json(row.level)},
-                    {"problems", row.problems},
-                    {"correct", fmt::format("{}/{}", row.correct, row.samples)},
-                    {"correct_share", row.samples == 0 ? json()
-                                                       : number(static_cast<double>(row.correct) /
-                                                                static_cast<double>(row.samples))},
-                    {"cells", std::move(cells)}});
+                       {"value", number_or_null(row.estimates[metric].value)}});
+    rows.push_back(
+        {{"name", row_name(report, row)},
+         {"rank", row.rank == 0 ? json() : json(row.rank)},
+         {"level", row.level < 0 ? json() : json(row.level)},
+         {"problems", row.problems},
+         {"correct", fmt::format("{}/{}", row.correct, row.samples)},
+         {"correct_share", row.samples == 0 ? json()
+                                            : number_or_null(static_cast<double>(row.correct) /
+                                                             static_cast<double>(row.samples))},
+         {"cells", std::move(cells)}});
   }
   return {{"metrics", std::move(metrics)},
           {"rows", std::move(rows)},
@@ -211,9 +210,9 @@ json failures_json(const Report& report) {
 json curve_json(const Curve& curve, const char* parameter) {
   json values = json::array(), lo = json::array(), hi = json::array();
   for (const Estimate& estimate : curve.values) {
-    values.push_back(number(estimate.value));
-    lo.push_back(number(estimate.lo));
-    hi.push_back(number(estimate.hi));
+    values.push_back(number_or_null(estimate.value));
+    lo.push_back(number_or_null(estimate.lo));
+    hi.push_back(number_or_null(estimate.hi));
   }
   return {{"metric", curve.metric},     {"model", curve.name}, {parameter, curve.x},
           {"value", std::move(values)}, {"lo", std::move(lo)}, {"hi", std::move(hi)}};
@@ -247,7 +246,7 @@ std::string without_markup(std::string json) {
 }
 
 std::string page_data(const Report& report, const std::vector<std::string>& notes) {
-  const std::optional<double> start = start_of(report);
+  const std::optional<double> start = began_at(report);
   json head = {{"format", 1},
                {"title", "kbench: " + status_text(report)},
                {"status", status_text(report)},

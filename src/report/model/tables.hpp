@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ std::string cell_text(const Report& report, const SummaryRow& row, std::size_t m
 /// shown: fast_1, geomean (no GPU)" for the metrics that have none at all, and how the others are
 /// read.
 std::vector<std::string> reading_notes(const Report& report);
+
+/// Of the candidates that failed in the same way, so many are shown.
+inline constexpr std::size_t kShownPerFailure = 3;
 
 /// How many candidates' lines are too many for people, unless they ask.
 inline constexpr std::size_t kManyCandidates = 1000;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.hpp"
+#include "compile/elf.hpp"
+
 namespace kbench::run {
 namespace {
 
@@ -14,11 +17,6 @@ constexpr std::string_view kRegisters[] = {
     "gridid", "total_smem_size", "aggr_smem_size", "current_graph_exec"};
 /// With a number behind them: performance monitors.
 constexpr std::string_view kNumbered = "pm";
-constexpr std::string_view kElf =
-    "\x7f"
-    "ELF";
-
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool tells(std::string_view name) {
   if (std::ranges::find(kRegisters, name) != std::end(kRegisters)) return true;
@@ -31,7 +29,7 @@ bool tells(std::string_view name) {
 bool reads_machine(std::string_view image) {
   if (image.starts_with(kElf)) return false;
   for (auto at = image.find('%'); at != std::string_view::npos; at = image.find('%', at + 1)) {
-    const auto* end = std::find_if_not(image.begin() + at + 1, image.end(), is_of_name);
+    const auto* end = std::find_if_not(image.begin() + at + 1, image.end(), is_word_char);
     if (tells(image.substr(at + 1, static_cast<std::size_t>(end - image.begin()) - at - 1)))
       return true;
   }

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "compile/elf.hpp"
 #include "compile/ptx_names.hpp"
 
 namespace kbench::run {
 namespace {
-
-/// What a cubin begins with, in which nothing names a file.
-constexpr std::string_view kElf = "\177ELF";
 
 void replace(std::string& text, std::string_view what, const std::string& by) {
   std::string made;
@@ -25,10 +23,10 @@ void name_in_message(std::string& message, const std::string& name) {
   replace(message, kOwnName, name);
 }
 
-void name_in_strings(nlohmann::json& json, const std::string& name) {
-  if (auto* text = json.get_ptr<std::string*>()) return replace(*text, kOwnName, name);
-  if (!json.is_structured()) return;
-  for (auto& value : json) name_in_strings(value, name);
+void name_in_strings(nlohmann::json& value, const std::string& name) {
+  if (auto* text = value.get_ptr<std::string*>()) return replace(*text, kOwnName, name);
+  if (!value.is_structured()) return;
+  for (auto& part : value) name_in_strings(part, name);
 }
 
 }  // namespace
@@ -42,6 +40,7 @@ ExtensionResult named(ExtensionResult result, const std::string& name) {
   }
   auto& extension = std::get<Extension>(result);
   name_in_message(extension.fallback, name);
+  // Nothing in a cubin names a file.
   if (!extension.image.starts_with(kElf)) name_in_ptx(extension.image, kOwnName, name);
   return result;
 }

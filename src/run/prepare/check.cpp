@@ -14,8 +14,6 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr auto kExitGrace = std::chrono::milliseconds(500);
-
 double seconds(std::chrono::milliseconds limit) {
   return std::chrono::duration<double>(limit).count();
 }
@@ -32,7 +30,7 @@ bool took_too_long(Prepared& prepared, const CheckSetup& setup) {
 }
 
 bool died(Prepared& prepared, StartedCandidate& process) {
-  const ExitStatus status = process.finish(kExitGrace);
+  const ExitStatus status = process.finish();
   if (process.over_memory())
     return fail(prepared, Outcome::kOutOfMemory, "resident_limit", process.over_memory_message());
   return fail(

@@ -177,7 +177,7 @@ class StartedCandidate {
     if (!finished_) host_.end_child(pid_);
   }
   /// Ends it, if it has not ended by itself within a moment, and says how it ended.
-  ExitStatus finish(std::chrono::milliseconds grace);
+  ExitStatus finish(std::chrono::milliseconds grace = std::chrono::milliseconds(500));
   bool over_memory() const { return over_memory_; }
   /// What is said of one that was.
   std::string over_memory_message() const;

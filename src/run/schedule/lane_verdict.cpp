@@ -25,8 +25,6 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-constexpr auto kExitGrace = std::chrono::milliseconds(500);
-
 /// Whether a module may have something built in its first call, for which it is to have time: a
 /// compiler may have to make its precompiled header first, and tuning compiles dozens of kernels.
 bool builds_late(const Prepared& prepared, const ReadyCode& code) {
@@ -226,7 +224,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
   name_graph(record, *prepared.candidate);
   const bool died = record.outcome == Outcome::kCrash && record.cause == "process_died";
   if (died) {
-    const ExitStatus status = candidate.finish(kExitGrace);
+    const ExitStatus status = candidate.finish();
     if (candidate.over_memory()) {
       record.outcome = Outcome::kOutOfMemory;
       record.cause = "resident_limit";

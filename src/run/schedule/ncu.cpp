@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file_tree.hpp"
 #include "os/find_program.hpp"
 #include "os/subprocess.hpp"
 #include "run/devices.hpp"
@@ -26,7 +27,7 @@ constexpr const char* kSections[] = {
     "SpeedOfLight",   "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis",
     "SchedulerStats", "WarpStateStats",          "Occupancy",
     "LaunchStats"};
-constexpr std::chrono::seconds kLimit{180};
+constexpr std::chrono::seconds kNcuLimit{180};
 constexpr std::size_t kMaxText = 100'000;
 constexpr std::size_t kTail = 600;
 
@@ -109,13 +110,12 @@ void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevic
   const auto command =
       judged_once(kbench, device, prepared, folder.path() / name, folder.path() / "run.jsonl");
   spawn.command.insert(spawn.command.end(), command.begin(), command.end());
-  const CommandResult result = run_command(spawn, kLimit, {}, 1u << 20, cancel_fd);
+  const CommandResult result = run_command(spawn, kNcuLimit, {}, 1u << 20, cancel_fd);
   if (result.cancelled) throw Cancelled{};
-  std::ifstream stream(log);
-  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  std::string text = file_text(log);
   if (text.find("Section:") == std::string::npos) {
     details["ncu_failed"] =
-        result.timed_out ? fmt::format("it took longer than {} s", kLimit.count())
+        result.timed_out ? fmt::format("it took longer than {} s", kNcuLimit.count())
                          : fmt::format("it ended with {} and no section: {}", result.status.code,
                                        tail_of(text + result.output + result.error));
     return;

@@ -51,11 +51,6 @@ std::string_view bytes_of(const Body& body) {
   return {reinterpret_cast<const char*>(&body), sizeof body};
 }
 
-template <std::size_t size>
-void put(char (&field)[size], std::string_view text) {
-  text.copy(field, size - 1);
-}
-
 std::string called_body(const CallNotes& notes, std::uint32_t noted,
                         const std::vector<LaunchReport>& reports) {
   protocol::CalledBody body{};

@@ -11,14 +11,9 @@
 namespace kbench::worker {
 namespace {
 
-constexpr std::string_view kKinds[] = {"fault", "uninitialized_read", "barrier_divergence",
-                                       "shared_race", "global_race"};
+constexpr std::string_view kFindingKinds[] = {"fault", "uninitialized_read", "barrier_divergence",
+                                              "shared_race", "global_race"};
 constexpr std::string_view kSanitize[] = {"none", "memory", "all"};
-
-template <std::size_t size>
-void put(char (&field)[size], std::string_view text) {
-  text.copy(field, size - 1);
-}
 
 template <std::size_t size>
 std::string text_of(const char (&field)[size]) {
@@ -40,7 +35,7 @@ ptx::Sanitize sanitize_from_name(std::string_view name) {
 
 std::string_view to_string(ptx::FindingKind kind) {
   const auto at = static_cast<std::size_t>(kind);
-  return at < std::size(kKinds) ? kKinds[at] : kKinds[0];
+  return at < std::size(kFindingKinds) ? kFindingKinds[at] : kFindingKinds[0];
 }
 
 protocol::FindingBody to_body(const ptx::Finding& finding) {

@@ -17,6 +17,12 @@ ptx::Sanitize sanitize_from_name(std::string_view name);
 /// "fault", or the flag that findings of this kind raise.
 std::string_view to_string(ptx::FindingKind kind);
 
+/// What fits of a text; the last byte stays.
+template <std::size_t size>
+void put(char (&field)[size], std::string_view text) {
+  text.copy(field, size - 1);
+}
+
 protocol::FindingBody to_body(const ptx::Finding& finding);
 /// What stands in a message, whatever its bytes are.
 Finding from_body(const protocol::FindingBody& body);

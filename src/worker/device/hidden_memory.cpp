@@ -15,7 +15,7 @@ namespace kbench::worker {
 namespace {
 
 constexpr int kOpen = PROT_READ | PROT_WRITE;
-/// As on a GPU (LedgerEntry::is_read_back).
+/// Sizes, offsets and single results are less than one part in this of what a call has to read.
 constexpr std::size_t kReadBackShare = 8;
 constexpr std::size_t kLeastReadBack = 256;
 /// Of more allocations than that, what kernels have not written stays write-protected from the

@@ -15,6 +15,7 @@
 
 #include "worker/device/cuda_driver.hpp"
 #include "worker/device/cupti_library.hpp"
+#include "worker/device/hidden_memory.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -139,7 +140,7 @@ void CUPTIAPI on_launch(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
   all.is_own.insert_or_assign(std::string(name), own);
 }
 
-void take(const ActivityRecords& records) {
+void take_records(const ActivityRecords& records) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   for_records(records, [&](const CUpti_Activity& record) {
@@ -156,15 +157,10 @@ void take(const ActivityRecords& records) {
   all.dropped += records.dropped;
 }
 
-/// Sizes, offsets and single results are less than one part in this of what a call has to read.
-constexpr std::size_t kReadBackShare = 8;
-constexpr std::size_t kLeastReadBack = 256;
-
 }  // namespace
 
 bool LedgerEntry::is_read_back(std::size_t read_bytes, std::size_t calls) const {
-  return calls > 0 &&
-         read_back_bytes / calls >= std::max(read_bytes / kReadBackShare, kLeastReadBack);
+  return calls > 0 && worker::is_read_back(read_back_bytes / calls, read_bytes);
 }
 
 void note_own_function(CUfunction function) {
@@ -184,7 +180,7 @@ std::unique_ptr<KernelLedger> KernelLedger::open() {
       functions->cuptiSubscribe(&all.subscriber, on_launch, nullptr) != CUPTI_SUCCESS)
     return nullptr;
   std::unique_ptr<KernelLedger> ledger(new KernelLedger);
-  const bool records = show_activity_to(take) && ledger->look(true);
+  const bool records = show_activity_to(take_records) && ledger->look(true);
   return records ? std::move(ledger) : nullptr;
 }
 

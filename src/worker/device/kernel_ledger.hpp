@@ -54,6 +54,10 @@ void note_own_function(CUfunction function);
 /// Kernels that this shared object registers are the candidate's. Its bytes have to stay.
 void note_own_object(std::string_view bytes);
 
+/// kbench's own kernels that run before each timed call with a cold cache.
+inline constexpr const char* kFlushKernel = "kbench_flush_l2";
+inline constexpr const char* kHoldKernel = "kbench_hold";
+
 /// Whether a mangled name is one of those that NVIDIA's libraries, torch and inductor give.
 bool is_library_kernel(std::string_view name);
 /// Whether it is one of torch's that fill, copy, cast or concatenate.

@@ -7,9 +7,6 @@
 namespace kbench::worker {
 namespace {
 
-/// kbench's own, before calls with a cold cache.
-constexpr std::string_view kFlushKernel = "kbench_flush_l2", kHoldKernel = "kbench_hold";
-
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   return std::ranges::any_of(
       parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });

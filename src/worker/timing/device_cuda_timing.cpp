@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "worker/device/device_cuda.hpp"
+#include "worker/device/kernel_ledger.hpp"
 #include "worker/timing/timing.hpp"
 
 // The part of a GPU that takes times: caches flushed, inputs veiled, streams held, calls timed.
@@ -12,8 +13,6 @@ namespace {
 
 /// In src/worker/kernels/timing_kernels.cu. Enough threads for every multiprocessor of the
 /// largest GPU.
-constexpr const char* kFlushKernel = "kbench_flush_l2";
-constexpr const char* kHoldKernel = "kbench_hold";
 constexpr const char* kEmptyKernel = "kbench_empty";
 constexpr const char* kVeilKernel = "kbench_veil";
 constexpr const char* kWatchKernel = "kbench_watch";
