@@ -29,24 +29,24 @@ std::vector<fs::path> paths(const nlohmann::json& list) {
   return found;
 }
 
-Installation from_json(const nlohmann::json& json, const fs::path& bin) {
+Installation from_json(const nlohmann::json& object, const fs::path& bin) {
   Installation found;
   found.bin = bin;
   found.compiler = bin / "kbench-cc";
   found.worker = bin / "kbench-worker";
-  found.python = json.at("python").get<std::string>();
-  found.python_version = json.at("python_version").get<std::string>();
-  found.torch_version = json.at("torch_version").get<std::string>();
-  found.cuda_version = json.at("cuda_version").get<std::string>();
-  found.nvrtc = json.at("nvrtc").get<std::string>();
-  found.cuda_includes = paths(json.at("cuda_includes"));
-  found.torch_includes = paths(json.at("torch_includes"));
-  found.python_includes = paths(json.at("python_includes"));
-  found.torch_lib = json.at("torch_lib").get<std::string>();
-  found.torch_cxx11_abi = json.at("torch_cxx11_abi").get<bool>();
+  found.python = object.at("python").get<std::string>();
+  found.python_version = object.at("python_version").get<std::string>();
+  found.torch_version = object.at("torch_version").get<std::string>();
+  found.cuda_version = object.at("cuda_version").get<std::string>();
+  found.nvrtc = object.at("nvrtc").get<std::string>();
+  found.cuda_includes = paths(object.at("cuda_includes"));
+  found.torch_includes = paths(object.at("torch_includes"));
+  found.python_includes = paths(object.at("python_includes"));
+  found.torch_lib = object.at("torch_lib").get<std::string>();
+  found.torch_cxx11_abi = object.at("torch_cxx11_abi").get<bool>();
   // An installed kbench names its own files from here, so that it may be moved.
   const auto own = [&](const char* field) {
-    return (bin / json.at(field).get<std::string>()).lexically_normal();
+    return (bin / object.at(field).get<std::string>()).lexically_normal();
   };
   found.host_headers = own("host_headers");
   found.problems = own("problems");

@@ -16,8 +16,8 @@ constexpr Extents kMaxGrid{2'147'483'647, 65'535, 65'535}, kMaxBlock{1024, 1024,
 constexpr std::int64_t kMaxCluster = 8;  // what every device with clusters grants
 constexpr std::string_view kAxes = "xyz";
 
-LaunchExtents checked(const ExtentList& extents, const Extents& most, std::string_view what,
-                      std::string_view cause = "faulty_plan") {
+LaunchExtents checked_extents(const ExtentList& extents, const Extents& most, std::string_view what,
+                              std::string_view cause = "faulty_plan") {
   LaunchExtents result{};
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::int64_t size = extents.sizes[i];
@@ -41,10 +41,12 @@ std::int64_t product(const Extents& extents) { return extents[0] * extents[1] * 
 
 }  // namespace
 
-LaunchExtents checked_grid(const ExtentList& grid) { return checked(grid, kMaxGrid, "grid"); }
+LaunchExtents checked_grid(const ExtentList& grid) {
+  return checked_extents(grid, kMaxGrid, "grid");
+}
 
 LaunchExtents checked_block(const ExtentList& block, const DeviceLimits& limits) {
-  const LaunchExtents result = checked(block, kMaxBlock, "block", "too_many_threads");
+  const LaunchExtents result = checked_extents(block, kMaxBlock, "block", "too_many_threads");
   const std::int64_t threads = product(block.sizes);
   if (threads > limits.max_threads_per_block) {
     fail(block.at,
@@ -56,7 +58,8 @@ LaunchExtents checked_block(const ExtentList& block, const DeviceLimits& limits)
 }
 
 LaunchExtents checked_cluster(const ExtentList& cluster, const LaunchExtents& grid) {
-  const LaunchExtents result = checked(cluster, {kMaxCluster, kMaxCluster, kMaxCluster}, "cluster");
+  const LaunchExtents result =
+      checked_extents(cluster, {kMaxCluster, kMaxCluster, kMaxCluster}, "cluster");
   const std::int64_t blocks = product(cluster.sizes);
   if (blocks > kMaxCluster) {
     fail(cluster.at,

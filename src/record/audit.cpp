@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 4> kOutcomes = {"healthy", "degenerate", "problem_failure",
-                                                       "harness_fault"};
+constexpr std::array<std::string_view, 4> kAuditOutcomes = {"healthy", "degenerate",
+                                                            "problem_failure", "harness_fault"};
 
 /// As records have numbers: six significant digits.
 std::string maybe_text(const Fields& fields, const char* field) {
@@ -33,16 +33,16 @@ AuditCheck check_from(const Fields& fields) {
 }
 
 AuditOutcome outcome_from(std::string_view name) {
-  const auto found = std::ranges::find(kOutcomes, name);
-  if (found == kOutcomes.end())
+  const auto found = std::ranges::find(kAuditOutcomes, name);
+  if (found == kAuditOutcomes.end())
     throw Error(fmt::format("field \"outcome\" is \"{}\", which is none", name));
-  return static_cast<AuditOutcome>(found - kOutcomes.begin());
+  return static_cast<AuditOutcome>(found - kAuditOutcomes.begin());
 }
 
 }  // namespace
 
 std::string_view to_string(AuditOutcome outcome) {
-  return kOutcomes.at(static_cast<std::size_t>(outcome));
+  return kAuditOutcomes.at(static_cast<std::size_t>(outcome));
 }
 
 std::optional<double> tolerance_below(double error) {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 1u << 20;
 constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
 
-void add_line(Block& block, RunLine line) {
+void add_to_block(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
     block.records.push_back(std::move(*record));
   } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
@@ -64,7 +64,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
     if (auto* record = std::get_if<Record>(&line);
         record != nullptr && std::in_range<std::uint32_t>(text.size()))
       record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};
-    add_line(block, std::move(line));
+    add_to_block(block, std::move(line));
   } catch (const Error& error) {
     block.bad.emplace_back(block.lines, error.what());
   }

@@ -22,7 +22,7 @@ namespace {
 /// What one call of poll() reads at most, as records take more room than their lines.
 constexpr std::size_t kMostBytes = 16u << 20;
 
-void add_line(RunNews& news, std::string_view text, JsonTree& tree) {
+void add_to_news(RunNews& news, std::string_view text, JsonTree& tree) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   try {
     if (!tree.parse(text)) throw Error("is not JSON");
@@ -74,7 +74,7 @@ RunNews RunFollower::poll() {
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       rest_ += text.substr(0, end);
       try {
-        add_line(news, rest_, tree);
+        add_to_news(news, rest_, tree);
       } catch (const UsageError& error) {
         throw UsageError(fmt::format("{} {}", path_.string(), error.what()));
       }

@@ -18,9 +18,9 @@ constexpr std::size_t kRosterEntriesPerLine = 1000;
 
 /// Refuses to go on with a file that does not begin with a run line.
 void check_run_line(const LineFile& file) {
-  const auto json = nlohmann::json::parse(file.first_line(), nullptr, false);
+  const auto line = nlohmann::json::parse(file.first_line(), nullptr, false);
   try {
-    if (!json.is_discarded() && std::holds_alternative<RunHeader>(run_line_from(json))) return;
+    if (!line.is_discarded() && std::holds_alternative<RunHeader>(run_line_from(line))) return;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
   } catch (const Error&) {

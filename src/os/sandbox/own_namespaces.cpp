@@ -36,7 +36,7 @@ bool is_hung_up(int fd) {
 }
 
 /// The namespace's first process: reaps all, and tells how `child` has ended.
-[[noreturn]] void wait_as_init(pid_t child, int report) {
+[[noreturn]] void serve_as_init(pid_t child, int report) {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -73,18 +73,18 @@ bool is_hung_up(int fd) {
   end_as(count == sizeof status ? status : of_init);
 }
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void fail_namespace(const char* what) {
   throw Error(std::string(what) + ": " + std::strerror(errno));
 }
 
 /// After unshare(CLONE_NEWPID): returns in the second process of the new namespace.
 void go_on_inside() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot create a pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_namespace("cannot create a pipe");
   Fd read_end(ends[0]);
   Fd write_end(ends[1]);
   const pid_t init = ::fork();
-  if (init < 0) fail("cannot start the first process of a pid namespace");
+  if (init < 0) fail_namespace("cannot start the first process of a pid namespace");
   if (init > 0) {
     write_end.reset();
     wait_outside(init, read_end.value());
@@ -93,8 +93,8 @@ void go_on_inside() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (is_hung_up(write_end.value())) ::_exit(0);  // it died before prctl could tell
   const pid_t child = ::fork();
-  if (child < 0) fail("cannot start a process in a pid namespace");
-  if (child > 0) wait_as_init(child, write_end.value());
+  if (child < 0) fail_namespace("cannot start a process in a pid namespace");
+  if (child > 0) serve_as_init(child, write_end.value());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kNamed = 3;
+constexpr std::size_t kNamedRegressions = 3;
 
 bool is_timed(const ComparedSample& sample) {
   return sample.basis == Basis::kTimes && sample.decisive() != nullptr;
@@ -105,7 +105,7 @@ std::string compared_count(const ComparedView& view, const std::string& base) {
 }
 
 std::string named(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kNamed);
+  const std::size_t shown = std::min(names.size(), kNamedRegressions);
   std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;

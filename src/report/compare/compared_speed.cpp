@@ -13,7 +13,7 @@ namespace {
 
 bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 
-std::optional<Measured> speedup(const Record& record, const Interned& baseline) {
+std::optional<Measured> measured_speedup(const Record& record, const Interned& baseline) {
   const Speedup* found = speedup_over(record, baseline.str());
   if (found == nullptr || !is_positive(found->value)) return std::nullopt;
   Measured measured{.value = found->value};
@@ -46,8 +46,8 @@ std::optional<Measured> candidate_time(const Record& record) {
 std::vector<ComparedBaseline> shared_baselines(const Record& base, const Record& other) {
   std::vector<ComparedBaseline> shared;
   for (const Speedup& entry : base.speedup) {
-    const auto before = speedup(base, entry.baseline);
-    const auto after = speedup(other, entry.baseline);
+    const auto before = measured_speedup(base, entry.baseline);
+    const auto after = measured_speedup(other, entry.baseline);
     if (!before || !after) continue;
     shared.push_back({.baseline = entry.baseline,
                       .base = *before,

@@ -19,14 +19,13 @@
 #include "report/text/console_lines.hpp"
 #include "report/text/text.hpp"
 
-namespace kbench {
+namespace kbench::report {
 namespace {
 
-using namespace report;
 using nlohmann::json;
-using Rows = std::vector<std::vector<std::string>>;
+using TextRows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t kLogLines = 40;
+constexpr std::size_t kShownLog = 40;
 constexpr int kLinesAround = 3;
 constexpr std::size_t kLabel = 13;
 
@@ -51,10 +50,10 @@ std::string point_in_time(double seconds) {
 }
 
 /// Writes the parts of one candidate, of which there are some or others.
-class Page : private ConsoleLines {
+class CandidatePage : private ConsoleLines {
  public:
-  Page(const RunFile& run, const Record& shown, const CandidateReportOptions& options,
-       std::ostream& out)
+  CandidatePage(const RunFile& run, const Record& shown, const CandidateReportOptions& options,
+                std::ostream& out)
       : ConsoleLines(out, options.color, options.width),
         options_(options),
         files_(run),
@@ -134,7 +133,7 @@ class Page : private ConsoleLines {
     const Timing& timing = *record_.timing;
     heading(fmt::format("Times: {}, {}", printable(timing.method.str()),
                         printable(timing.trust.str())));
-    Rows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
+    TextRows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
     for (const auto& [name, side] : timing.sides)
       rows.push_back({printable(name.str()), ms(side.median_ms),
                       side.lo_ms ? ms(side.lo_ms) + "–" + ms(side.hi_ms) : std::string(kNoValue),
@@ -207,7 +206,8 @@ class Page : private ConsoleLines {
   void trials() {
     if (record_.correctness.empty()) return;
     heading("Trials");
-    Rows rows = {{"inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"}};
+    TextRows rows = {
+        {"inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"}};
     for (const TrialResult& trial : record_.correctness)
       rows.push_back({printable(trial.family.str()) +
                           (trial.sizes.empty() ? "" : ", " + printable(trial.sizes.str())),
@@ -237,7 +237,7 @@ class Page : private ConsoleLines {
     if (record_.profile.empty() && !record_.estimate) return;
     heading("Profile");
     const auto columns = profile_columns(record_);
-    Rows rows = {{columns.begin(), columns.end()}};
+    TextRows rows = {{columns.begin(), columns.end()}};
     for (auto& row : profile_rows(record_)) rows.push_back(std::move(row));
     table(rows, 2);
     for (const std::string& text :
@@ -257,7 +257,7 @@ class Page : private ConsoleLines {
 
   void log() {
     if (!why_no_details_.empty()) labelled("", 2, "its details are not here: " + why_no_details_);
-    lines_of("Log", log_, options_.whole_log ? std::string::npos : kLogLines);
+    lines_of("Log", log_, options_.whole_log ? std::string::npos : kShownLog);
   }
 
   void lines_of(const char* name, std::string_view rest, std::size_t most) {
@@ -350,21 +350,24 @@ class Page : private ConsoleLines {
 };
 
 }  // namespace
+}  // namespace kbench::report
+
+namespace kbench {
 
 void write_candidate(const RunFile& run, const Record& record,
                      const CandidateReportOptions& options, std::ostream& out) {
-  Page(run, record, options, out).write();
+  report::CandidatePage(run, record, options, out).write();
 }
 
-json candidate_json(const RunFile& run, const Record& record) {
+nlohmann::json candidate_json(const RunFile& run, const Record& record) {
   const RunDetails files(run);
   std::string why_none;
-  json details = files.details(record, why_none);
-  json whole = files.line(record);
-  const Source source = source_of(record);
+  nlohmann::json details = files.details(record, why_none);
+  nlohmann::json whole = files.line(record);
+  const auto source = report::source_of(record);
   return {{"record", whole.is_null() ? to_json(record) : std::move(whole)},
           {"details", std::move(details)},
-          {"source", source.why_none.empty() ? json(source.text) : json()}};
+          {"source", source.why_none.empty() ? nlohmann::json(source.text) : nlohmann::json()}};
 }
 
 }  // namespace kbench

@@ -23,9 +23,9 @@ Tone tone_of(const ComparedSample& sample) {
 }
 
 /// Writes the parts of a comparison line by line.
-class Console : private ConsoleLines {
+class ComparisonConsole : private ConsoleLines {
  public:
-  Console(const Comparison& comparison, std::ostream& out)
+  ComparisonConsole(const Comparison& comparison, std::ostream& out)
       : ConsoleLines(out, comparison.options.color, comparison.options.width),
         comparison_(comparison),
         width_(width()) {}
@@ -141,7 +141,7 @@ class Console : private ConsoleLines {
 }  // namespace
 
 void write_comparison_console(const Comparison& comparison, std::ostream& out) {
-  Console(comparison, out).write();
+  ComparisonConsole(comparison, out).write();
 }
 
 }  // namespace kbench::report

@@ -26,13 +26,13 @@ struct Row {
   }
 };
 
-struct Column {
+struct ComparisonColumn {
   std::string_view name;
   void (*append)(Buffer& row, const Row& from);
 };
 
 template <bool Base, auto Field>
-void text_of(Buffer& row, const Row& from) {
+void sample_text_of(Buffer& row, const Row& from) {
   if (const Record* record = from.record(Base)) append_text(row, (record->*Field).str());
 }
 
@@ -52,47 +52,53 @@ const Record& any_record(const Row& from) {
   return base != nullptr ? *base : *from.record(false);
 }
 
-constexpr std::array kColumns = {
-    Column{"run", [](Buffer& row, const Row& from) { append_text(row, from.view.other().label); }},
-    Column{"file", [](Buffer& row, const Row& from) { append_text(row, from.view.other().name); }},
-    Column{"problem",
-           [](Buffer& row, const Row& from) { append_text(row, any_record(from).problem.str()); }},
-    Column{"level",
-           [](Buffer& row, const Row& from) { append_number(row, any_record(from).level); }},
-    Column{"base_model", text_of<true, &Record::model>},
-    Column{"other_model", text_of<false, &Record::model>},
-    Column{"sample",
-           [](Buffer& row, const Row& from) { append_number(row, any_record(from).sample); }},
-    Column{"change",
-           [](Buffer& row, const Row& from) {
-             append_text(row, from.both != nullptr
-                                  ? changes()[static_cast<std::size_t>(from.both->change)].name
-                              : from.one->in_base ? "only_in_base"
-                                                  : "only_in_other");
-           }},
-    Column{"regression",
-           [](Buffer& row, const Row& from) {
-             if (from.both != nullptr) append_number(row, from.both->regression ? 1 : 0);
-           }},
-    Column{"reason",
-           [](Buffer& row, const Row& from) {
-             if (from.both != nullptr) append_text(row, from.both->reason);
-             if (from.one != nullptr && from.one->planned) append_text(row, "no verdict there yet");
-           }},
-    Column{"basis",
-           [](Buffer& row, const Row& from) {
-             if (from.both != nullptr) append_text(row, basis_text(*from.both));
-           }},
-    Column{"base_outcome", outcome_of<true>},
-    Column{"base_cause", text_of<true, &Record::cause>},
-    Column{"other_outcome", outcome_of<false>},
-    Column{"other_cause", text_of<false, &Record::cause>},
-    Column{"base_device", text_of<true, &Record::device>},
-    Column{"other_device", text_of<false, &Record::device>},
-    Column{"base_limit_share", limit_share_of<true>},
-    Column{"other_limit_share", limit_share_of<false>},
-    Column{"base_precision", text_of<true, &Record::precision>},
-    Column{"other_precision", text_of<false, &Record::precision>},
+constexpr std::array kComparisonColumns = {
+    ComparisonColumn{
+        "run", [](Buffer& row, const Row& from) { append_text(row, from.view.other().label); }},
+    ComparisonColumn{
+        "file", [](Buffer& row, const Row& from) { append_text(row, from.view.other().name); }},
+    ComparisonColumn{
+        "problem",
+        [](Buffer& row, const Row& from) { append_text(row, any_record(from).problem.str()); }},
+    ComparisonColumn{
+        "level", [](Buffer& row, const Row& from) { append_number(row, any_record(from).level); }},
+    ComparisonColumn{"base_model", sample_text_of<true, &Record::model>},
+    ComparisonColumn{"other_model", sample_text_of<false, &Record::model>},
+    ComparisonColumn{
+        "sample",
+        [](Buffer& row, const Row& from) { append_number(row, any_record(from).sample); }},
+    ComparisonColumn{"change",
+                     [](Buffer& row, const Row& from) {
+                       append_text(row,
+                                   from.both != nullptr
+                                       ? changes()[static_cast<std::size_t>(from.both->change)].name
+                                   : from.one->in_base ? "only_in_base"
+                                                       : "only_in_other");
+                     }},
+    ComparisonColumn{"regression",
+                     [](Buffer& row, const Row& from) {
+                       if (from.both != nullptr) append_number(row, from.both->regression ? 1 : 0);
+                     }},
+    ComparisonColumn{"reason",
+                     [](Buffer& row, const Row& from) {
+                       if (from.both != nullptr) append_text(row, from.both->reason);
+                       if (from.one != nullptr && from.one->planned)
+                         append_text(row, "no verdict there yet");
+                     }},
+    ComparisonColumn{"basis",
+                     [](Buffer& row, const Row& from) {
+                       if (from.both != nullptr) append_text(row, basis_text(*from.both));
+                     }},
+    ComparisonColumn{"base_outcome", outcome_of<true>},
+    ComparisonColumn{"base_cause", sample_text_of<true, &Record::cause>},
+    ComparisonColumn{"other_outcome", outcome_of<false>},
+    ComparisonColumn{"other_cause", sample_text_of<false, &Record::cause>},
+    ComparisonColumn{"base_device", sample_text_of<true, &Record::device>},
+    ComparisonColumn{"other_device", sample_text_of<false, &Record::device>},
+    ComparisonColumn{"base_limit_share", limit_share_of<true>},
+    ComparisonColumn{"other_limit_share", limit_share_of<false>},
+    ComparisonColumn{"base_precision", sample_text_of<true, &Record::precision>},
+    ComparisonColumn{"other_precision", sample_text_of<false, &Record::precision>},
 };
 
 /// Three fields: value, lo, hi.
@@ -105,19 +111,19 @@ void append_measured(Buffer& row, const Measured* measured) {
   if (measured != nullptr) append_number(row, measured->hi);
 }
 
-const Measured* pointer(const ComparedSample* sample,
-                        std::optional<Measured> ComparedSample::*field) {
+const Measured* compared(const ComparedSample* sample,
+                         std::optional<Measured> ComparedSample::*field) {
   return sample != nullptr && sample->*field ? &*(sample->*field) : nullptr;
 }
 
 void append_row(Buffer& buffer, const Row& from, const std::vector<Interned>& baselines) {
-  for (const Column& column : kColumns) {
+  for (const ComparisonColumn& column : kComparisonColumns) {
     if (buffer.size() > 0) buffer.push_back(',');
     column.append(buffer, from);
   }
-  append_measured(buffer, pointer(from.both, &ComparedSample::base_ms));
-  append_measured(buffer, pointer(from.both, &ComparedSample::other_ms));
-  append_measured(buffer, pointer(from.both, &ComparedSample::time_ratio));
+  append_measured(buffer, compared(from.both, &ComparedSample::base_ms));
+  append_measured(buffer, compared(from.both, &ComparedSample::other_ms));
+  append_measured(buffer, compared(from.both, &ComparedSample::time_ratio));
   for (const Interned& baseline : baselines) {
     const ComparedBaseline* shared = nullptr;
     if (from.both != nullptr)
@@ -130,7 +136,7 @@ void append_row(Buffer& buffer, const Row& from, const std::vector<Interned>& ba
 }
 
 void append_titles(Buffer& buffer, const std::vector<Interned>& baselines) {
-  for (const Column& column : kColumns) {
+  for (const ComparisonColumn& column : kComparisonColumns) {
     if (buffer.size() > 0) buffer.push_back(',');
     buffer.append(column.name);
   }

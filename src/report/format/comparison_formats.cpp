@@ -16,7 +16,7 @@
 namespace kbench {
 namespace {
 
-constexpr std::array kFormats = {
+constexpr std::array kComparisonFormats = {
     ComparisonFormat{"console", "txt", report::write_comparison_console},
     ComparisonFormat{"json", "json", report::write_comparison_json},
     ComparisonFormat{"csv", "csv", report::write_comparison_csv},
@@ -48,7 +48,7 @@ std::string regressions_text(const report::ComparedView& view) {
 
 }  // namespace
 
-std::span<const ComparisonFormat> comparison_formats() { return kFormats; }
+std::span<const ComparisonFormat> comparison_formats() { return kComparisonFormats; }
 
 ComparisonTarget comparison_target(std::string_view argument) {
   return report::parse_target<ComparisonTarget>(comparison_formats(), argument);

@@ -8,20 +8,20 @@
 namespace kbench::report {
 namespace {
 
-json measured_json(const Measured& measured) {
+ordered_json measured_json(const Measured& measured) {
   return {
       {"value", number(measured.value)}, {"lo", number(measured.lo)}, {"hi", number(measured.hi)}};
 }
 
-json measured_json(const std::optional<Measured>& measured) {
-  return measured ? measured_json(*measured) : json();
+ordered_json measured_json(const std::optional<Measured>& measured) {
+  return measured ? measured_json(*measured) : ordered_json();
 }
 
-json mean_json(const RatioMean& mean) {
+ordered_json mean_json(const RatioMean& mean) {
   return {{"value", number(mean.value)}, {"count", mean.count}};
 }
 
-json side_json(const Record& record, const std::optional<Measured>& time) {
+ordered_json side_json(const Record& record, const std::optional<Measured>& time) {
   return {{"model", record.model.str()},
           {"candidate", record.candidate},
           {"outcome", to_string(record.outcome)},
@@ -29,11 +29,11 @@ json side_json(const Record& record, const std::optional<Measured>& time) {
           {"device", record.device.str()},
           {"precision", record.precision.str()},
           {"time_ms", measured_json(time)},
-          {"limit_share", record.sol ? number(record.sol->share) : json()}};
+          {"limit_share", record.sol ? number(record.sol->share) : ordered_json()}};
 }
 
-json sample_json(const ComparedView& view, const ComparedSample& sample) {
-  json baselines = json::object();
+ordered_json sample_json(const ComparedView& view, const ComparedSample& sample) {
+  ordered_json baselines = ordered_json::object();
   for (const ComparedBaseline& shared : sample.baselines)
     baselines[shared.baseline.str()] = {{"base", measured_json(shared.base)},
                                         {"other", measured_json(shared.other)},
@@ -46,16 +46,16 @@ json sample_json(const ComparedView& view, const ComparedSample& sample) {
           {"change", changes()[static_cast<std::size_t>(sample.change)].name},
           {"regression", sample.regression},
           {"reason", sample.reason},
-          {"basis", basis.empty() ? json() : json(basis)},
+          {"basis", basis.empty() ? ordered_json() : ordered_json(basis)},
           {"base", side_json(view.base_record(sample), sample.base_ms)},
           {"other", side_json(view.other_record(sample), sample.other_ms)},
           {"time_ratio", measured_json(sample.time_ratio)},
           {"speedups", std::move(baselines)}};
 }
 
-json summary_json(const ComparedView& view) {
+ordered_json compared_pair_json(const ComparedView& view) {
   const RunComparison& pair = view.pair;
-  json counts = json::object(), baselines = json::object();
+  ordered_json counts = ordered_json::object(), baselines = ordered_json::object();
   for (const ChangeRow& row : changes()) counts[std::string(row.name)] = pair.count(row.change);
   for (std::size_t i = 0; i < pair.baselines.size(); ++i)
     baselines[pair.baselines[i].str()] = mean_json(pair.baseline_means[i]);
@@ -72,7 +72,7 @@ json summary_json(const ComparedView& view) {
           {"geometric_mean_of_speedups", std::move(baselines)}};
 }
 
-json unmatched_json(const ComparedView& view, const UnmatchedSample& sample) {
+ordered_json unmatched_json(const ComparedView& view, const UnmatchedSample& sample) {
   const ComparedRun& run = sample.in_base ? view.base() : view.other();
   return {{"run", view.other().label},
           {"only_in", run.label},
@@ -86,7 +86,7 @@ json unmatched_json(const ComparedView& view, const UnmatchedSample& sample) {
 }  // namespace
 
 void write_comparison_json(const Comparison& comparison, std::ostream& out) {
-  json runs = json::array();
+  ordered_json runs = ordered_json::array();
   for (std::size_t i = 0; i < comparison.runs.size(); ++i)
     runs.push_back({{"label", comparison.runs[i].label},
                     {"file", comparison.runs[i].name},
@@ -106,7 +106,7 @@ void write_comparison_json(const Comparison& comparison, std::ostream& out) {
       if (sample.listed) unmatched.emplace_back(view, &sample);
   }
   write_rows(out, "summary", comparison.comparisons, [&](const RunComparison& pair) {
-    return summary_json({comparison, pair});
+    return compared_pair_json({comparison, pair});
   });
   write_rows(out, "samples", samples,
              [](const auto& row) { return sample_json(row.first, *row.second); });

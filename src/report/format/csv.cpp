@@ -46,17 +46,17 @@ struct Constant {
   std::string (*text)(const Report& report);
 };
 
-std::string joined(const std::vector<std::string>& texts) {
+std::string cell_of(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 constexpr std::array kConstants = {
     Constant{"run_status", status_text},
     Constant{"problem_set",
-             [](const Report& report) { return joined(report.setting.problem_sets); }},
-    Constant{"seed", [](const Report& report) { return joined(report.setting.seeds); }},
-    Constant{"cage", [](const Report& report) { return joined(report.setting.cages); }},
-    Constant{"kbench", [](const Report& report) { return joined(report.setting.versions); }},
+             [](const Report& report) { return cell_of(report.setting.problem_sets); }},
+    Constant{"seed", [](const Report& report) { return cell_of(report.setting.seeds); }},
+    Constant{"cage", [](const Report& report) { return cell_of(report.setting.cages); }},
+    Constant{"kbench", [](const Report& report) { return cell_of(report.setting.versions); }},
 };
 
 template <auto Field>

@@ -19,12 +19,12 @@ namespace {
 
 // Actions shows as many errors, warnings and notices of a step, and drops the others.
 constexpr std::size_t kMostOfAKind = 10;
-constexpr std::size_t kLongestMessage = 1000;
-constexpr std::size_t kLongestFact = 300;
+constexpr std::size_t kLongestCommand = 1000;
+constexpr std::size_t kLongestCommandFact = 300;
 constexpr std::size_t kLongestNotice = 3000;
 
 /// `text` as a workflow command takes it; nothing that a candidate says ends the command's line.
-std::string command_text(std::string_view text, std::size_t longest = kLongestMessage) {
+std::string command_text(std::string_view text, std::size_t longest = kLongestCommand) {
   std::string result;
   for (const char c : without_commands(fitted(printable(text), longest)))
     result += c == '%' ? std::string("%25") : std::string(1, c);
@@ -52,7 +52,8 @@ void annotate(std::ostream& out, std::string_view severity, const Record& record
 void write_notices(const Report& report, std::ostream& out) {
   std::string facts, causes;
   for (const auto& [label, text] : report.facts)
-    facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", label, fitted(text, kLongestFact));
+    facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", label,
+                         fitted(text, kLongestCommandFact));
   const auto notice = [&](std::string_view title, std::string_view text) {
     out << fmt::format("::notice title=kbench {}::{}\n", property(title),
                        command_text(text, kLongestNotice));

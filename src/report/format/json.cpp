@@ -14,31 +14,33 @@
 namespace kbench::report {
 namespace {
 
-json estimate_json(const Estimate& estimate) {
-  json result = {
+ordered_json estimate_json(const Estimate& estimate) {
+  ordered_json result = {
       {"value", number(estimate.value)}, {"lo", number(estimate.lo)}, {"hi", number(estimate.hi)}};
   if (!estimate.value) result["why_none"] = estimate.why_none;
   return result;
 }
 
-json summary_json(const Report& report, const SummaryRow& row, const std::vector<Metric>& of) {
-  json metrics = json::object();
+ordered_json summary_row_json(const Report& report, const SummaryRow& row,
+                              const std::vector<Metric>& of) {
+  ordered_json metrics = ordered_json::object();
   for (std::size_t i = 0; i < of.size(); ++i)
     metrics[of[i].name()] = estimate_json(row.estimates[i]);
-  return {{"model", row.model.str()},
-          {"precision", row.precision.str()},
-          {"device", row.device.str()},
-          {"judge", row.judge.str()},
-          {"level", row.level < 0 ? json() : json(row.level)},
-          {"slice", row.slice},
-          {"without_degenerate", row.without_degenerate},
-          {"rank", row.rank == 0 ? json() : json(row.rank)},
-          {"problems", row.problems},
-          {"samples", row.samples},
-          {"judged", row.slice.empty() ? json(judged_samples(report, row)) : json()},
-          {"correct", row.correct},
-          {"timed", row.timed},
-          {"metrics", std::move(metrics)}};
+  return {
+      {"model", row.model.str()},
+      {"precision", row.precision.str()},
+      {"device", row.device.str()},
+      {"judge", row.judge.str()},
+      {"level", row.level < 0 ? ordered_json() : ordered_json(row.level)},
+      {"slice", row.slice},
+      {"without_degenerate", row.without_degenerate},
+      {"rank", row.rank == 0 ? ordered_json() : ordered_json(row.rank)},
+      {"problems", row.problems},
+      {"samples", row.samples},
+      {"judged", row.slice.empty() ? ordered_json(judged_samples(report, row)) : ordered_json()},
+      {"correct", row.correct},
+      {"timed", row.timed},
+      {"metrics", std::move(metrics)}};
 }
 
 JsonText speedup_text(const Speedup& over) {
@@ -50,7 +52,7 @@ JsonText speedup_text(const Speedup& over) {
       .field("relation", relation.empty() ? std::nullopt : std::optional(relation));
 }
 
-JsonText estimate_text(const TimeEstimate& estimate) {
+JsonText estimate_object(const TimeEstimate& estimate) {
   return JsonText()
       .field("gpu", estimate.gpu)
       .field("candidate_ms", estimate.candidate_ms)
@@ -92,7 +94,7 @@ JsonText sol_text(const SpeedOfLight& sol) {
   return text.field("written_bytes", sol.work.written_bytes);
 }
 
-JsonText shrunk_text(const Shrunk& shrunk) {
+JsonText shrunk_object(const Shrunk& shrunk) {
   return JsonText()
       .field("bytes", std::llround(shrunk.bytes))
       .field("flops", std::llround(shrunk.flops))
@@ -111,7 +113,7 @@ AsInLine as_in_line(const Record& record, const RunDetails& details) {
   AsInLine line;
   const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
   if (record.place.length == 0) {
-    const nlohmann::json whole = to_json(record);
+    const nlohmann::ordered_json whole = to_json(record);
     line.findings = JsonText::dumped(whole["findings"]);
     line.profile = JsonText::dumped(whole["profile"]);
   } else if (has_left) {  // most lines need not be read again
@@ -135,13 +137,13 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .raw("findings", line.findings)
       .field("findings_count", record.findings_count)
       .raw("profile", line.profile)
-      .field("estimate", maybe(pointer(record.estimate), estimate_text))
+      .field("estimate", maybe(pointer(record.estimate), estimate_object))
       .field("candidate", record.candidate)
       .field("precision", record.precision.str())
       .field("device", record.device.str())
       .field("judge", record.judge.str())
       .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
-      .field("shrunk", maybe(pointer(record.shrunk), shrunk_text))
+      .field("shrunk", maybe(pointer(record.shrunk), shrunk_object))
       .field("outcome", to_string(record.outcome))
       .field("stage", to_string(record.stage))
       .field("cause", record.cause.str())
@@ -160,7 +162,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("degenerate_problem", passing == nullptr ? std::vector<std::string>() : *passing);
 }
 
-json over_json(const BaselineRow& row) {
+ordered_json over_json(const BaselineRow& row) {
   return {{"model", row.model.str()},
           {"precision", row.precision.str()},
           {"device", row.device.str()},
@@ -170,7 +172,7 @@ json over_json(const BaselineRow& row) {
           {"geomean", estimate_json(row.geomean)}};
 }
 
-json pair_json(const ModelPair& pair) {
+ordered_json pair_json(const ModelPair& pair) {
   return {{"a", pair.a.str()},
           {"b", pair.b.str()},
           {"precision", pair.precision.str()},
@@ -184,11 +186,12 @@ json pair_json(const ModelPair& pair) {
           {"speed_problems", pair.speed_problems}};
 }
 
-json degenerate_json(const DegenerateProblem& problem) {
-  json answers = json::object();
+ordered_json degenerate_json(const DegenerateProblem& problem) {
+  ordered_json answers = ordered_json::object();
   for (const auto& [name, answer] : problem.answers)
-    answers[name] = {{"would_be_caught_by",
-                      answer.would_be_caught_by.empty() ? json() : json(answer.would_be_caught_by)},
+    answers[name] = {{"would_be_caught_by", answer.would_be_caught_by.empty()
+                                                ? ordered_json()
+                                                : ordered_json(answer.would_be_caught_by)},
                      {"tolerance", number(answer.tolerance)}};
   return {{"problem", problem.problem.str()},
           {"judge", problem.check.judge.str()},
@@ -196,7 +199,7 @@ json degenerate_json(const DegenerateProblem& problem) {
           {"answers", std::move(answers)}};
 }
 
-json setting_json(const Setting& setting) {
+ordered_json setting_json(const Setting& setting) {
   return {{"devices", setting.devices},       {"problem_sets", setting.problem_sets},
           {"problems", setting.problems},     {"models", setting.models},
           {"precisions", setting.precisions}, {"timing_methods", setting.timing_methods},
@@ -204,7 +207,7 @@ json setting_json(const Setting& setting) {
           {"seeds", setting.seeds},           {"kbench", setting.versions}};
 }
 
-json exclusion_json(const Exclusion& exclusion) {
+ordered_json exclusion_json(const Exclusion& exclusion) {
   return {{"problem", exclusion.problem.str()},
           {"outcome", exclusion.degenerate ? "degenerate" : to_string(exclusion.outcome)},
           {"cause", exclusion.cause.str()},
@@ -212,7 +215,7 @@ json exclusion_json(const Exclusion& exclusion) {
           {"message", exclusion.message}};
 }
 
-json unjudged_json(const Report& report, const Unjudged& unjudged) {
+ordered_json unjudged_json(const Report& report, const Unjudged& unjudged) {
   const RosterEntry& entry = report.run.roster[unjudged.entry];
   return {{"model", entry.model.str()},      {"problem", entry.problem.str()},
           {"sample", entry.sample},          {"precision", unjudged.precision.str()},
@@ -222,29 +225,30 @@ json unjudged_json(const Report& report, const Unjudged& unjudged) {
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
-  json facts = json::object();
+  ordered_json facts = ordered_json::object();
   for (const auto& [label, text] : report.facts) facts[label] = text;
-  json names = json::array();
+  ordered_json names = ordered_json::array();
   for (const Metric& metric : report.metrics) names.push_back(metric.name());
-  const json head = {{"report", 2},
-                     {"complete", report.complete},
-                     {"finished", report.finished},
-                     {"planned", report.planned},
-                     {"on_cpu", report.on_cpu},
-                     {"baseline", report.baseline.empty() ? json() : json(report.baseline)},
-                     {"warnings", report.warnings},
-                     {"setting", setting_json(report.setting)},
-                     {"facts", std::move(facts)},
-                     {"metrics", std::move(names)},
-                     {"ranked_by", report.ranked_by.empty() ? json() : json(report.ranked_by)}};
+  const ordered_json head = {
+      {"report", 2},
+      {"complete", report.complete},
+      {"finished", report.finished},
+      {"planned", report.planned},
+      {"on_cpu", report.on_cpu},
+      {"baseline", report.baseline.empty() ? ordered_json() : ordered_json(report.baseline)},
+      {"warnings", report.warnings},
+      {"setting", setting_json(report.setting)},
+      {"facts", std::move(facts)},
+      {"metrics", std::move(names)},
+      {"ranked_by", report.ranked_by.empty() ? ordered_json() : ordered_json(report.ranked_by)}};
   write_head(out, head);
 
   std::unordered_map<std::size_t, std::size_t> places;
   for (const std::size_t index : report.candidates) places.emplace(index, places.size());
   write_rows(out, "summary", report.summary,
-             [&](const SummaryRow& row) { return summary_json(report, row, report.metrics); });
+             [&](const SummaryRow& row) { return summary_row_json(report, row, report.metrics); });
   write_rows(out, "slices", report.slices, [&](const SummaryRow& row) {
-    return summary_json(report, row, report.slice_metrics);
+    return summary_row_json(report, row, report.slice_metrics);
   });
   write_rows(out, "baselines", report.over, over_json);
   write_rows(out, "pairs", report.pairs, pair_json);
@@ -253,13 +257,13 @@ void write_json(const Report& report, std::ostream& out) {
   write_rows(out, "unjudged", report.unjudged,
              [&](const Unjudged& unjudged) { return unjudged_json(report, unjudged); });
   write_rows(out, "failures", report.failures, [&](const FailureGroup& group) {
-    json members = json::array();
+    ordered_json members = ordered_json::array();
     for (const std::size_t index : group.records) members.push_back(places.at(index));
-    return json{{"judge", group.judge.str()},
-                {"outcome", to_string(group.outcome)},
-                {"cause", group.cause.str()},
-                {"count", group.records.size()},
-                {"candidates", std::move(members)}};
+    return ordered_json{{"judge", group.judge.str()},
+                        {"outcome", to_string(group.outcome)},
+                        {"cause", group.cause.str()},
+                        {"count", group.records.size()},
+                        {"candidates", std::move(members)}};
   });
   const RunDetails details(report.run);
   write_rows(out, "candidates", report.candidates, [&](std::size_t index) {

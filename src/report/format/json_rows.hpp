@@ -16,21 +16,21 @@
 
 namespace kbench::report {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// null where there is no number.
-inline json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? json(*value) : json();
+inline ordered_json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
 }
 
 /// Writes an object but for its end: rows follow.
-inline void write_head(std::ostream& out, const json& head) {
-  const std::string text = head.dump(1, ' ', false, json::error_handler_t::replace);
+inline void write_head(std::ostream& out, const ordered_json& head) {
+  const std::string text = head.dump(1, ' ', false, ordered_json::error_handler_t::replace);
   out << json_without_commands(text.substr(0, text.rfind('\n')));
 }
 
 /// Writes "name": [ … ] with one row a line, made on all cores, never holding more than some
-/// thousand. `to_row` gives json or JsonText and is called from several threads.
+/// thousand. `to_row` gives ordered_json or JsonText and is called from several threads.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
   constexpr std::size_t kBlock = 128;
@@ -41,7 +41,7 @@ void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to
       if constexpr (requires { to_row(rows[i]).text(); }) {
         text += to_row(rows[i]).text();
       } else {
-        text += to_row(rows[i]).dump(-1, ' ', false, json::error_handler_t::replace);
+        text += to_row(rows[i]).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
       }
     }
     return json_without_commands(std::move(text));

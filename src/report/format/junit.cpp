@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kLogLines = 40;
+constexpr std::size_t kCaseLogLines = 40;
 constexpr std::size_t kMostLogs = 1000;  // of failures: CI systems hold the file in memory
 
 /// Whether nothing but white space, ASCII or not, stands before that byte in its line.
@@ -195,7 +195,7 @@ class Junit {
     if (++logs_ > kMostLogs) return text;
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
-    for (const std::string& line : first_lines(log, kLogLines)) text += "\n" + line;
+    for (const std::string& line : first_lines(log, kCaseLogLines)) text += "\n" + line;
     if (!why_none.empty()) text += "\nits log is not here: " + printable(why_none);
     return text;
   }

@@ -22,7 +22,7 @@ constexpr std::size_t kRowsPerTable = 9;
 constexpr std::size_t kRowsWithNotes = 6;
 constexpr std::size_t kLongNotes = 1600;  // in bytes
 constexpr std::size_t kMostCauses = 20;
-constexpr std::size_t kLongestName = 48;
+constexpr std::size_t kLongestCell = 48;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kEscapes = {{
     {"–", "--"},
@@ -136,7 +136,7 @@ class Latex {
     for (const SummaryRow& row : rows) {
       if (row.level < 0 || &row == &rows.front()) out_ << "\\midrule\n";
       out_ << fmt::format("{}{} & {} & {}/{}", row.level < 0 ? "" : "\\quad ",
-                          latex(fitted_name(ranked_name(report_, row), kLongestName)), row.problems,
+                          latex(fitted_name(ranked_name(report_, row), kLongestCell)), row.problems,
                           row.correct, row.samples);
       std::string intervals;
       for (const std::size_t metric : metrics) {
@@ -171,7 +171,7 @@ class Latex {
     for (std::size_t i = 0; i < shown; ++i)
       out_ << fmt::format(
           "{} & {} & {} \\\\\n", outcomes()[static_cast<std::size_t>(groups[i].outcome)].label,
-          latex(fitted(groups[i].cause.str(), kLongestName) + judge_suffix(groups[i].judge)),
+          latex(fitted(groups[i].cause.str(), kLongestCell) + judge_suffix(groups[i].judge)),
           groups[i].records.size());
     std::size_t left_out = 0;
     for (std::size_t i = shown; i < groups.size(); ++i) left_out += groups[i].records.size();

@@ -16,7 +16,7 @@
 namespace kbench {
 namespace {
 
-constexpr std::size_t kNamed = 5;
+constexpr std::size_t kNamedRecords = 5;
 
 bool is_named(const std::string& pattern, std::string_view problem) {
   return matches_pattern(pattern, problem) ||
@@ -38,12 +38,13 @@ std::optional<int> take_sample(std::string& name) {
 std::string some_of(const std::set<Interned>& names) {
   std::vector<std::string> shown;
   for (const Interned& name : names) {
-    if (shown.size() == kNamed) break;
+    if (shown.size() == kNamedRecords) break;
     shown.push_back(report::printable(name.str()));
   }
-  return fmt::format(
-      "{}{}", fmt::join(shown, ", "),
-      names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     names.size() > kNamedRecords
+                         ? fmt::format(" and {} more", names.size() - kNamedRecords)
+                         : "");
 }
 
 /// "; did you mean …?", of names that are spelt with their level and number or without.

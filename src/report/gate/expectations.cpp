@@ -76,13 +76,13 @@ Outcomes::const_iterator find(const Outcomes& outcomes, const RosterEntry& entry
 }
 
 /// Whether the selection left out every sample that the expectation is for.
-bool is_left_out(const Report& report, const std::pair<std::string, std::string>& key) {
+bool is_not_judged(const Report& report, const std::pair<std::string, std::string>& key) {
   return std::ranges::any_of(report.left_out, [&](const auto& left_out) {
     return left_out.second == key.second && (key.first.empty() || left_out.first == key.first);
   });
 }
 
-std::string names_of(const std::vector<Outcome>& outcomes) {
+std::string any_of(const std::vector<Outcome>& outcomes) {
   std::vector<std::string_view> names;
   names.reserve(outcomes.size());
   for (const Outcome outcome : outcomes) names.push_back(to_string(outcome));
@@ -118,17 +118,17 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
       sentences.push_back(fmt::format(
           "{} {} {}: {}, expected {}{}", report::printable(entry.problem.str()),
           report::printable(entry.model.str()), entry.sample,
-          record == nullptr ? "no verdict" : to_string(record->outcome), names_of(found->second),
+          record == nullptr ? "no verdict" : to_string(record->outcome), any_of(found->second),
           record == nullptr || record->message.empty()
               ? ""
               : fmt::format(" ({})", report::printable(record->message))));
     }
   }
   for (const auto& [key, outcomes] : expected.outcomes) {
-    if (met.contains(key) || key.second == kAnyProblem || is_left_out(report, key)) continue;
-    sentences.push_back(fmt::format(
-        "{}{}: not in this run, expected {}", report::printable(key.second),
-        key.first.empty() ? "" : " " + report::printable(key.first), names_of(outcomes)));
+    if (met.contains(key) || key.second == kAnyProblem || is_not_judged(report, key)) continue;
+    sentences.push_back(
+        fmt::format("{}{}: not in this run, expected {}", report::printable(key.second),
+                    key.first.empty() ? "" : " " + report::printable(key.first), any_of(outcomes)));
   }
   if (met.empty() && sentences.empty())
     sentences.push_back(fmt::format("{}: no sample was held to it: {}", expected.file,

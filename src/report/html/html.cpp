@@ -13,7 +13,7 @@
 namespace kbench::report {
 namespace {
 
-std::string html(std::string_view text) {
+std::string without_tags(std::string_view text) {
   std::string result;
   for (const char c : text) result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
   return result;
@@ -28,7 +28,7 @@ void write_html(const Report& report, std::ostream& out) {
     const std::string_view line = page.substr(0, end);
     page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
     if (line == "@TITLE@") {
-      out << html("kbench: " + status_text(report));
+      out << without_tags("kbench: " + status_text(report));
     } else if (line == "@STYLE@") {
       out << page_style();
     } else if (line == "@D3@") {

@@ -38,7 +38,7 @@ void thin(json& list, std::size_t most) {
 }
 
 /// The start of `text` up to the last whole line, else whole character, that fits.
-std::string start_of(const std::string& text, std::size_t most) {
+std::string first_part(const std::string& text, std::size_t most) {
   std::size_t end = text.rfind('\n', most);
   if (end == std::string::npos || end < most / 2) {
     end = most;
@@ -173,7 +173,7 @@ class Details {
       if (value.is_string()) {
         auto& text = value.get_ref<std::string&>();
         if (text.size() > budget_.log_bytes) {
-          text = start_of(text, budget_.log_bytes);
+          text = first_part(text, budget_.log_bytes);
           cut.push_back(key);
         }
         kept[key] = std::move(value);
@@ -211,10 +211,11 @@ class Details {
     }
     const bool is_long = source.text.size() > budget_.source_bytes;
     if (is_long) cut.push_back("source");
-    page["source"] = {{"name", std::filesystem::path(record.candidate).filename().string()},
-                      {"language", record.kind == CandidateKind::kModule ? "python" : "cuda"},
-                      {"text", is_long ? start_of(source.text, budget_.source_bytes) : source.text},
-                      {"cut", is_long}};
+    page["source"] = {
+        {"name", std::filesystem::path(record.candidate).filename().string()},
+        {"language", record.kind == CandidateKind::kModule ? "python" : "cuda"},
+        {"text", is_long ? first_part(source.text, budget_.source_bytes) : source.text},
+        {"cut", is_long}};
   }
 
   const Report& report_;

@@ -73,7 +73,7 @@ struct Cell {
   const Record* first = nullptr;
 };
 
-std::string cell_text(const Report& report, const Cell& cell, bool several_samples) {
+std::string times_text(const Report& report, const Cell& cell, bool several_samples) {
   if (cell.first == nullptr) return std::string(kNoValue);
   const Record& record = *cell.first;
   const Speedup* over = earned_speedup(report, record);
@@ -152,7 +152,7 @@ std::vector<std::vector<std::string>> models_side_by_side(const Report& report) 
   }
   for (const auto& [problem, cells] : problems) {
     auto& row = rows.emplace_back(1, printable(problem.str()));
-    for (const Cell& cell : cells) row.push_back(cell_text(report, cell, several_samples));
+    for (const Cell& cell : cells) row.push_back(times_text(report, cell, several_samples));
   }
   return rows;
 }

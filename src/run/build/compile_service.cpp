@@ -29,7 +29,7 @@ std::string dumped(const json& body) {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::shared_future<ExtensionResult> refused(const std::string& why) {
+std::shared_future<ExtensionResult> refused_request(const std::string& why) {
   std::promise<ExtensionResult> promise;
   promise.set_value(ExtensionError{Outcome::kCompileFailure, "bad_request",
                                    "this cannot be built: " + why, "", 0, false});
@@ -86,7 +86,7 @@ std::optional<std::shared_future<ExtensionResult>> CompileService::order(const s
   const auto request = read_compile_request(body);
   const auto* fault = std::get_if<std::string>(&request);
   auto building =
-      fault != nullptr ? refused(*fault) : builder_.build(std::get<json>(request), owner_);
+      fault != nullptr ? refused_request(*fault) : builder_.build(std::get<json>(request), owner_);
   const std::lock_guard lock(mutex_);
   ordered_.push_back(building);
   if (fault != nullptr) return building;

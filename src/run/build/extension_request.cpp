@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 /// Of the file names that a candidate gives; diagnostics are searched for them.
-constexpr std::size_t kMostNameBytes = 512;
+constexpr std::size_t kMostFileNameBytes = 512;
 
 bool is_known_flag(const std::string& flag) {
   return std::holds_alternative<std::vector<std::string>>(find_language("cuda")->options({flag}));
@@ -53,7 +53,7 @@ std::vector<HostText> texts_of(const json& request, const std::string& kind,
   std::vector<HostText> texts;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const bool is_file = i < files.size() && !files[i].empty();
-    const auto name = is_file ? files[i].substr(0, kMostNameBytes)
+    const auto name = is_file ? files[i].substr(0, kMostFileNameBytes)
                               : fmt::format("{} ({}_sources[{}])", owner.file_name, kind, i);
     texts.push_back({name, sources[i]});
   }

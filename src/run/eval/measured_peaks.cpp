@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<Peaks> read(const fs::path& file) {
+std::optional<Peaks> read_peaks(const fs::path& file) {
   try {
     std::ifstream stream(file);
     if (stream) return peaks_from_json(nlohmann::json::parse(stream));
@@ -42,7 +42,7 @@ std::optional<Peaks> measured_peaks(WorkerHost& host, const LaneDevice& device,
   if (!device.gpu) return std::nullopt;
   const fs::path file = folder / fmt::format("{}-{}-{}.json", device.gpu->uuid,
                                              device.gpu->driver_version, host.torch_version());
-  if (const auto known = read(file)) return known;
+  if (const auto known = read_peaks(file)) return known;
   try {
     JudgeClient judge(host, cancel_fd, device.visible_gpu());
     const auto measured = judge.measure(device.name_inside());

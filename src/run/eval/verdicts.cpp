@@ -8,7 +8,7 @@
 namespace kbench::run {
 namespace {
 
-bool is_of_name(char letter) {
+bool is_of_file_name(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
          std::string_view("_.-/").find(letter) != std::string_view::npos;
 }
@@ -17,8 +17,8 @@ bool is_of_name(char letter) {
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
     const std::size_t end = at + from.size();
-    const bool is_name =
-        (at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end]));
+    const bool is_name = (at == 0 || !is_of_file_name(text[at - 1])) &&
+                         (end == text.size() || !is_of_file_name(text[end]));
     if (is_name) text.replace(at, from.size(), to);
     at += is_name ? to.size() : from.size();
   }

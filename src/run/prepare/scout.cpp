@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 /// How often a scout is looked at.
-constexpr milliseconds kPeriod(200);
+constexpr milliseconds kScoutPeriod(200);
 /// All that a scout and what it starts may compute. Imports take a few; what builds for longer goes
 /// on in its turn.
 constexpr double kMostProcessorSeconds = 60;
@@ -82,7 +82,8 @@ bool Scouts::takes_too_long(StartedCandidate& process) const {
   while (used < limit_ && !is_readable(cancel_fd_)) {
     const bool counts = !host_.ahead_of_turn().is_stopped();
     const auto start = std::chrono::steady_clock::now();
-    if (process.service()->wait_scouted(std::min(kPeriod, limit_ - used), cancel_fd_)) return false;
+    if (process.service()->wait_scouted(std::min(kScoutPeriod, limit_ - used), cancel_fd_))
+      return false;
     if (!counts) continue;
     used += std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
     if (processor_seconds(process.pid()) > kMostProcessorSeconds) return false;

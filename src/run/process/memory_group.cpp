@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "kbench-";
 
-bool write(const fs::path& file, const std::string& text) {
+bool write_setting(const fs::path& file, const std::string& text) {
   std::ofstream out(file);
   return static_cast<bool>((out << text).flush());
 }
@@ -125,17 +125,17 @@ std::optional<fs::path> made_in(const Place& place, std::size_t limit_bytes) {
   if (!fs::create_directory(folder, error) || error) return std::nullopt;
   const std::string limit = std::to_string(limit_bytes);
   const bool limited =
-      write(folder / (place.unified ? "memory.max" : "memory.limit_in_bytes"), limit);
+      write_setting(folder / (place.unified ? "memory.max" : "memory.limit_in_bytes"), limit);
   if (!limited) {
     ::rmdir(folder.c_str());
     return std::nullopt;
   }
   // Without swap, where the kernel counts that; and all of them end together.
   if (place.unified) {
-    write(folder / "memory.swap.max", "0");
-    write(folder / "memory.oom.group", "1");
+    write_setting(folder / "memory.swap.max", "0");
+    write_setting(folder / "memory.oom.group", "1");
   } else {
-    write(folder / "memory.memsw.limit_in_bytes", limit);
+    write_setting(folder / "memory.memsw.limit_in_bytes", limit);
   }
   return folder;
 }
@@ -165,7 +165,8 @@ MemoryGroup::~MemoryGroup() {
 
 bool MemoryGroup::add(const std::vector<pid_t>& pids) const {
   bool all = true;
-  for (const pid_t pid : pids) all = write(folder_ / "cgroup.procs", std::to_string(pid)) && all;
+  for (const pid_t pid : pids)
+    all = write_setting(folder_ / "cgroup.procs", std::to_string(pid)) && all;
   return all;
 }
 

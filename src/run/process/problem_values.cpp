@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// How often a run that was cancelled is noticed.
-constexpr std::chrono::milliseconds kPeriod(100);
+constexpr std::chrono::milliseconds kCancelPeriod(100);
 /// A process that is killed for want of memory may live the next time.
 constexpr int kAttempts = 2;
 
@@ -77,7 +77,7 @@ std::string ProblemValues::evaluate(const std::string& request) {
     const pid_t pid = host_.fork("values", 0, {result.value(), log.fd(), asked.value()});
     const auto deadline = protocol::Clock::now() + host_.limits().problem;
     bool is_cancelled = false;
-    while (!host_.wait_exit(pid, protocol::Clock::now() + kPeriod) && !is_cancelled &&
+    while (!host_.wait_exit(pid, protocol::Clock::now() + kCancelPeriod) && !is_cancelled &&
            protocol::Clock::now() < deadline) {
       pollfd cancel{cancel_fd_, POLLIN, 0};
       is_cancelled = ::poll(&cancel, 1, 0) > 0;

@@ -31,7 +31,7 @@ using protocol::MessageType;
 constexpr std::size_t kLogBytes = 1u << 20;
 constexpr std::size_t kLogRoomBytes = kLogBytes + (64u << 10);
 /// How often memory and cancelling are looked at.
-constexpr auto kPeriod = std::chrono::milliseconds(100);
+constexpr auto kLookPeriod = std::chrono::milliseconds(100);
 
 /// What their extensions are linked with, and headers that they may look at.
 std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
@@ -113,7 +113,8 @@ WorkerHost::~WorkerHost() {
 void WorkerHost::read_messages() {
   while (true) {
     protocol::Message message;
-    auto status = channel_.receive(message, protocol::Clock::now() + kPeriod, stop_read_.value());
+    auto status =
+        channel_.receive(message, protocol::Clock::now() + kLookPeriod, stop_read_.value());
     try {
       if (status == protocol::ReceiveStatus::kOk) handle(message);
     } catch (const json::exception&) {
@@ -148,7 +149,7 @@ void WorkerHost::handle(const protocol::Message& message) {
 void WorkerHost::check_memory() {
   const std::lock_guard lock(mutex_);
   const auto now = protocol::Clock::now();
-  if (memory_limits_.empty() || now - memory_checked_ < kPeriod) return;
+  if (memory_limits_.empty() || now - memory_checked_ < kLookPeriod) return;
   memory_checked_ = now;
   const auto running = running_processes();
   for (const auto& [pid, limit] : memory_limits_) {

@@ -12,7 +12,7 @@ namespace kbench::run {
 namespace {
 
 /// A machine that does nothing else takes a few seconds.
-constexpr std::chrono::minutes kLimit{10};
+constexpr std::chrono::minutes kOwnKernelsLimit{10};
 
 CompileRequest own_kernels(std::string source, std::string file_name, const std::string& arch) {
   CompileRequest request;
@@ -32,7 +32,7 @@ OwnKernels compile_own_kernels(const Installation& installation, const std::stri
   setup.includes = installation.cuda_includes;
   setup.cache = installation.cache / "own-kernels";
   setup.jobs = 2;
-  setup.limit = kLimit;
+  setup.limit = kOwnKernelsLimit;
   auto pool = std::make_shared<CompilePool>(std::move(setup));
   const std::string timing(kTimingKernelsText);
   auto judge =

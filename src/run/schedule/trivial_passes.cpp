@@ -18,7 +18,7 @@ using nlohmann::json;
 
 using Names = std::vector<std::string>;
 
-std::optional<Names> read(const fs::path& file) {
+std::optional<Names> read_names(const fs::path& file) {
   try {
     std::ifstream stream(file);
     if (stream) return json::parse(stream).get<Names>();
@@ -29,7 +29,7 @@ std::optional<Names> read(const fs::path& file) {
 }
 
 /// What cannot be written is asked again by the next run.
-void write(const fs::path& file, const Names& names) {
+void write_names(const fs::path& file, const Names& names) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   const fs::path partial = fmt::format("{}.{}", file.string(), getpid());
@@ -49,14 +49,15 @@ fs::path TrivialPasses::file_of(const std::string& problem_hash) const {
 std::optional<Names> TrivialPasses::find(const std::string& problem_hash) {
   const std::lock_guard lock(mutex_);
   if (const auto known = known_.find(problem_hash); known != known_.end()) return known->second;
-  auto kept = read(file_of(problem_hash));
+  auto kept = read_names(file_of(problem_hash));
   if (kept) known_[problem_hash] = *kept;
   return kept;
 }
 
 void TrivialPasses::keep(const std::string& problem_hash, const Names& names) {
   const std::lock_guard lock(mutex_);
-  if (known_.insert_or_assign(problem_hash, names).second) write(file_of(problem_hash), names);
+  if (known_.insert_or_assign(problem_hash, names).second)
+    write_names(file_of(problem_hash), names);
 }
 
 }  // namespace kbench::run

@@ -9,8 +9,8 @@
 namespace kbench::worker {
 namespace {
 
-constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+constexpr CUpti_ActivityKind kActivityKinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
 
 struct Seen {
   std::mutex mutex;
@@ -46,7 +46,7 @@ DeviceActivity of_kernel(const CUpti_Activity& record) {
   return piece;
 }
 
-void take(const ActivityRecords& records) {
+void take_activity(const ActivityRecords& records) {
   Seen& all = seen();
   const std::lock_guard lock(all.mutex);
   all.complete = all.complete && records.dropped == 0;
@@ -63,9 +63,10 @@ void take(const ActivityRecords& records) {
 }  // namespace
 
 std::optional<std::vector<DeviceActivity>> device_activity(const std::function<void()>& work) {
-  if (!show_activity_to(take)) return std::nullopt;
+  if (!show_activity_to(take_activity)) return std::nullopt;
   bool enabled = true;
-  for (const CUpti_ActivityKind kind : kKinds) enabled = enable_activity(kind, true) && enabled;
+  for (const CUpti_ActivityKind kind : kActivityKinds)
+    enabled = enable_activity(kind, true) && enabled;
   // What came before is somebody else's.
   flush_activity();
   Seen& all = seen();
@@ -75,7 +76,7 @@ std::optional<std::vector<DeviceActivity>> device_activity(const std::function<v
     all.complete = true;
   }
   const auto disable = [] {
-    for (const CUpti_ActivityKind kind : kKinds) enable_activity(kind, false);
+    for (const CUpti_ActivityKind kind : kActivityKinds) enable_activity(kind, false);
   };
   try {
     work();

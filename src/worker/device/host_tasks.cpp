@@ -23,7 +23,7 @@
 namespace kbench::worker {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPageBytes = 4096;
 /// Pages that are looked at by one call of the system, which takes no more.
 constexpr std::size_t kPages = 1024;
 constexpr auto kPause = std::chrono::microseconds(100);
@@ -167,7 +167,7 @@ bool is_readable(const std::byte* data, std::size_t size_bytes) {
     for (; count < kPages && at < begin + size_bytes; ++count) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): an address among those of a tensor
       bytes[count] = {reinterpret_cast<void*>(at), 1};
-      at = (at / kPage + 1) * kPage;
+      at = (at / kPageBytes + 1) * kPageBytes;
     }
     const ssize_t written = writev(ends[1], bytes.data(), static_cast<int>(count));
     // A few of them are told of by their number.

@@ -10,9 +10,9 @@
 namespace kbench::worker {
 namespace {
 
-constexpr std::array<PoisonKind, kPoisonKinds> kKinds = {PoisonKind::kNaN, PoisonKind::kZero,
-                                                         PoisonKind::kLoud, PoisonKind::kPlausible,
-                                                         PoisonKind::kData};
+constexpr std::array<PoisonKind, kPoisonKinds> kAllKinds = {
+    PoisonKind::kNaN, PoisonKind::kZero, PoisonKind::kLoud, PoisonKind::kPlausible,
+    PoisonKind::kData};
 constexpr std::array kTimedKinds = {PoisonKind::kNaN, PoisonKind::kLoud, PoisonKind::kPlausible};
 /// As fp32 and bf16 0.75, 3, 12, -1.5, -6, -24; as fp16 1.8 to 2.9 with these signs.
 constexpr std::array<Poison, 6> kPlausible = {0x3f, 0x40, 0x41, 0xbf, 0xc0, 0xc1};
@@ -68,7 +68,7 @@ Poison PoisonOrder::poison_of(PoisonKind kind) {
 
 Poison PoisonOrder::next() {
   if (left_.empty()) {
-    left_.assign(kKinds.begin(), kKinds.end());
+    left_.assign(kAllKinds.begin(), kAllKinds.end());
     std::shuffle(left_.begin(), left_.end(), random_);
     if (!std::exchange(begun_, true))
       std::iter_swap(std::ranges::find(left_, PoisonKind::kNaN), left_.end() - 1);
@@ -82,7 +82,7 @@ Poison PoisonOrder::next_timed() { return poison_of(kTimedKinds[random_() % kTim
 
 std::vector<Poison> PoisonOrder::not_compared() {
   std::vector<Poison> poisons;
-  for (const PoisonKind kind : kKinds)
+  for (const PoisonKind kind : kAllKinds)
     if (!compared_.contains(kind)) poisons.push_back(poison_of(kind));
   return poisons;
 }
