@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "compile/host/compilers.hpp"
 #include "compile/nvcc/nvcc.hpp"
 #include "kbench/error.hpp"
 #include "os/find_program.hpp"
