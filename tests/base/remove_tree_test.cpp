@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 
 namespace kbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/candidate.hpp"
 
 namespace kbench {

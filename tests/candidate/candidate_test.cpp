@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

@@ -18,7 +18,7 @@
 #include <future>
 #include <thread>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "os/cage_fixture.hpp"
 
 namespace kbench {

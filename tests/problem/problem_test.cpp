@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_tree.hpp"
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

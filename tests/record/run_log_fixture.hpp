@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/run_file.hpp"
 #include "record/run_samples.hpp"
 

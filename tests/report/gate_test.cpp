@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/error.hpp"
 #include "report/report_samples.hpp"
 

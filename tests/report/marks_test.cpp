@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "record/run_samples.hpp"
 
 namespace kbench::report {

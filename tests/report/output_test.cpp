@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "kbench/error.hpp"
 #include "kbench/report.hpp"
 #include "report/approved.hpp"

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "os/device_probe.hpp"
 #include "run/devices.hpp"
 #include "run/fake_host.hpp"

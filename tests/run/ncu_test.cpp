@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 #include "os/device_probe.hpp"
 #include "run/devices.hpp"
 

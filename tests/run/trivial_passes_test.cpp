@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 
 namespace kbench::run {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/scratch_folder.hpp"
+#include "base/test_folder.hpp"
 
 /// KernelBench run folders as its scripts write them.
 namespace kbench::samples {

@@ -17,8 +17,7 @@
 #include "worker/compare/compare.hpp"
 #include "worker/compare/element_counts.hpp"
 #include "worker/device/judge_kernels.hpp"
-#include "worker/kernels/judge_kernels_text.hpp"
-#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/kernels/texts.hpp"
 #include "worker/reference/problem_host.hpp"
 
 namespace kbench::worker {

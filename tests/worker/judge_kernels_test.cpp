@@ -21,8 +21,7 @@
 #include "worker/compare/content_digest.hpp"
 #include "worker/compare/element_counts.hpp"
 #include "worker/compare/truth.hpp"
-#include "worker/kernels/judge_kernels_text.hpp"
-#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/kernels/texts.hpp"
 #include "worker/reference/input_set.hpp"
 
 namespace kbench::worker {

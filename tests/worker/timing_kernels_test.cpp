@@ -11,7 +11,7 @@
 
 #include "ptx/nvrtc_helper.hpp"
 #include "worker/device/device.hpp"
-#include "worker/kernels/timing_kernels_text.hpp"
+#include "worker/kernels/texts.hpp"
 
 namespace kbench::worker {
 namespace {
