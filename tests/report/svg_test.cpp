@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/test_folder.hpp"
+#include "base/scratch_folder.hpp"
 #include "kbench/error.hpp"
 #include "report/format/formats.hpp"
 #include "report/report_samples.hpp"
