@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/fd.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace kbench {
@@ -15,6 +16,11 @@ Fd& Fd::operator=(Fd&& other) noexcept {
 
 void Fd::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+bool is_readable(int fd) {
+  pollfd waits{fd, POLLIN, 0};
+  return ::poll(&waits, 1, 0) > 0;
 }
 
 }  // namespace kbench

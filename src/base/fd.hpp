@@ -22,4 +22,7 @@ class Fd {
   int fd_ = -1;
 };
 
+/// True if reading would not wait: a cancel descriptor that was written to.
+bool is_readable(int fd);
+
 }  // namespace kbench

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -99,6 +100,35 @@ TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
   std::ifstream text(errors);
   EXPECT_THAT(std::string(std::istreambuf_iterator<char>(text), {}),
               HasSubstr("kbench: interrupted"));
+}
+
+/// Each of the builds would take all of the candidate's compile budget.
+TEST(Interrupted, ARunDoesNotWaitForBuildsThatWereOrdered) {
+  const TempFolder folder;
+  SpawnOptions options = run_of(folder, 0);
+  folder.write("candidates/me/1_AddOne/0.py", R"(
+from torch.utils.cpp_extension import load_inline
+
+source = """
+template <int D, unsigned long long N> struct Tree {
+  static constexpr int value = Tree<D - 1, 2 * N>::value + Tree<D - 1, 2 * N + 1>::value;
+};
+template <unsigned long long N> struct Tree<0, N> { static constexpr int value = 1; };
+torch::Tensor one(torch::Tensor x) { return x + Tree<40, %d>::value; }
+"""
+built = [load_inline(name=f"e{i}", cpp_sources=source % i, functions=["one"]) for i in range(8)]
+)");
+  const auto errors = folder.path() / "errors.txt";
+  const Fd file(open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  options.fds = {{file.value(), STDERR_FILENO}};
+  Child child(options);
+  std::this_thread::sleep_for(std::chrono::seconds(8));
+  kill(child.pid(), SIGTERM);
+  // Less than one of the builds would go on.
+  pollfd ended{child.pidfd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 30'000), 1);
+  EXPECT_EQ(child.wait().code, 130);
+  EXPECT_TRUE(read_run(folder.path() / "run.jsonl").records.empty());
 }
 
 TEST(TwoRuns, OnOneFileAreRefused) {

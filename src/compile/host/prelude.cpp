@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/fd.hpp"
 #include "base/file_tree.hpp"
 #include "base/hash.hpp"
 #include "compile/host/prelude_build.hpp"
@@ -72,11 +73,6 @@ std::string prelude_key(const HostSetup& setup, const FoundCompiler& compiler,
     hash.field(file.string()).field(file_text(setup.headers / file));
   }
   return hash.hex().substr(0, 16);
-}
-
-bool is_readable(int fd) {
-  pollfd poll{fd, POLLIN, 0};
-  return ::poll(&poll, 1, 0) > 0;
 }
 
 /// The lock of one folder of headers, which the kernel gives back however its holder ends. The file

@@ -95,6 +95,7 @@ void EvalRun::Impl::open_compilers() {
   nvcc.jobs = std::max(1u, jobs / 2);
   builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()),
                   budget);
+  cancelled_builds.emplace(*builder, cancel_fd);
   if (devices.front().gpu)
     own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
   const auto load_limit =

@@ -14,6 +14,7 @@
 #include "compile/compile.hpp"
 #include "kbench/run.hpp"
 #include "os/installation.hpp"
+#include "run/build/cancelled_builds.hpp"
 #include "run/build/extension_builder.hpp"
 #include "run/devices.hpp"
 #include "run/eval/verdicts.hpp"
@@ -71,6 +72,7 @@ struct EvalRun::Impl {
   std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
+  std::optional<run::CancelledBuilds> cancelled_builds;
   run::OwnKernels own_kernels;
   std::optional<run::Scouts> scouts;
   std::optional<SignatureSource> source;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/fd.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::run {
@@ -30,11 +31,6 @@ class Listed {
   AheadOfTurn& all_;
   pid_t pid_;
 };
-
-bool is_readable(int fd) {
-  pollfd one{fd, POLLIN, 0};
-  return ::poll(&one, 1, 0) > 0;
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/fd.hpp"
 #include "kbench/error.hpp"
 #include "run/process/spare_pool.hpp"
 
@@ -25,6 +26,8 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
   try {
     return finish_compile(prepared, cancel_fd);
   } catch (const Error& error) {
+    // A build that was cancelled with the run is nobody's fault.
+    if (is_readable(cancel_fd)) throw Cancelled{};
     decide(prepared, Outcome::kHarnessFault, Stage::kCompile, "compiler_failed", error.what());
     return std::nullopt;
   }
