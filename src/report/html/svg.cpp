@@ -89,8 +89,9 @@ void write_svg(const Report& report, const fs::path& folder) {
   const json files = printed(page, scratch.path() / "profile");
   std::error_code ignored;
   fs::create_directory(folder, ignored);
-  for (const auto& [name, text] : files.items())
-    write_file(folder / name, false, [&](std::ostream& out) { out << text.get<std::string>(); });
+  for (const auto& file : files.items())
+    write_file(folder / fs::path(file.key()).filename(), false,
+               [&](std::ostream& out) { out << file.value().get<std::string>(); });
 }
 
 }  // namespace kbench::report
