@@ -116,7 +116,6 @@ std::size_t Parser::end_of_template_argument() const {
 }
 
 bool Parser::is_type(std::size_t begin, std::size_t end) const {
-  Depth depth;
   const Token* before = nullptr;
   for (std::size_t i = begin; i < end; ++i) {
     const Token& token = tokens_[i];

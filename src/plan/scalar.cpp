@@ -81,7 +81,7 @@ std::string_view without_std(std::string_view word) {
 /// bits here), "float const" is "float".
 std::string canonical_type(std::string_view type) {
   std::istringstream words{std::string(type)};
-  bool is_unsigned = false, is_signed = false, is_short = false, is_long = false, is_int = false;
+  bool is_unsigned = false, is_signed = false, is_short = false, is_long = false;
   std::string base;
   for (std::string word; words >> word;) {
     if (word == "const" || word == "volatile" || word == "__restrict__") continue;
@@ -89,7 +89,6 @@ std::string canonical_type(std::string_view type) {
     is_signed |= word == "signed";
     is_short |= word == "short";
     is_long |= word == "long";
-    is_int |= word == "int";
     const bool of_integer = word == "unsigned" || word == "signed" || word == "short" ||
                             word == "long" || word == "int";
     if (of_integer) continue;

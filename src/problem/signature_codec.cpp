@@ -34,7 +34,7 @@ class Encoder {
   template <typename... T>
   void put(const std::variant<T...>& value) {
     put(static_cast<std::uint8_t>(value.index()));
-    std::visit([this](const auto& held) { put(held); }, value);
+    std::visit([this](const auto& held) { this->put(held); }, value);
   }
 
   void put(const std::map<std::string, Value>& values) {

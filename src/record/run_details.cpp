@@ -55,7 +55,7 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
 /// Characters that matter within an array or object, where all others are skipped in one go.
 constexpr std::array<bool, 256> nesting_characters() {
   std::array<bool, 256> matters{};
-  for (const unsigned char c : {'"', '{', '}', '[', ']'}) matters[c] = true;
+  for (const char c : {'"', '{', '}', '[', ']'}) matters[static_cast<unsigned char>(c)] = true;
   return matters;
 }
 

@@ -14,6 +14,7 @@
 #include "protocol/timing_method.hpp"
 #include "record/baseline.hpp"
 #include "record/stored_baselines.hpp"
+#include "run/devices.hpp"
 
 namespace kbench::cli {
 
