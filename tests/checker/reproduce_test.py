@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What scripts/reproduce makes of two run files."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def record(sample, us, speedup, relation, trust="own_clock"):
+    return {"type": "record", "model": "m", "problem": "level1/1_A", "sample": sample,
+            "outcome": "correct",
+            "timing": {"trust": trust, "sides": {"candidate": {"median_ms": us / 1000},
+                                                 "eager": {"median_ms": us * speedup / 1000}}},
+            "speedup": [{"baseline": "eager", "value": speedup, "relation": relation}]}
+
+
+def untimed(sample):
+    return dict(record(sample, 1, 1, "same"), timing=None, speedup=[])
+
+
+def report(one, other):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder) / name for name in ("a.jsonl", "b.jsonl")]
+        for path, records in zip(paths, (one, other)):
+            path.write_text("".join(json.dumps(line) + "\n" for line in records), encoding="utf-8")
+        return subprocess.run([sys.executable, ROOT / "scripts" / "reproduce", "--runs", *paths],
+                              capture_output=True, text=True, check=True).stdout
+
+
+class Reproduce(unittest.TestCase):
+    def test_changes_are_counted_by_the_time_of_the_faster_side(self):
+        one = [record(0, 5, 2.0, "faster"), record(1, 15, 2.0, "faster"), record(2, 900, 1.5, "faster")]
+        other = [record(0, 5, 2.2, "faster"), record(1, 15, 1.9, "faster"), record(2, 900, 0.6, "slower")]
+        text = report(one, other)
+        rows = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+        self.assertIn("10.00", rows["< 10 us"])
+        self.assertIn("5.00", rows["10-20 us"])
+        self.assertEqual(rows["> 500 us"][-1], "1")
+        # Of those above 10 us.
+        self.assertIn("of 2 above 10 us", text)
+        self.assertRegex(text, r"reproduce_flips +1")
+        self.assertRegex(text, r"own_clock_share +1\.000")
+
+    def test_what_one_run_has_no_time_of_is_counted_apart(self):
+        one = [record(0, 50, 1.0, "same"), untimed(1), record(2, 50, 1.0, "same", "bounded")]
+        other = [record(0, 50, 1.0, "same"), record(1, 50, 1.0, "same")]
+        text = report(one, other)
+        self.assertIn("in both runs right and timed: 1; in one alone: 2", text)
+        self.assertRegex(text, r"own_clock_share +0\.750")
+
+
+if __name__ == "__main__":
+    unittest.main()
