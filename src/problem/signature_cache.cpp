@@ -4,20 +4,64 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
 #include "base/file_tree.hpp"
 #include "base/hash.hpp"
 #include "kbench/error.hpp"
-#include "problem/signature_codec.hpp"
 
 namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
+using nlohmann::json;
+
 constexpr std::size_t kMaxCacheBytes = 64u << 20;
+/// The number to raise whenever the form of an entry changes.
+constexpr int kSignatureSchema = 4;
+
+void append_field(std::string& bytes, std::string_view field) {
+  const auto length = static_cast<std::uint32_t>(field.size());
+  bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
+  bytes.append(field);
+}
+
+/// Removes a field from the front of `bytes`; false where it is cut off.
+bool take_field(std::string_view& bytes, std::string_view& field) {
+  std::uint32_t length = 0;
+  if (bytes.size() < sizeof length) return false;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (bytes.size() - sizeof length < length) return false;
+  field = bytes.substr(sizeof length, length);
+  bytes.remove_prefix(sizeof length + length);
+  return true;
+}
+
+/// As CBOR (RFC 8949): a failure is its sentence alone.
+std::string encode(const SignatureResult& result) {
+  const auto* failure = std::get_if<std::string>(&result);
+  std::string bytes;
+  json::to_cbor(failure != nullptr ? json(*failure) : to_json(std::get<Signature>(result)), bytes);
+  return bytes;
+}
+
+/// Nothing where the bytes are damaged.
+std::optional<SignatureResult> decode(std::string_view bytes) {
+  try {
+    const json found = json::from_cbor(bytes);
+    if (found.is_string()) return found.get<std::string>();
+    return signature_from_json(found);
+  } catch (const json::exception&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 using Entries = std::vector<std::pair<std::string_view, std::string_view>>;
 
@@ -88,7 +132,7 @@ std::optional<std::string_view> SignatureCache::find_bytes(std::string_view key)
 
 std::optional<SignatureResult> SignatureCache::find(std::string_view key) {
   const auto bytes = find_bytes(key);
-  return bytes ? decode_signature(*bytes) : std::nullopt;
+  return bytes ? decode(*bytes) : std::nullopt;
 }
 
 std::optional<std::string> SignatureCache::find_text(std::string_view key) {

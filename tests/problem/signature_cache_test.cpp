@@ -253,7 +253,7 @@ TEST(SignatureCache, TwoHundredAndFiftyLookUpsTakeNoTime) {
   }
   const double ms = std::chrono::duration<double, std::milli>(best).count();
   RecordProperty("milliseconds", fmt::format("{:.2f}", ms));
-  EXPECT_LT(ms, 1000) << "10 ms are usual";
+  EXPECT_LT(ms, 1000) << "some 20 ms are usual";
 }
 
 }  // namespace
