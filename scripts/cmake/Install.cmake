@@ -45,6 +45,14 @@ install(FILES ${kb_install}/kbench.bash DESTINATION share/bash-completion/comple
 install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
 install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION share/doc/kbench)
+# What the README links to, in the same folders.
+file(GLOB_RECURSE kb_pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+     problems/*.md scripts/*.md src/*.md tests/*.md)
+foreach(page ${kb_pages})
+  cmake_path(GET page PARENT_PATH folder)
+  install(FILES ${page} DESTINATION share/doc/kbench/${folder})
+endforeach()
+install(DIRECTORY scripts/ci DESTINATION share/doc/kbench/scripts)
 
 # What other programs include and link: find_package(kbench), kbench::kbench. Not where the build has
 # fetched a library of its own, which no package of the system could stand for.

@@ -31,6 +31,12 @@ for file in $manual share/bash-completion/completions/kbench \
   [[ -s $prefix/$file ]] || fail "there is no $file"
 done
 
+grep -oE '\]\([^)#:]+' "$prefix/share/doc/kbench/README.md" | cut -c 3- | sort -u |
+  while read -r link; do
+    [[ -e $prefix/share/doc/kbench/$link ]] || echo "$link"
+  done >"$scratch/dead"
+[[ ! -s $scratch/dead ]] || fail "the README links to what is not installed: $(tr '\n' ' ' <"$scratch/dead")"
+
 # Completion, as bash asks for it.
 words=$(PATH=$prefix/bin:$PATH bash -c '
   source "$1"
