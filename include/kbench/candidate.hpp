@@ -14,7 +14,7 @@
 
 namespace kbench {
 
-/// The three forms of a candidate; see the README for how each runs.
+/// The three forms of a candidate; src/candidate/CANDIDATES.md says how each runs.
 enum class CandidateKind : std::uint8_t { kKernel, kExtension, kModule };
 
 std::string_view to_string(CandidateKind kind);

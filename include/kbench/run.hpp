@@ -69,7 +69,7 @@ struct EvalOptions {
   bool require_clean = false;          ///< `--require clean`
   bool require_own = false;            ///< `--require own-kernels`
   std::string kernel_arch;             ///< that kernels are compiled for; "": the device's
-  std::string entry;                   ///< of extensions: the function to call; "": see README
+  std::string entry;                   ///< of extensions: the function to call (MODULES.md)
   bool profile = false;                ///< one more call, counted, or seen by the GPU's records
   std::filesystem::path ncu;           ///< Nsight Compute, for what is right; empty: is not asked
   std::string estimate_for = "H200";   ///< a row of gpu_models()
