@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "compile/compile_fixture.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/guard/guarded_compiler.hpp"
 #include "os/installation.hpp"
+#include "os/sandbox/landlock.hpp"
 
 namespace kbench {
 namespace {
@@ -40,6 +43,15 @@ TEST_F(Guarded, TheCompilerHasNoHandOnTheChannel) {
   const CommandResult result = shell("echo a fault >&3; exit 70");
   EXPECT_NE(result.status.code, 0);
   EXPECT_THAT(result.error, HasSubstr("3"));  // a bad descriptor
+}
+
+TEST_F(Guarded, ReadsWhatAMachineHasForAllUsersAndNothingOfOne) {
+  for (const char* folder : {"/usr/include", "/opt"}) {
+    if (!std::filesystem::exists(folder)) continue;
+    EXPECT_EQ(shell("ls " + std::string(folder)).status.code, 0) << folder;
+  }
+  if (landlock_abi() == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  EXPECT_NE(shell("ls /root /home").status.code, 0);
 }
 
 TEST_F(Guarded, ACompilerThatCannotBeStartedIsAFault) {

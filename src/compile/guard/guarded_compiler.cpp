@@ -22,8 +22,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What any compiler needs to start: programs and libraries, and nothing of the user's.
+/// What any compiler needs to start, and libraries that a machine has for all of its users: nothing
+/// of one user's.
 constexpr const char* kSystem[] = {"/usr",
+                                   "/opt",
                                    "/lib",
                                    "/lib64",
                                    "/bin",
