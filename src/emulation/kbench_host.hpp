@@ -3,7 +3,6 @@
 // What the host half of a candidate is compiled on top of, precompiled once per torch, compiler and
 // device class. The file that includes it says which:
 //   KBENCH_HOST_CPU    the candidate will run on the CPU: own counterparts of CUDA's runtime
-//   KBENCH_HOST_LIGHT  a binding of our own instead of pybind11 and Python's headers; for GCC
 //   KBENCH_HOST_HEAVY  all of torch/extension.h instead of its common part
 #pragma once
 
@@ -60,9 +59,7 @@
 #ifdef __clang__
 #define PYBIND11_NAMESPACE pybind11
 #endif
-#if !KBENCH_HOST_LIGHT
 #include <pybind11/detail/common.h>
-#endif
 // Before pybind11 3.0 the compiler's name kept modules from seeing torch's types, though clang's
 // and GCC's layouts are the same.
 #if defined(__clang__) && PYBIND11_VERSION_MAJOR < 3
@@ -99,11 +96,9 @@ static inline std::vector<T> createVectorFromList(const detail::ListImpl* impl);
 #include <torch/version.h>
 //
 #include <ATen/Dispatch.h>
-#if !KBENCH_HOST_LIGHT
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
-#endif
 #ifdef __clang__
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -123,6 +118,3 @@ static inline std::vector<T> createVectorFromList(const detail::ListImpl* impl);
 #endif
 
 #include "kbench_split.hpp"
-#if KBENCH_HOST_LIGHT
-#include "kbench_binding.hpp"
-#endif

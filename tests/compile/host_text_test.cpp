@@ -113,34 +113,6 @@ TEST(HostDiagnostics, OnlyTorchsRarerNamesAskForAllOfItsHeaders) {
   EXPECT_FALSE(may_need_heavy("bindings:2:1: error: torch says no\n"));
 }
 
-TEST(HostDiagnostics, MistakesOfItsOwnAskForNoOtherHeaders) {
-  const struct {
-    const char* log;
-    bool may;
-  } rows[] = {
-      {"main.cpp:3:9: error: expected \xE2\x80\x98;\xE2\x80\x99 before \xE2\x80\x98}\xE2\x80\x99 "
-       "token\n",
-       false},
-      {"main.cpp:3:9: error: expected ';' before '}' token\nmain.cpp:9:1: error: 'count' was not "
-       "declared in this scope\n",
-       true},
-      {"main.cpp:3:9: error: stray '#' in program\n", false},
-      {"main.cpp:3:9: error: cannot convert 'int' to 'std::locale'\n", true},
-      {"main.cpp:1:10: fatal error: cutlass/gemm.h: No such file or directory\n", false},
-      {"main.cpp:3:9: error: 'ostringstream' is not a member of 'std'\n", true},
-      {"main.cpp:3:1: error: expected constructor, destructor, or type conversion before '('\n",
-       true},
-      {"bindings:2:50: error: 'forward' was not declared in this scope; did you mean "
-       "'std::forward'?\n",
-       false},
-      {"bindings:2:50: error: static assertion failed: a type of its own\n", true},
-      {"bindings:2:50: error: cannot convert 'int' to 'float'\n", true},
-      {"g++: error: killed\n", true},
-      {"", true},
-  };
-  for (const auto& row : rows) EXPECT_EQ(may_need_usual(row.log), row.may) << row.log;
-}
-
 TEST(HostWire, ResultsComeBackAsTheyWere) {
   HostModule module;
   module.object = std::string(

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <span>
 
 #include "compile/compiler_turns.hpp"
 #include "compile/host/cache.hpp"
@@ -33,27 +31,21 @@ std::string key_of(const HostRequest& request, const fs::path& prelude, const Ho
   return hash.hex();
 }
 
-bool speaks_of(const HostRequest& request, std::span<const std::string_view> words) {
+/// Whether the texts speak of what only the heavy headers have.
+bool asks_for_heavy(const HostRequest& request) {
+  constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
+                                                      "torch::jit",  "torch/script", "torch::data"};
   const auto speaks = [&](const HostText& text) {
     return std::ranges::any_of(
-        words, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
+        kWords, [&](std::string_view word) { return text.text.find(word) != std::string::npos; });
   };
   return std::ranges::any_of(request.cpp_sources, speaks) ||
          std::ranges::any_of(request.cuda_sources, speaks);
 }
 
-/// Whether the texts speak of what only the heavy headers have.
-bool asks_for_heavy(const HostRequest& request) {
-  constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
-                                                      "torch::jit",  "torch/script", "torch::data"};
-  return speaks_of(request, kWords);
-}
-
-/// Whether the texts surely need pybind11's or Python's own headers.
-bool asks_for_python(const HostRequest& request) {
-  constexpr std::array<std::string_view, 7> kWords = {"py::",     "pybind11::", "pybind11/", "THP",
-                                                      "PyObject", "PyGILState", "Python.h"};
-  return speaks_of(request, kWords);
+/// What most host halves for a device stand on.
+PreludeKind common_kind(HostDevice device) {
+  return {device, HeaderSet::kUsual, std::string(kStandard)};
 }
 
 /// Whether compiling in another way could not change the result.
@@ -81,17 +73,12 @@ struct HostCompiler::Impl {
                   const HostFlags& flags);
   HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
                         HostRun& run);
-  std::optional<HostResult> compile_light(const HostRequest& request, PreludeKind kind,
-                                          HostRun& run);
   HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
-  /// What most host halves for a device stand on.
-  PreludeKind common_kind(HostDevice device);
 
   HostSetup setup;
   HostCache cache;
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
   Preludes preludes;
-  std::atomic<bool> has_no_light = false;
   KeyedPool<HostResult> pool;  // last: its threads use the rest
 };
 
@@ -111,28 +98,6 @@ HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                           preludes.compiler().name(), std::get<CompileError>(result).message));
 }
 
-/// What the light headers give, where it counts: what does not compile for want of others may do so
-/// with pybind11's, whose errors are then the ones to be told.
-std::optional<HostResult> HostCompiler::Impl::compile_light(const HostRequest& request,
-                                                            PreludeKind kind, HostRun& run) {
-  if (preludes.compiler().is_clang || has_no_light || asks_for_python(request)) return std::nullopt;
-  kind.headers = HeaderSet::kLight;
-  const std::vector<std::string> separate = separate_sources(request);
-  const auto counts = [&run](const HostResult& result) {
-    return is_settled(result) || !run.said().may_need_usual;
-  };
-  try {
-    HostResult result = compile_on(kind, {joined_source(request)}, run);
-    if (counts(result) && !is_settled(result) && separate.size() > 1)
-      result = compile_on(kind, separate, run);
-    if (counts(result)) return result;
-  } catch (const Error&) {
-    // Our binding leans on inner parts of pybind11, which another version may have changed.
-    has_no_light = true;
-  }
-  return std::nullopt;
-}
-
 /// One translation unit for speed; several, as torch does it, where the texts of one disturb those
 /// of another; and all of torch's headers where the common ones may not have been enough.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
@@ -146,7 +111,6 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
   };
   std::optional<HostResult> usual;
   if (!asks_for_heavy(request)) {
-    if (auto light = compile_light(request, kind, run)) return std::move(*light);
     usual = attempt();
     if (is_settled(*usual) || !run.said().may_need_heavy) return *usual;
   }
@@ -188,11 +152,6 @@ std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) 
                      });
 }
 
-PreludeKind HostCompiler::Impl::common_kind(HostDevice device) {
-  const bool light = !preludes.compiler().is_clang;
-  return {device, light ? HeaderSet::kLight : HeaderSet::kUsual, std::string(kStandard)};
-}
-
 HostCompiler::HostCompiler(HostSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
 
 HostCompiler::~HostCompiler() = default;
@@ -206,10 +165,10 @@ void HostCompiler::cancel() { impl_->cancel(); }
 std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
 
 HostHeaders HostCompiler::headers(HostDevice device) {
-  return impl_->preludes.state(impl_->common_kind(device));
+  return impl_->preludes.state(common_kind(device));
 }
 
-void HostCompiler::prepare(HostDevice device) { impl_->preludes.ready(impl_->common_kind(device)); }
+void HostCompiler::prepare(HostDevice device) { impl_->preludes.ready(common_kind(device)); }
 
 HostSetup host_setup(const Installation& installation) {
   HostSetup setup;

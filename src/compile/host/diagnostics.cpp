@@ -170,38 +170,6 @@ bool may_need_heavy(std::string_view log) {
   return false;
 }
 
-bool may_need_usual(std::string_view log) {
-  constexpr std::string_view kMistakes[] = {
-      "expected ';'",
-      "expected '}'",
-      "expected unqualified-id",
-      "stray ",
-      "missing terminating",
-      "redefinition of",
-      "redeclaration of",
-      "too few arguments to function",
-      "assignment of read-only",
-      "lvalue required",
-      "return-statement with",
-      "No such file or directory",
-      "Permission denied",
-  };
-  bool has_error = false;
-  while (!log.empty()) {
-    const auto line = log_line(next_line(log));
-    if (!line || !is_error(*line)) continue;
-    has_error = true;
-    const std::string text = with_plain_quotes(line->text);
-    const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
-    // The bindings name the candidate's own functions alone.
-    const bool is_mistake = line->file == kBindingsName ? says("' was not declared in this scope")
-                                                        : std::ranges::any_of(kMistakes, says) ||
-                                                              !instead_of_gone(text).empty();
-    if (!is_mistake) return true;
-  }
-  return !has_error;
-}
-
 bool speaks_of_prelude(std::string_view log) {
   constexpr std::string_view kWords[] = {"AST file", "PCH file", "precompiled header",
                                          "precompiled file"};

@@ -13,12 +13,8 @@ namespace kbench {
 /// ("cuda.cu, line 12: use of undeclared identifier 'foo'").
 Diagnosis diagnose_host(std::string_view log, const HostRequest& request);
 
-/// Whether one of the errors may come of headers of torch's that the light prelude leaves out.
+/// Whether one of the errors may come of headers of torch's that the usual prelude leaves out.
 bool may_need_heavy(std::string_view log);
-
-/// Whether one of GCC's errors may come of headers that our own binding leaves out, as an unknown
-/// name may: not where each is a mistake of its own, as a semicolon that is missing.
-bool may_need_usual(std::string_view log);
 
 /// Whether the log speaks of precompiled headers: the compiler may have refused the one that it was
 /// given, or the candidate's text may say so.

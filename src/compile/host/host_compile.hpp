@@ -72,8 +72,7 @@ struct HostModule {
   std::string log;
   double seconds = 0;  ///< of the compiler, when it ran
   bool cached = false;
-  /// "clang++ 14.0.6"; with "heavy" where it took all of torch's headers, "light" where it could do
-  /// without pybind11's.
+  /// "clang++ 14.0.6"; with "heavy" where it took all of torch's headers.
   std::string way;
 };
 

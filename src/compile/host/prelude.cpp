@@ -52,9 +52,9 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
   return fmt::format(
       "#define _GLIBCXX_USE_CXX11_ABI {}\n#define KBENCH_HOST_CPU {}\n"
-      "#define KBENCH_HOST_LIGHT {}\n#define KBENCH_HOST_HEAVY {}\n#include \"kbench_host.hpp\"\n",
+      "#define KBENCH_HOST_HEAVY {}\n#include \"kbench_host.hpp\"\n",
       setup.torch_cxx11_abi ? 1 : 0, kind.device == HostDevice::kCpu ? 1 : 0,
-      kind.headers == HeaderSet::kLight ? 1 : 0, kind.headers == HeaderSet::kHeavy ? 1 : 0);
+      kind.headers == HeaderSet::kHeavy ? 1 : 0);
 }
 
 /// Compilers write into a precompiled header where its parts were, so one that has been moved is

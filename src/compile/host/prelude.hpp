@@ -13,9 +13,8 @@
 
 namespace kbench {
 
-/// How much of torch/extension.h. Light: what is common and needs no Python, with a binding of our
-/// own (kbench_binding.hpp) for pybind11; only with GCC, which is slow with pybind11. Heavy: all.
-enum class HeaderSet : std::uint8_t { kLight, kUsual, kHeavy };
+/// How much of torch/extension.h: its common part, or all of it.
+enum class HeaderSet : std::uint8_t { kUsual, kHeavy };
 
 /// Which headers a host half stands on.
 struct PreludeKind {

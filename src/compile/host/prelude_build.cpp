@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <future>
 #include <unordered_set>
 
 #include "compile/elf.hpp"
@@ -23,7 +22,6 @@ using Words = std::vector<std::string>;
 
 constexpr std::chrono::minutes kLimit{20};
 constexpr const char* kCodeObject = "prelude.o";
-constexpr const char* kBindingObject = "binding_runtime.o";
 constexpr std::size_t kShownLog = 2000;
 
 /// One build: commands run in order, files appear under their names when they are whole.
@@ -45,7 +43,6 @@ class Build {
   void code();
   void runtime();
   void library();
-  void binding();
 
  private:
   void run(Words command) const;
@@ -147,16 +144,6 @@ bool Build::define_missing() const {
   return any;
 }
 
-/// The light headers' other half. It needs pybind11 and no precompiled header.
-void Build::binding() {
-  Words command = options_;
-  command.insert(command.end(),
-                 {"-O1", "-D_GLIBCXX_USE_CXX11_ABI=" + std::to_string(setup_.torch_cxx11_abi), "-c",
-                  (prelude_.folder / kPreludeHeaders / "binding_runtime.cpp").string(), "-o",
-                  (scratch_ / kBindingObject).string()});
-  run(command);
-}
-
 void Build::library() {
   const std::string errors = (scratch_ / "cuda_errors.o").string();
   Words inputs;
@@ -168,8 +155,7 @@ void Build::library() {
     run(command);
     inputs.push_back(errors);
   }
-  for (const char* object : {kCodeObject, kBindingObject})
-    if (fs::exists(scratch_ / object)) inputs.push_back((scratch_ / object).string());
+  if (fs::exists(scratch_ / kCodeObject)) inputs.push_back((scratch_ / kCodeObject).string());
   link_library(inputs);
   if (define_missing()) {
     inputs.push_back((scratch_ / "missing.s").string());
@@ -208,12 +194,7 @@ void build_prelude(const Prelude& prelude, const HostSetup& setup, const Words& 
   Build build(prelude, setup, options, cancel_fd);
   // Clang 14 stumbles over instances of torch::nn when it makes the code of a header on its own.
   const bool with_code = prelude.compiler.is_clang && prelude.kind.headers != HeaderSet::kHeavy;
-  // Beside the header, which takes three times as long.
-  std::future<void> binding;
-  if (prelude.kind.headers == HeaderSet::kLight)
-    binding = std::async(std::launch::async, [&] { build.binding(); });
   build.header(with_code);
-  if (binding.valid()) binding.get();
   try {
     if (with_code) build.code();
   } catch (const Error&) {

@@ -65,7 +65,7 @@ struct LogJob {
 struct LogRead {
   Diagnosis diagnosis;
   std::string unsupported;  ///< on the CPU
-  bool may_need_heavy = false, may_need_usual = false, speaks_of_prelude = false;
+  bool may_need_heavy = false, speaks_of_prelude = false;
 };
 
 /// Processor time of one reading.

@@ -129,9 +129,7 @@ HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   auto& symbols = std::get<ObjectRead>(read);
   if (symbols.refusal) {
-    // There is no error in the log: other headers may define what is lacking.
-    said_ = {};
-    said_.may_need_usual = true;
+    said_ = {};  // there is no error in the log
     return compile_error(symbols.refusal->cause, symbols.refusal->message, std::move(log));
   }
   HostModule module;
@@ -140,7 +138,6 @@ HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::
   module.variables = std::move(symbols.variables);
   module.log = std::move(log);
   module.way = prelude.compiler.name();
-  if (prelude.kind.headers == HeaderSet::kLight) module.way += ", light";
   if (prelude.kind.headers == HeaderSet::kHeavy) module.way += ", heavy";
   module.library_folders = {prelude.folder, setup_.torch_lib};
   module.library_folders.insert(module.library_folders.end(), setup_.libraries.begin(),

@@ -22,9 +22,8 @@ bool is_of_libraries(std::string_view plain) {
   for (const std::string_view kind : {"vtable for ", "typeinfo for ", "VTT for "}) {
     if (plain.starts_with(kind)) plain.remove_prefix(kind.size());
   }
-  return starts_with_any(
-      plain, {"at::", "c10::", "torch::", "std::", "pybind11::", "__gnu_cxx::", "__cxxabiv1::",
-              "kbench_binding::", "operator new", "operator delete"});
+  return starts_with_any(plain, {"at::", "c10::", "torch::", "std::", "pybind11::", "__gnu_cxx::",
+                                 "__cxxabiv1::", "operator new", "operator delete"});
 }
 
 using SymbolNames = std::unordered_set<std::string_view>;

@@ -110,7 +110,6 @@ LogRead read_log(const LogJob& job) {
   read.diagnosis = cut(diagnose_host(job.log, named_request(job)));
   if (!job.includes.empty()) read.unsupported = unsupported_on_cpu(job.log, job.includes);
   read.may_need_heavy = may_need_heavy(job.log);
-  read.may_need_usual = may_need_usual(job.log);
   read.speaks_of_prelude = speaks_of_prelude(job.log);
   return read;
 }
