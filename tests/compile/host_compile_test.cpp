@@ -83,6 +83,21 @@ print(message_of(lambda: m.forward(x)))
             "supported:\n");
 }
 
+/// Where clang is installed, all other cases are its work.
+TEST_F(HostCompile, GccTakesTheSameWay) {
+  const auto found = find_host_compilers({});
+  const auto gcc = std::ranges::find(found, false, &FoundCompiler::is_clang);
+  if (gcc == found.end()) GTEST_SKIP() << "g++ is not installed";
+  compilers_ = {gcc->path};
+  const HostModule module = must_compile(request(kDeclaration, kScale, {"scale"}));
+  EXPECT_EQ(module.way, gcc->name());
+  EXPECT_EQ(run_python(module, "m.forward(torch.zeros(3), 1.0)\nprint(launches[0][0])"),
+            "scale<float, 4>\n");
+  const CompileError error =
+      must_fail(request("\n\nint forward(int x) { return missing_name; }\n", ""));
+  EXPECT_THAT(error.message, HasSubstr("main.cpp, line 3: "));
+}
+
 TEST_F(HostCompile, KernelsOfOneNameAreToldByTheirTypes) {
   const std::string stub = "{ ::kbench_split::launch_stub(nullptr, 0); }\n";
   const HostModule module = must_compile(
