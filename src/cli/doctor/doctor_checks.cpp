@@ -124,7 +124,7 @@ Finding judge_host_compiler(const Machine& machine) {
                                        headers_text("cuda", machine.headers_cuda),
                                        headers_text("cpu", machine.headers_cpu));
   if (!version.starts_with("clang")) {
-    return {Level::kNote, text, "install clang: it compiles host code several times faster"};
+    return {Level::kNote, text, "install clang: it compiles host code about seven times as fast"};
   }
   return {Level::kOk, text, ""};
 }

@@ -23,7 +23,7 @@ struct FoundCompiler {
 };
 
 /// The compilers to try, best first: clang++ 14 or newer (a host half in a second), then g++ 10 or
-/// newer (three to five). With `named`, those alone. What does not run is left out.
+/// newer (five to six). With `named`, those alone. What does not run is left out.
 std::vector<FoundCompiler> find_host_compilers(const std::vector<std::filesystem::path>& named);
 
 }  // namespace kbench
