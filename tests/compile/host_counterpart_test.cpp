@@ -11,8 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kDeclaration = "torch::Tensor forward(torch::Tensor x, double s);\n";
-
 class HostCounterpart : public HostCompileTest {};
 
 /// A forward for the CPU that does one thing more.
@@ -32,7 +30,7 @@ TEST_F(HostCounterpart, WhatLacksACounterpartOnTheCpuIsNamed) {
            {context, "at::cuda::getCurrentCUDASolverDnHandle()", "getCurrentCUDASolverDnHandle"},
            {context, "at::cuda::getPinnedMemoryAllocator()", "at::cuda::getPinnedMemoryAllocator"},
            {"#include <ATen/cuda/CUDASparseDescriptors.h>\n", "", "ATen/cuda/CUDASparse"}}) {
-    const CompileError error = must_fail(request(kDeclaration, forward_with(head, statement)));
+    const CompileError error = must_fail(request(forward_with(head, statement), ""));
     EXPECT_EQ(error.cause, "unsupported_on_cpu") << error.message << error.log;
     EXPECT_THAT(error.message, HasSubstr(name));
   }
@@ -42,8 +40,8 @@ TEST_F(HostCounterpart, WhatTorchLacksItselfIsTheCandidatesFault) {
   for (const std::string statement :
        {"at::cuda::getCurrentCUDASparrowHandle()", "c10::cuda::getStream()",
         "at::cuda::noSuchThing = 1", "cublasLtCrate(nullptr)"}) {
-    const CompileError error = must_fail(
-        request(kDeclaration, forward_with("#include <ATen/cuda/CUDAContext.h>\n", statement)));
+    const CompileError error =
+        must_fail(request(forward_with("#include <ATen/cuda/CUDAContext.h>\n", statement), ""));
     EXPECT_EQ(error.cause, "syntax_error") << error.message;
     EXPECT_THAT(error.message, HasSubstr("line 2: "));
   }

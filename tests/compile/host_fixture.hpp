@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -27,20 +26,12 @@ class HostCompileTest : public testing::Test {
     if (installation_.torch_lib.empty()) {
       GTEST_SKIP() << "no Python with torch was found when this was built: no torch headers";
     }
-    if (find_host_compilers(named_compilers()).empty()) {
+    if (find_host_compilers({}).empty()) {
       GTEST_SKIP() << "neither clang++ nor g++ is installed";
     }
     const auto shared = installation_.cache / "host-headers";
     std::filesystem::create_directories(shared);
     std::filesystem::create_directory_symlink(shared, folder_.path() / "host-headers");
-    compilers_ = named_compilers();
-  }
-
-  /// KBENCH_HOST_COMPILER makes all tests use that compiler, g++ for one.
-  static std::vector<std::filesystem::path> named_compilers() {
-    const char* named = std::getenv("KBENCH_HOST_COMPILER");
-    if (named == nullptr) return {};
-    return {named};
   }
 
   HostSetup setup() const {
