@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The precompiled header that all host halves share: what makes it be built anew.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -9,6 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "base/file_tree.hpp"
+#include "base/text.hpp"
 #include "compile/host/prelude_build.hpp"
 #include "compile/host_fixture.hpp"
 
@@ -42,6 +45,22 @@ TEST_F(HostHeader, WordsAboutPrecompiledHeadersAreTheCandidates) {
     EXPECT_THAT(error.message, HasSubstr("main.cpp, line 2: "));
   }
   EXPECT_EQ(headers_below(folder_.path()), before) << "shared headers are not made anew for that";
+}
+
+TEST_F(HostHeader, EmptyHeadersTakeThePlaceOfOthers) {
+  const std::string names = file_text(setup().headers / "empty_headers.txt");
+  std::string includes;
+  Lines lines(names);
+  for (std::string_view name; lines.next(name);)
+    if (!name.starts_with('#'))
+      includes += fmt::format("#include <{}>\n", name.substr(name.find('/') + 1));
+  must_compile(request(includes + kForward, ""));
+  const Fd never(eventfd(0, EFD_CLOEXEC));
+  Preludes preludes(setup(), never.value());
+  const auto headers = preludes.compiler().is_clang ? HeaderSet::kUsual : HeaderSet::kLight;
+  const auto folder = preludes.ready({HostDevice::kCpu, headers, "c++17"}).folder;
+  for (const char* name : {"cpu/ATen/cuda/CUDAContext.h", "shadow/torch/extension.h"})
+    EXPECT_TRUE(fs::is_empty(folder / kPreludeHeaders / name)) << name;
 }
 
 TEST_F(HostHeader, AMovedCacheHasNone) {

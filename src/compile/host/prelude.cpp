@@ -13,6 +13,7 @@
 #include "base/fd.hpp"
 #include "base/file_tree.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "compile/host/prelude_build.hpp"
 #include "kbench/error.hpp"
 #include "os/subprocess.hpp"
@@ -36,6 +37,17 @@ void write_file(const fs::path& path, std::string_view text) {
   stream.close();
   if (!stream) throw Error(fmt::format("{} cannot be written", temporary.string()));
   fs::rename(temporary, path);
+}
+
+/// Includes of these headers have to resolve, and the prelude has what they declare.
+void write_empty_headers(const fs::path& folder) {
+  const std::string names = file_text(folder / "empty_headers.txt");
+  Lines lines(names);
+  for (std::string_view name; lines.next(name);) {
+    if (name.starts_with('#')) continue;
+    fs::create_directories((folder / name).parent_path());
+    write_file(folder / name, "");
+  }
 }
 
 std::vector<fs::path> files_below(const fs::path& folder) {
@@ -207,6 +219,7 @@ void Preludes::build(const Prelude& prelude) {
   fs::create_directories(copy);
   fs::copy(setup_.headers, copy,
            fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  write_empty_headers(copy);
   write_file(prelude.folder / kPreludeHeader, top_header(setup_, prelude.kind));
   build_prelude(prelude, setup_, common_options(setup_, prelude), cancel_fd_);
   write_file(prelude.folder / kComplete, prelude.compiler.name() + "\n");

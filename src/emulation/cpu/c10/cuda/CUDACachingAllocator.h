@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MIT
-// Means nothing here: kbench_cpu.hpp has its counterparts.
-#pragma once
