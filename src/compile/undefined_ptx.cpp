@@ -4,25 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace kbench {
 namespace {
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
+bool is_word(char c) { return is_word_char(c) || c == '$'; }
 
 /// Comments and lines of debugging as blanks: offsets stay.
 std::string without_remarks(std::string_view ptx) {
@@ -62,7 +55,7 @@ class Registers {
     if (open == std::string_view::npos) return;
     std::size_t count = 0;
     for (const char c : name.substr(open + 1)) {
-      if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
+      if (!is_digit(c)) break;
       count = count * 10 + static_cast<std::size_t>(c - '0');
     }
     files_[std::string(name.substr(0, open))] = {std::string(type), size_, count};
@@ -104,7 +97,7 @@ class Registers {
  private:
   std::optional<std::size_t> index_of(std::string_view name) const {
     std::size_t digits = name.size();
-    while (digits > 0 && std::isdigit(static_cast<unsigned char>(name[digits - 1])) != 0) --digits;
+    while (digits > 0 && is_digit(name[digits - 1])) --digits;
     const auto found = files_.find(name.substr(0, digits));
     if (found == files_.end() || digits == name.size()) return std::nullopt;
     std::size_t number = 0;
