@@ -305,7 +305,8 @@ TEST_F(CompileTest, KillsATemplateThatNeverEnds) {
   EXPECT_EQ(failure.cause, "compile_timeout");
   EXPECT_THAT(failure.message, HasSubstr("0.7 s"));
   EXPECT_DOUBLE_EQ(failure.limit_s, 0.7);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  // Where others have the processor, either of two tries takes ten times the limit by the clock.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
 }
 
 TEST_F(CompileTest, EndsACompilerThatTakesTooMuchMemory) {
