@@ -13,6 +13,7 @@ say() { printf 'kbench: %s\n' "$*" >&2; }
 # One sentence, then the end.
 stop() {
   say "$*"
+  stop_early_build
   exit 1
 }
 
@@ -172,17 +173,20 @@ require_disk() {
 
 requirements_key() { sha256sum "$root/scripts/requirements.txt" | cut -c 1-12; }
 
-# Sets python to kbench's own, with everything of requirements.txt in it.
+# Sets python to kbench's own, with everything of requirements.txt in it, and folder to that of its
+# builds.
 make_venv() {
   require_base_python
   local key version venv marker
   version=$("$base_python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   key=$(requirements_key)
   venv=$kbench_home/venv-$version-$key
+  folder=$build_base/py$version-$key
   python=$venv/bin/python
   marker=$venv/.kbench-complete
   [[ -f $marker && -x $python ]] && return 0
   require_disk "$kbench_home" "$kDiskNeededMb"
+  build_early
   if ! "$python" -m pip --version >/dev/null 2>&1; then
     run_logged "making a virtual environment" "$base_python" -m venv --clear "$venv"
   fi
@@ -190,6 +194,7 @@ make_venv() {
   say "checking that torch starts"
   run_logged "importing torch" "$python" -c 'import torch, numpy, einops; torch.rand(3).sum()'
   : >"$marker"
+  end_early_build
 }
 
 # Line by line: what is done is done when it is interrupted, and a person sees where it is.
@@ -345,11 +350,33 @@ build() {
     stop "building kbench failed ($(reason_in_log)); everything it said is in $log"
 }
 
+# While torch is downloaded, what needs none of it is compiled, by the commands of the build to come.
+build_early() {
+  require_build_tools
+  build_jobs
+  (
+    cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKBENCH_WORKER=OFF \
+      "-DKBENCH_TESTS=$with_tests" && exec ninja -C "$folder" -j "$jobs" kbench kbench-cc
+  ) </dev/null >>"$log" 2>&1 9>&- &
+  early_build=$!
+}
+
+# Whatever it could not do the build does, or says why.
+end_early_build() {
+  [[ -n ${early_build:-} ]] || return 0
+  wait "$early_build" || true
+  early_build=
+}
+
+stop_early_build() { [[ -z ${early_build:-} ]] || kill "$early_build" 2>/dev/null || true; }
+
+# Sets folder to that of a build for a Python that the user named, or without one.
 build_folder() {
   if [[ $mode == driver ]]; then
     folder=$build_base/driver
     return
   fi
+  [[ -n ${KBENCH_PYTHON:-} ]] || return 0
   local answer id
   answer=$(query "$python" ${cuda_root:+"$cuda_root"}) || stop "$python does not run; see $log"
   id=$(printf '%s' "$python" | cksum)
@@ -393,6 +420,7 @@ lock_home() {
 
 interrupted() {
   trap - INT TERM
+  stop_early_build
   say "set-up interrupted; the next start goes on where it stopped"
   exit 130
 }
@@ -407,6 +435,7 @@ set_up() {
   with_tests=OFF
   [[ $purpose == test ]] && with_tests=ON
   cuda_root=
+  early_build=
   trap interrupted INT TERM
   lock_home
   # Another start may have done it while this one waited.
