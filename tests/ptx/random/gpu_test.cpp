@@ -61,7 +61,8 @@ TEST(PtxRandomGpu, TheExecutorAgreesWithTheGpu) {
   EXPECT_LE(summary.optimized_away.size(), list.size() / 100);
   if (!dump) return;
   std::ofstream file(arguments.dump);
-  file << "# What a GPU (" << summary.device << ") made of random kernels: see tests/ptx/README.md\n";
+  file << "# What a GPU (" << summary.device
+       << ") made of random kernels: see tests/ptx/README.md\n";
   for (const std::string& line : summary.golden) file << line << '\n';
   EXPECT_TRUE(file.good()) << arguments.dump;
 }
