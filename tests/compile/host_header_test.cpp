@@ -57,8 +57,7 @@ TEST_F(HostHeader, EmptyHeadersTakeThePlaceOfOthers) {
   must_compile(request(includes + kForward, ""));
   const Fd never(eventfd(0, EFD_CLOEXEC));
   Preludes preludes(setup(), never.value());
-  const auto headers = preludes.compiler().is_clang ? HeaderSet::kUsual : HeaderSet::kLight;
-  const auto folder = preludes.ready({HostDevice::kCpu, headers, "c++17"}).folder;
+  const auto folder = preludes.ready({HostDevice::kCpu, HeaderSet::kUsual, "c++17"}).folder;
   for (const char* name : {"cpu/ATen/cuda/CUDAContext.h", "shadow/torch/extension.h"})
     EXPECT_TRUE(fs::is_empty(folder / kPreludeHeaders / name)) << name;
 }
