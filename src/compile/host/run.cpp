@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "base/file_tree.hpp"
 #include "base/scratch_folder.hpp"
