@@ -117,8 +117,11 @@ void expect_by_contents(const JudgedRun& run) {
     }
     EXPECT_THAT(record.outcome, testing::AnyOf(Outcome::kMismatch, Outcome::kCheat));
     EXPECT_THAT(record.cause.str(), testing::AnyOf("not_written", "wrong_values"));
-    if (file == "content_half.cu")
-      expect(record, "mismatch", "not_written", "512 elements are not written");
+    if (file == "content_half.cu") {
+      expect(record, "mismatch", "not_written", "elements are not written");
+      // One of the 512 may be right by what memory held.
+      EXPECT_THAT(record.message, testing::ContainsRegex("^5[01][0-9] elements"));
+    }
     if (file == "content_sum.cu")
       expect(record, "mismatch", "wrong_values", "holds something else before it");
   }
