@@ -5,7 +5,7 @@
 # set_up and explain_set_up. Everything it prints goes to stderr, everything it runs to a log.
 
 readonly kDownload="about 5 GB on disk (a 2.7 GB download)"
-readonly kDuration="10 to 15 minutes on 2 cores"
+readonly kDuration="about 10 minutes on 2 cores"
 readonly kDiskNeededMb=8000
 
 say() { printf 'kbench: %s\n' "$*" >&2; }
