@@ -23,13 +23,19 @@ def untimed(sample):
     return dict(record(sample, 1, 1, "same"), timing=None, speedup=[])
 
 
+def run(*arguments, folder=None):
+    return subprocess.run([sys.executable, ROOT / "scripts" / "reproduce", *arguments],
+                          capture_output=True, text=True, check=False, cwd=folder)
+
+
 def report(one, other):
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder) / name for name in ("a.jsonl", "b.jsonl")]
         for path, records in zip(paths, (one, other)):
             path.write_text("".join(json.dumps(line) + "\n" for line in records), encoding="utf-8")
-        return subprocess.run([sys.executable, ROOT / "scripts" / "reproduce", "--runs", *paths],
-                              capture_output=True, text=True, check=True).stdout
+        said = run("--runs", *paths)
+        assert said.returncode == 0, said.stderr
+        return said.stdout
 
 
 class Reproduce(unittest.TestCase):
@@ -52,6 +58,26 @@ class Reproduce(unittest.TestCase):
         text = report(one, other)
         self.assertIn("in both runs right and timed: 1; in one alone: 2", text)
         self.assertRegex(text, r"own_clock_share +0\.750")
+
+
+    def test_a_mistake_is_one_sentence(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "text.jsonl").write_text("hello\n", encoding="utf-8")
+            (folder / "other.jsonl").write_text('{"type": "header"}\n', encoding="utf-8")
+            (folder / "reproduce-2.jsonl").write_text("kept\n", encoding="utf-8")
+            failing = ["--kbench", "false", "--keep", str(folder / "new"), "answers"]
+            for arguments, sentence in [
+                    (["--runs", "none.jsonl", "none.jsonl"], "none.jsonl cannot be read"),
+                    (["--runs", "text.jsonl", "text.jsonl"], "text.jsonl is no run file"),
+                    (["--runs", "other.jsonl", "other.jsonl"], "holds no record"),
+                    (["answers"], "reproduce-2.jsonl is there already"),
+                    (failing, "did not finish (exit code 1)")]:
+                said = run(*arguments, folder=folder)
+                self.assertEqual(said.returncode, 1, sentence)
+                self.assertIn(sentence, said.stderr)
+                self.assertEqual(len(said.stderr.splitlines()), 1, said.stderr)
+            self.assertEqual((folder / "reproduce-2.jsonl").read_text(encoding="utf-8"), "kept\n")
 
 
 if __name__ == "__main__":
