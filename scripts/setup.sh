@@ -52,7 +52,6 @@ have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 have_python_parts() { [[ -n ${KBENCH_PYTHON:-} ]] || find_base_python; }
 have_clang() { command -v clang++ >/dev/null || compgen -c clang++- >/dev/null; }
 have_d3() { [[ -e /usr/share/nodejs/d3/dist/d3.min.js ]]; }
-have_simdjson() { [[ -n $(compgen -G "/usr/lib/*/cmake/simdjson/simdjson-config.cmake") ]]; }
 have_browser() {
   command -v chromedriver >/dev/null && command -v chromium >/dev/null &&
     /usr/bin/python3 -c 'import selenium' 2>/dev/null
@@ -71,6 +70,7 @@ missing_packages() {
   have_header CLI/CLI.hpp || missing+=(libcli11-dev)
   have_header nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
   have_header fmt/core.h || missing+=(libfmt-dev)
+  have_header simdjson.h || missing+=(libsimdjson-dev)
   if [[ $with_tests == ON ]]; then
     have_header gtest/gtest.h || missing+=(libgtest-dev)
     have_header gmock/gmock.h || missing+=(libgmock-dev)
@@ -81,12 +81,10 @@ missing_packages() {
   fi
 }
 
-# What kbench does without, with less: charts of the HTML report and its test in a browser, a fast
-# reader of large run files.
+# What kbench does without, with less: charts of the HTML report and its test in a browser.
 welcome_packages() {
   missing=()
   have_d3 || missing+=(node-d3)
-  have_simdjson || missing+=(libsimdjson-dev)
   if [[ $with_tests == ON && $mode == full ]]; then
     have_browser || missing+=(chromium chromium-driver python3-selenium fonts-dejavu-core)
     command -v fish >/dev/null || missing+=(fish)

@@ -19,9 +19,11 @@ FetchContent_Declare(CLI11
   URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.1.tar.gz
   URL_HASH SHA256=73b7ec52261ce8fe980a29df6b4ceb66243bb0b779451dbd3d014cfec9fdbb58
   FIND_PACKAGE_ARGS)
-FetchContent_MakeAvailable(fmt nlohmann_json CLI11)
-# Reads large run files in half the time; without it, nlohmann's parser does.
-find_package(simdjson QUIET)
+FetchContent_Declare(simdjson
+  URL https://github.com/simdjson/simdjson/archive/refs/tags/v3.10.1.tar.gz
+  URL_HASH SHA256=1e8f881cb2c0f626c56cd3665832f1e97b9d4ffc648ad9e1067c134862bba060
+  FIND_PACKAGE_ARGS)
+FetchContent_MakeAvailable(fmt nlohmann_json CLI11 simdjson)
 if(KBENCH_TESTS)
   set(INSTALL_GTEST OFF)
   FetchContent_Declare(GTest
@@ -33,7 +35,7 @@ if(KBENCH_TESTS)
 endif()
 
 # Our warnings are for our code: the headers of fetched libraries count as the system's.
-foreach(target fmt nlohmann_json CLI11 gtest gmock gtest_main)
+foreach(target fmt nlohmann_json CLI11 simdjson gtest gmock gtest_main)
   if(TARGET ${target})
     get_target_property(kb_alias ${target} ALIASED_TARGET)
     if(NOT kb_alias)

@@ -97,7 +97,7 @@ nlohmann::json to_json(const Shrunk& shrunk) {
           {"within", shrunk.within}};
 }
 
-Shrunk shrunk_from_json(const nlohmann::json& json) { return shrunk_from(json); }
+Shrunk shrunk_from_json(const nlohmann::json& json) { return shrunk_from(JsonReader(json).root()); }
 
 Shrunk shrunk_from(JsonView json) {
   const Fields fields(json);
@@ -114,7 +114,8 @@ nlohmann::json to_json(const ChosenSizes& chosen) {
 }
 
 ChosenSizes chosen_sizes_from_json(const nlohmann::json& json) {
-  const Fields fields(json);
+  const JsonReader reader(json);
+  const Fields fields(reader.root());
   ChosenSizes chosen;
   for (const JsonView literal : fields.object("sizes"))
     chosen.sizes[std::string(literal.key())] = Fields::text_of(literal, "sizes");

@@ -32,6 +32,18 @@ AuditCheck check_from(const Fields& fields) {
           .families = fields.boolean("families")};
 }
 
+AuditAnswer answer_from(const Fields& fields) {
+  AuditAnswer answer;
+  if (fields.maybe("passes")) answer.passes = fields.boolean("passes");
+  answer.why = maybe_text(fields, "why");
+  answer.caught_by = maybe_text(fields, "caught_by");
+  answer.max_rel_error = fields.maybe_number("max_rel_error");
+  answer.allclose_at = fields.maybe_number("allclose_at");
+  answer.would_be_caught_by = maybe_text(fields, "would_be_caught_by");
+  answer.tolerance = fields.maybe_number("tolerance");
+  return answer;
+}
+
 AuditOutcome outcome_from(std::string_view name) {
   const auto found = std::ranges::find(kAuditOutcomes, name);
   if (found == kAuditOutcomes.end())
@@ -84,16 +96,7 @@ json to_json(const AuditAnswer& answer) {
 }
 
 AuditAnswer audit_answer_from_json(const json& value) {
-  const Fields fields(value);
-  AuditAnswer answer;
-  if (fields.maybe("passes")) answer.passes = fields.boolean("passes");
-  answer.why = maybe_text(fields, "why");
-  answer.caught_by = maybe_text(fields, "caught_by");
-  answer.max_rel_error = fields.maybe_number("max_rel_error");
-  answer.allclose_at = fields.maybe_number("allclose_at");
-  answer.would_be_caught_by = maybe_text(fields, "would_be_caught_by");
-  answer.tolerance = fields.maybe_number("tolerance");
-  return answer;
+  return answer_from(Fields(JsonReader(value).root()));
 }
 
 json to_json(const ProblemAudit& audit) {
@@ -126,7 +129,8 @@ json to_json(const ProblemAudit& audit) {
 }
 
 ProblemAudit problem_audit_from_json(const json& line) {
-  const Fields fields(line);
+  const JsonReader reader(line);
+  const Fields fields(reader.root());
   ProblemAudit audit;
   audit.problem = fields.text("problem");
   audit.level = fields.integer<int>("level");
@@ -143,7 +147,7 @@ ProblemAudit problem_audit_from_json(const json& line) {
   audit.cause = fields.text("cause");
   audit.message = fields.text("message");
   for (const JsonView answer : fields.object("answers"))
-    audit.answers.emplace(answer.key(), audit_answer_from_json(answer.to_json()));
+    audit.answers.emplace(answer.key(), answer_from(Fields(answer)));
   for (const JsonView why : fields.object("families_left_out"))
     audit.families_left_out.emplace(why.key(), Fields::text_of(why, "families_left_out"));
   audit.seconds = fields.number("seconds");

@@ -79,7 +79,6 @@ std::map<Interned, SideTiming> sides_from(const Fields& fields) {
   std::map<Interned, SideTiming> sides;
   for (const JsonView value : fields.object("sides")) {
     const Fields side(value);
-    // Of equal names the first to be seen counts, as JsonTree has it.
     sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
                                               .mean_ms = side.number("mean_ms"),
                                               .std_ms = side.number("std_ms"),
@@ -201,7 +200,9 @@ void read_observations(const Fields& fields, Trials kept, Record& record) {
 
 }  // namespace
 
-Finding finding_from_json(const nlohmann::json& object) { return finding_from(object); }
+Finding finding_from_json(const nlohmann::json& object) {
+  return finding_from(JsonReader(object).root());
+}
 
 Finding finding_from(JsonView object) {
   const Fields fields(object);
@@ -219,7 +220,9 @@ Finding finding_from(JsonView object) {
   return finding;
 }
 
-Record record_from_json(const nlohmann::json& line) { return record_from(line, Trials::kAll); }
+Record record_from_json(const nlohmann::json& line) {
+  return record_from(JsonReader(line).root(), Trials::kAll);
+}
 
 Record record_from(JsonView line, Trials trials) {
   const Fields fields(line);

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "base/json/tree.hpp"
+#include "base/json/view.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -46,12 +46,12 @@ std::string why_no_json(std::string_view text) {
   return "is not JSON (cut off or damaged)";
 }
 
-/// Parses a line; its storage, `tree`, is used for line after line.
+/// Parses a line; its storage, `reader`, is used for line after line.
 void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset,
-                JsonTree& tree) {
+                JsonReader& reader) {
   ++block.lines;
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  if (!tree.parse(text)) {
+  if (!reader.parse(text)) {
     if (whole) {
       block.bad.emplace_back(block.lines, why_no_json(text));
     } else {
@@ -60,7 +60,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
     return;
   }
   try {
-    RunLine line = run_line_from(tree.root(), Trials::kShown);
+    RunLine line = run_line_from(reader.root(), Trials::kShown);
     if (auto* record = std::get_if<Record>(&line);
         record != nullptr && std::in_range<std::uint32_t>(text.size()))
       record->place = {.length = static_cast<std::uint32_t>(text.size()), .offset = offset};
@@ -73,7 +73,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
 /// Storage that a thread uses for block after block.
 struct Scratch {
   std::string text;
-  JsonTree tree;
+  JsonReader reader;
 };
 
 Block parse_block(const BlockFile& file, std::size_t index, Scratch& scratch) {
@@ -85,7 +85,7 @@ Block parse_block(const BlockFile& file, std::size_t index, Scratch& scratch) {
       const std::size_t newline = rest.find('\n');
       const std::uint64_t offset = lines.offset + (lines.text.size() - rest.size());
       parse_line(block, rest.substr(0, newline), newline != std::string_view::npos, offset,
-                 scratch.tree);
+                 scratch.reader);
       rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
     }
   } catch (...) {

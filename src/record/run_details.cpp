@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json/tree.hpp"
+#include "base/json/view.hpp"
 #include "kbench/error.hpp"
 #include "record/from_view.hpp"
 #include "record/run_lines.hpp"
@@ -35,9 +35,9 @@ bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::
 
 /// The object that `text` is; nothing where it is none. Good until this thread's next call.
 std::optional<JsonView> parsed(std::string_view text) {
-  thread_local JsonTree tree;
-  if (!tree.parse(text) || !tree.root().is_object()) return std::nullopt;
-  return tree.root();
+  thread_local JsonReader reader;
+  if (!reader.parse(text) || !reader.root().is_object()) return std::nullopt;
+  return reader.root();
 }
 
 /// Behind the string that begins at `at`; most are short, so nothing is called to find their end.

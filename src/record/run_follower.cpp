@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json/tree.hpp"
+#include "base/json/view.hpp"
 #include "kbench/error.hpp"
 #include "record/run_lines.hpp"
 
@@ -22,11 +22,11 @@ namespace {
 /// What one call of poll() reads at most, as records take more room than their lines.
 constexpr std::size_t kMostBytes = 16u << 20;
 
-void add_to_news(RunNews& news, std::string_view text, JsonTree& tree) {
+void add_to_news(RunNews& news, std::string_view text, JsonReader& reader) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   try {
-    if (!tree.parse(text)) throw Error("is not JSON");
-    RunLine line = run_line_from(tree.root(), Trials::kShown);
+    if (!reader.parse(text)) throw Error("is not JSON");
+    RunLine line = run_line_from(reader.root(), Trials::kShown);
     if (auto* record = std::get_if<Record>(&line)) {
       news.records.push_back(std::move(*record));
     } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
@@ -59,7 +59,7 @@ RunNews RunFollower::poll() {
     throw UsageError(
         fmt::format("{} has become shorter: another run writes to it now", path_.string()));
   RunNews news;
-  JsonTree tree;
+  JsonReader reader;
   std::string part(1u << 20, '\0');
   const std::uint64_t most = offset_ + kMostBytes;
   while (true) {
@@ -74,7 +74,7 @@ RunNews RunFollower::poll() {
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       rest_ += text.substr(0, end);
       try {
-        add_to_news(news, rest_, tree);
+        add_to_news(news, rest_, reader);
       } catch (const UsageError& error) {
         throw UsageError(fmt::format("{} {}", path_.string(), error.what()));
       }

@@ -115,7 +115,8 @@ json to_json(const RunEnd& end) {
 }
 
 RunHeader run_header_from_json(const json& line, int newest_major) {
-  return header_from(Fields(line), newest_major);
+  const JsonReader reader(line);
+  return header_from(Fields(reader.root()), newest_major);
 }
 
 RunLine run_line_from(JsonView line, Trials trials) {

@@ -18,9 +18,11 @@ constexpr std::size_t kRosterEntriesPerLine = 1000;
 
 /// Refuses to go on with a file that does not begin with a run line.
 void check_run_line(const LineFile& file) {
-  const auto line = nlohmann::json::parse(file.first_line(), nullptr, false);
+  JsonReader reader;
   try {
-    if (!line.is_discarded() && std::holds_alternative<RunHeader>(run_line_from(line))) return;
+    if (reader.parse(file.first_line()) &&
+        std::holds_alternative<RunHeader>(run_line_from(reader.root())))
+      return;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
   } catch (const Error&) {

@@ -164,7 +164,8 @@ json to_json(const OperatorCost& cost) {
 }
 
 OperatorCost operator_cost_from_json(const json& object) {
-  const Fields fields(object);
+  const JsonReader reader(object);
+  const Fields fields(reader.root());
   const auto type = flop_type_from_name(fields.text("type"));
   if (!type) throw Error("field \"type\" is no type of operations");
   return {.name = fields.string("name"),
@@ -174,7 +175,9 @@ OperatorCost operator_cost_from_json(const json& object) {
           .tensor_cores = fields.boolean("tensor_cores")};
 }
 
-KernelProfile kernel_profile_from_json(const json& object) { return kernel_profile_from(object); }
+KernelProfile kernel_profile_from_json(const json& object) {
+  return kernel_profile_from(JsonReader(object).root());
+}
 
 KernelProfile kernel_profile_from(JsonView object) {
   const Fields fields(object);

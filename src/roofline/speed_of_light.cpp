@@ -119,7 +119,8 @@ json to_json(const Peaks& peaks) {
 }
 
 Peaks peaks_from_json(const json& object) {
-  const Fields fields(object);
+  const JsonReader reader(object);
+  const Fields fields(reader.root());
   Peaks peaks{.memory_bytes_s = fields.number("memory_bytes_s")};
   const JsonView flops = fields.object("flops_s");
   for (const JsonView rate : flops)
@@ -138,7 +139,9 @@ json to_json(const LeastWork& work) {
           {"flops", std::move(flops)}};
 }
 
-LeastWork least_work_from_json(const json& object) { return least_work_from(object); }
+LeastWork least_work_from_json(const json& object) {
+  return least_work_from(JsonReader(object).root());
+}
 
 LeastWork least_work_from(JsonView object) {
   const Fields fields(object);
@@ -165,7 +168,9 @@ json to_json(const SpeedOfLight& sol) {
   return object;
 }
 
-SpeedOfLight speed_of_light_from_json(const json& object) { return speed_of_light_from(object); }
+SpeedOfLight speed_of_light_from_json(const json& object) {
+  return speed_of_light_from(JsonReader(object).root());
+}
 
 SpeedOfLight speed_of_light_from(JsonView object) {
   const Fields fields(object);

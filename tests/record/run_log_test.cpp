@@ -341,7 +341,9 @@ TEST_F(RunLog, OfTheTrialsTheFirstThatFailedIsKeptElseTheWorst) {
 TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
   const std::map<std::string, json> examples = test::documented_lines("RUN_FILE.md");
   ASSERT_THAT(examples, SizeIs(4));
-  const auto parsed = [&](const char* type) { return run_line_from(examples.at(type)); };
+  const auto parsed = [&](const char* type) {
+    return run_line_from(JsonReader(examples.at(type)).root());
+  };
   EXPECT_EQ(to_json(std::get<RunHeader>(parsed("run"))), examples.at("run"));
   EXPECT_EQ(to_json(std::get<std::vector<RosterEntry>>(parsed("roster"))), examples.at("roster"));
   EXPECT_EQ(to_json(std::get<Record>(parsed("record"))), examples.at("record"));

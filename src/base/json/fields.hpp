@@ -25,12 +25,11 @@ class Fields {
  public:
   explicit Fields(JsonView object) : object_(object) {
     if (!object.is_object()) throw Error("is not an object");
-    if (JsonIndex::suits(object)) index_.emplace(object);
   }
 
   /// The field; nothing where it is missing or null.
   std::optional<JsonView> maybe(std::string_view field) const {
-    const std::optional<JsonView> found = find(field);
+    const std::optional<JsonView> found = object_.find(field);
     return found && !found->is_null() ? found : std::nullopt;
   }
 
@@ -104,12 +103,8 @@ class Fields {
   }
 
  private:
-  std::optional<JsonView> find(std::string_view field) const {
-    return index_ ? index_->find(field) : object_.find(field);
-  }
-
   JsonView at(std::string_view field) const {
-    const std::optional<JsonView> found = find(field);
+    const std::optional<JsonView> found = object_.find(field);
     if (!found) throw Error(fmt::format("field \"{}\" is missing", field));
     return *found;
   }
@@ -125,7 +120,6 @@ class Fields {
   }
 
   JsonView object_;
-  std::optional<JsonIndex> index_;
 };
 
 /// To six significant digits; null where there is no finite number.
