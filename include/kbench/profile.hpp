@@ -16,7 +16,7 @@ namespace kbench {
 
 struct GpuInfo;
 
-/// Classes of instructions that counters tell apart.
+/// Classes of instructions, counted separately.
 enum class InstructionClass : std::uint8_t {
   kInteger,
   kFp16,
@@ -36,81 +36,82 @@ enum class InstructionClass : std::uint8_t {
 };
 constexpr std::size_t kInstructionClasses = 15;
 
-/// Types in which floating-point operations are counted.
+/// Types by which floating-point operations are counted.
 enum class FlopType : std::uint8_t { kFp64, kFp32, kTf32, kBf16, kFp16, kFp8, kInt8, kInt4 };
 constexpr std::size_t kFlopTypes = 8;
 
-/// What a launch executed and moved, as the PTX executor counts it.
+/// What a launch executed and transferred, as counted by the PTX executor.
 struct Counters {
   struct Executed {
     std::uint64_t warps = 0, threads = 0;
   };
   std::array<Executed, kInstructionClasses> executed{};
-  /// By FlopType; an FMA is two. Plain instructions, and those of tensor cores.
+  /// By FlopType; an FMA counts as two. `flops`: plain instructions; `tensor_flops`: tensor cores.
   std::array<std::uint64_t, kFlopTypes> flops{}, tensor_flops{};
-  std::uint64_t global_requests = 0;  ///< warp instructions on global memory
-  std::uint64_t global_sectors = 0;   ///< of 32 bytes, that they touched
-  std::uint64_t global_bytes = 0;     ///< asked for by the threads
+  std::uint64_t global_requests = 0;  ///< warp instructions that access global memory
+  std::uint64_t global_sectors = 0;   ///< sectors of 32 bytes that those requests touched
+  std::uint64_t global_bytes = 0;     ///< bytes that the threads asked for
   std::uint64_t unique_read_bytes = 0, unique_written_bytes = 0;  ///< whole sectors: least traffic
   std::uint64_t shared_requests = 0;
-  std::uint64_t shared_conflicts = 0;  ///< passes beyond the first, 32 banks of 4 bytes
-  std::uint64_t global_atomics = 0, shared_atomics = 0;  ///< of threads
+  std::uint64_t shared_conflicts = 0;  ///< passes beyond the necessary ones; 32 banks of 4 bytes
+  std::uint64_t global_atomics = 0, shared_atomics = 0;  ///< counted per thread
 };
 
-// How near a candidate came to what its device can do at most.
+// How close a candidate came to its device's limit.
 
-/// What one call of the reference has to move and to compute at least, whoever does it: inputs,
-/// parameters and buffers read once (of what is only looked up, no more than is found), outputs
-/// written once.
+/// The least that one call of the reference must transfer and compute, in any implementation.
+/// Inputs, parameters and buffers are read once, outputs written once. Of a tensor that is only
+/// looked up, at most the elements found count.
 struct LeastWork {
   std::uint64_t read_bytes = 0, written_bytes = 0;
-  /// Of products and convolutions, by FlopType, an FMA being two. All 0 where there are none, and
-  /// where the same result may be had with fewer: a product with a diagonal, a product of products,
-  /// one of which only a sum or a part is kept.
+  /// Operations of products and convolutions by FlopType; an FMA counts as two. All are 0 if there
+  /// are none, or if fewer could give the same result. Examples: a product with a diagonal matrix,
+  /// a product of products, a product of which only a sum or a part is kept.
   std::array<std::uint64_t, kFlopTypes> flops{};
 };
 
-/// What a GPU can do at most: its memory's clock by the width of its bus, its multiprocessors at
-/// their highest clock. No kernel attains all of it.
+/// A GPU's limits: memory clock times bus width, and multiprocessors at their highest clock. No
+/// kernel reaches them fully.
 struct Peaks {
   double memory_bytes_s = 0;
   double l2_bytes = 0;  ///< not in JSON
-  /// Operations a second by FlopType, on whichever pipe is the fastest for that accuracy: fp32 also
-  /// as three products in tf32 (the split into high and low halves). 0: unknown.
+  /// Operations a second by FlopType, on the fastest pipe of that accuracy; 0: unknown. For fp32
+  /// that may be three tf32 products of operands split into high and low parts.
   std::array<double, kFlopTypes> flops_s{};
 };
 
-/// None where the driver does not tell the memory's clock. Operations of architectures that are not
-/// in the table are unknown.
+/// None if the driver does not report the memory clock. If the table lacks the architecture, the
+/// operation rates are unknown.
 std::optional<Peaks> peaks_of(const GpuInfo& gpu);
 
-/// Least work, and the share of the device's limit that a candidate reached.
+/// Least work, and the fraction of the device's limit that a candidate reached.
 struct SpeedOfLight {
   LeastWork work;
-  MaybeNumber limit_ms;  ///< no call is faster; none where the device's peaks are unknown
-  Interned limited_by;   ///< "memory" or "compute"; empty where there is no limit
-  MaybeNumber share;     ///< limit_ms over the candidate's time, 0 to 1
-  /// The same of the limit that a copy and products reach on this GPU; none where nobody measured.
+  MaybeNumber limit_ms;  ///< no call is faster; none if the device's peaks are unknown
+  Interned limited_by;   ///< "memory" or "compute"; empty if there is no limit
+  MaybeNumber share;     ///< fraction: limit_ms over the candidate's time, 0 to 1
+  /// The same fraction of the limit measured on this GPU with copies and products; none if not
+  /// measured.
   MaybeNumber share_measured = {};
-  /// What a call takes at least that reads its inputs and does its operations; only of candidates
-  /// that took less, which have the flag `implausible`.
+  /// Least time of a call that reads its inputs and does its operations. Set only for candidates
+  /// that took less; they have the flag `implausible`.
   MaybeNumber plausible_ms = {};
 };
-/// `time_ms` is a candidate's.
+/// `time_ms`: the candidate's time.
 SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& peaks,
                             std::optional<double> time_ms);
 
-/// Milliseconds that writing what the L2 does not hold of the outputs takes at least: who claims
-/// less has not written them.
+/// Least milliseconds to write the part of the outputs that does not fit in the L2. A shorter time
+/// means that the outputs were not written.
 double least_write_ms(const LeastWork& work, const Peaks& peaks);
-/// Milliseconds that reading the inputs, but for what a warm L2 may hold of them, or computing
-/// takes at least, by the count of the reference's own operations.
+/// Least milliseconds to read the inputs (less what a warm L2 may hold) or to compute, by the
+/// reference's own operation count.
 double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache);
 
-/// The same with what a copy and products were measured to reach, where they were.
+/// `peaks`, with measured rates of copies and products in place of those that were measured.
 Peaks measured_over(const Peaks& peaks, const Peaks& measured);
 
-/// JSON forms. The other direction throws kbench::Error naming the faulty field.
+/// JSON forms. Each `*_from_json` throws kbench::Error that names the faulty field.
 nlohmann::json to_json(const Peaks& peaks);
 Peaks peaks_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const LeastWork& work);
@@ -118,8 +119,8 @@ LeastWork least_work_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const SpeedOfLight& sol);
 SpeedOfLight speed_of_light_from_json(const nlohmann::json& json);
 
-// What a candidate's kernels did in the executor, and what a GPU would need for it at least; or
-// what they did on a GPU.
+// What a candidate's kernels did in the executor with the least time on a GPU, or what they did on
+// a GPU.
 
 /// "integer", "fp32", "global", …
 std::string_view to_string(InstructionClass instruction_class);
@@ -127,94 +128,95 @@ std::string_view to_string(InstructionClass instruction_class);
 std::string_view to_string(FlopType type);
 std::optional<FlopType> flop_type_from_name(std::string_view name);
 
-/// What a GPU tells of the launches of one shape.
+/// What a GPU reports of all launches of one shape.
 struct GpuLaunches {
   double ms = 0;                ///< from start to end, summed over the launches
-  std::uint32_t registers = 0;  ///< of a thread
-  std::uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< of a block
-  /// Warps that a multiprocessor can hold of the kernel over those that it can hold at all; none
-  /// where its limits are unknown.
+  std::uint32_t registers = 0;  ///< per thread
+  std::uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< per block
+  /// Warps of the kernel that fit on a multiprocessor, over the most that it can hold; none if its
+  /// limits are unknown.
   std::optional<double> occupancy = {};
 };
 
-/// What a multiprocessor holds at most.
+/// The most that a multiprocessor can hold.
 struct SmLimits {
   std::uint32_t warps = 0, blocks = 0, registers = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint32_t reserved_shared_bytes = 0;  ///< of each block, beside what it asks for
+  std::uint32_t reserved_shared_bytes = 0;  ///< per block, on top of its own shared memory
 };
-/// Theoretical occupancy of blocks of so many threads: by warps, blocks, registers (given to a warp
-/// in units of 256, to four warps at once) and shared memory, whichever is used up first.
+/// Theoretical occupancy for blocks of `block_threads` threads. The limit used up first decides:
+/// warps, blocks, shared memory or registers. Registers are allocated per warp in units of 256, to
+/// four warps at once.
 double occupancy(const SmLimits& limits, std::uint32_t block_threads, const GpuLaunches& launch);
 
 /// All launches of one call that share kernel, grid and block.
 struct KernelProfile {
-  std::string kernel;  ///< name expression of the plan
+  std::string kernel;  ///< name expression in the plan
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t launches = 1;
-  Counters counters;  ///< summed over the launches; the executor's
+  Counters counters;  ///< counted by the executor, summed over the launches
   std::optional<GpuLaunches> gpu = {};
 };
 
-/// Adds field by field; unique bytes add up too, for launches share no cache.
+/// Adds field by field. Unique bytes are added too, because launches share no cache.
 Counters& operator+=(Counters& sum, const Counters& more);
-/// Executed instructions of all classes.
+/// Executed instructions, summed over all classes.
 Counters::Executed executed(const Counters& counters);
-/// Share of the lanes of issued instructions that executed them; none where nothing was executed.
+/// Fraction of the lanes of issued instructions that executed them; none if nothing was executed.
 std::optional<double> lane_efficiency(const Counters& counters);
-/// Sectors of 32 bytes per global request: 4 where 32 lanes read consecutive floats.
+/// Sectors of 32 bytes per global request: 4 if 32 lanes read consecutive floats.
 std::optional<double> sectors_per_request(const Counters& counters);
 /// The least DRAM traffic: sectors read and sectors written, each once.
 std::uint64_t unique_bytes(const Counters& counters);
-/// Floating-point operations of all types, those of tensor cores included.
+/// Floating-point operations of all types, including those of tensor cores.
 std::uint64_t total_flops(const Counters& counters);
 
-/// JSON in a record; counters that are 0 in a group by class or type are left out.
-/// kernel_profile_from_json throws kbench::Error naming the faulty field.
+/// JSON form in a record; zero counters by class or type are left out. kernel_profile_from_json
+/// throws kbench::Error that names the faulty field.
 nlohmann::json to_json(const KernelProfile& profile);
 KernelProfile kernel_profile_from_json(const nlohmann::json& json);
 
-/// Peaks of a GPU by its vendor's data sheet.
+/// Peaks of a GPU from its vendor's data sheet.
 struct GpuModel {
   std::string_view name;
   double dram_gb_s = 0;
   /// 10¹² operations a second by FlopType, without sparsity; 0: the GPU has no such pipe.
   std::array<double, kFlopTypes> tflops{}, tensor_tflops{};
 };
-/// The table of GPUs: `--estimate-for` takes their names.
+/// All GPUs that `--estimate-for` takes by name.
 std::span<const GpuModel> gpu_models();
 const GpuModel* find_gpu_model(std::string_view name);
 
-/// One operator of the reference: what it has to move and to compute.
+/// The transfers and operations of one operator of the reference.
 struct OperatorCost {
   std::string name;         ///< "aten.mm"
-  std::uint64_t bytes = 0;  ///< of the tensors it reads and writes; 0 and no flops: a view
+  std::uint64_t bytes = 0;  ///< of the tensors it reads and writes; 0 bytes and 0 flops: a view
   std::uint64_t flops = 0;
   FlopType type = FlopType::kFp32;
   bool tensor_cores = false;
 };
 
 nlohmann::json to_json(const OperatorCost& cost);
-/// Throws kbench::Error naming the faulty field.
+/// Throws kbench::Error that names the faulty field.
 OperatorCost operator_cost_from_json(const nlohmann::json& json);
 
-/// Milliseconds that launches with these counters need at least on the GPU: each the longer of its
-/// least traffic at peak bandwidth and its operations at the peak of their pipes, and the cost of
-/// launching. None where the GPU lacks a pipe. An estimate, never a measurement.
+/// Estimated least milliseconds on the GPU; none if the GPU lacks a pipe. A launch takes the longer
+/// of its least traffic at peak bandwidth and its operations at peak rate, plus launch cost. It is
+/// an estimate, never a measurement.
 std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu);
-/// The same of one row of a profile, launch cost included.
+/// Estimate for one row of a profile, including launch cost.
 std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& gpu);
-/// The same of a call that launches kernels and calls operators of torch, a launch each.
+/// Estimate for a call that launches kernels and calls torch operators, each counted as a launch.
 std::optional<double> estimated_ms(std::span<const KernelProfile> kernels,
                                    std::span<const OperatorCost> operators, const GpuModel& gpu);
-/// The same of operators alone, as the reference's.
+/// Estimate for operators alone, such as the reference's.
 std::optional<double> estimated_ms(std::span<const OperatorCost> operators, const GpuModel& gpu);
 
-/// Both sides estimated for one GPU.
+/// Estimates of candidate and reference for one GPU.
 struct TimeEstimate {
   Interned gpu;
   MaybeNumber candidate_ms, reference_ms;
-  /// reference over candidate, where both are there.
+  /// Reference over candidate; none if either is missing.
   std::optional<double> ratio() const;
 };
 

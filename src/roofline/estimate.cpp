@@ -7,7 +7,8 @@
 namespace kbench {
 namespace {
 
-/// What a launch costs beyond its work: the first of a call, and each that is queued behind it.
+/// Launch cost in addition to the work: for the first launch of a call, and for each queued behind
+/// it.
 constexpr double kFirstLaunch_ms = 3e-3;
 constexpr double kNextLaunch_ms = 1.5e-3;
 
@@ -33,7 +34,7 @@ double transfer_ms(std::uint64_t bytes, const GpuModel& gpu) {
   return static_cast<double>(bytes) / (gpu.dram_gb_s * 1e6);
 }
 
-/// None where there is work for a pipe that the GPU lacks.
+/// None if there is work for a pipe that the GPU lacks.
 std::optional<double> pipe_ms(std::uint64_t flops, double tflops) {
   if (flops == 0) return 0;
   if (tflops == 0) return std::nullopt;

@@ -4,8 +4,8 @@
 #include "base/json/view.hpp"
 #include "kbench/profile.hpp"
 
-/// What a run file's lines hold, read from any JsonView: the functions of the public headers whose
-/// names end in _from_json(), with the same errors.
+/// Counterparts of the public `*_from_json()` functions for any JsonView of a run file's line. They
+/// throw the same errors.
 namespace kbench {
 
 KernelProfile kernel_profile_from(JsonView object);

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, kInstructionClasses> kClassNames = {
 constexpr std::array<std::string_view, kFlopTypes> kFlopNames = {"fp64", "fp32", "tf32", "bf16",
                                                                  "fp16", "fp8",  "int8", "int4"};
 
-/// The fields that stand alone, by their names in JSON.
+/// Scalar counters by their names in JSON.
 constexpr struct {
   const char* group;
   const char* name;

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Dense operations of a multiprocessor in a clock, by FlopType, an FMA being two: fp64, fp32,
-/// tf32, bf16, fp16, fp8, int8, int4. The faster of plain and tensor cores. From the throughput
-/// tables of the CUDA C++ Programming Guide (plain) and the architectures' white papers (tensor
-/// cores).
+/// Dense operations per multiprocessor and clock, by FlopType: fp64, fp32, tf32, bf16, fp16, fp8,
+/// int8, int4. An FMA counts as two; the faster of plain and tensor cores counts. Sources:
+/// throughput tables of the CUDA C++ Programming Guide (plain) and the architectures' white papers
+/// (tensor cores).
 struct Architecture {
   int major, minor;
   std::array<double, kFlopTypes> flops_per_clock;
@@ -36,7 +36,7 @@ constexpr Architecture kArchitectures[] = {
     {12, 0, {4, 256, 512, 1024, 1024, 2048, 2048, 0}},
 };
 
-/// Products in tf32 that together are as accurate as one in fp32.
+/// Number of tf32 products that together are as accurate as one fp32 product.
 constexpr double kTf32Products = 3;
 constexpr std::size_t kFp32 = static_cast<std::size_t>(FlopType::kFp32);
 constexpr std::size_t kTf32 = static_cast<std::size_t>(FlopType::kTf32);
@@ -62,7 +62,7 @@ void raise_fp32(Peaks& peaks) {
 }  // namespace
 
 std::optional<Peaks> peaks_of(const GpuInfo& gpu) {
-  // Both edges of a clock carry data.
+  // Data is transferred on both clock edges.
   const double memory = 2.0 * gpu.memory_clock_khz * 1e3 * gpu.memory_bus_bits / 8;
   if (!(memory > 0)) return std::nullopt;
   Peaks peaks{.memory_bytes_s = memory, .l2_bytes = static_cast<double>(gpu.l2_bytes)};

@@ -10,7 +10,7 @@ namespace kbench::ptx {
 namespace {
 
 constexpr std::size_t kFirstRing = 16;
-/// Time-outs in a row, with nothing else going on in the cluster, that pass for a deadlock.
+/// Consecutive time-outs without other progress in the cluster that count as a deadlock.
 constexpr std::uint32_t kTimeOuts = 1U << 16;
 
 LateCopy& at(LateCopies& late, std::uint64_t number) {
@@ -82,7 +82,7 @@ void perform_groups(Warp& warp, std::uint32_t lanes, std::uint32_t pending) {
     if (due != 0) {
       perform(warp, copy, due);
     } else if ((lanes & ~copy.mask) == 0) {
-      break;  // what follows is of the same lanes, and later
+      break;  // later entries are of the same lanes and newer
     }
   }
   drop_finished(late);

@@ -12,8 +12,8 @@
 namespace kbench::ptx {
 namespace {
 
-constexpr std::uint64_t kSlice = 4096;                    // instructions of a warp before the next
-constexpr std::uint64_t kShare = std::uint64_t{1} << 25;  // of a block before it is suspended
+constexpr std::uint64_t kSlice = 4096;  // instructions of a warp before the next warp runs
+constexpr std::uint64_t kShare = std::uint64_t{1} << 25;  // of a cluster before it is suspended
 constexpr unsigned kSpinningRounds = 4;
 
 void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads) {
@@ -42,7 +42,7 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   warp.fragments.push_back(fragment);
 }
 
-/// Ends the launch because it has run for long enough, at what the warp is running.
+/// Ends the launch at the warp's instruction because a limit was exceeded.
 void give_up(Context& c, Block& block, Warp& warp, FaultKind kind, const std::string& what) {
   const auto ready = std::find_if(warp.fragments.begin(), warp.fragments.end(),
                                   [](const Fragment& f) { return f.wait == Wait::kReady; });
@@ -55,8 +55,8 @@ void give_up(Context& c, Block& block, Warp& warp, FaultKind kind, const std::st
         static_cast<unsigned>(std::countr_zero(running.mask)), kind, what);
 }
 
-/// Counts what a warp has run; false where the launch may not go on: its budget is used up, or its
-/// time.
+/// Counts the instructions that a warp has run. False if the launch has exceeded its budget or
+/// deadline.
 bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
   const Options& options = *c.grid->options;
   const bool counted = options.max_instructions != 0;
@@ -86,8 +86,8 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   const std::uint64_t threads = std::uint64_t{shape[0]} * shape[1] * shape[2];
   block->live_threads = static_cast<std::uint32_t>(threads);
   block->shared = Bytes(grid.shared_bytes);
-  // Not zeros: what a kernel reads before it writes shall be seen in its result. Comparisons hide
-  // a NaN, and not a huge number.
+  // Not zeros, so that a read before a write changes the result. NaN (0xff bytes) can vanish in a
+  // comparison; a huge number (0x7e bytes) does not.
   const int poison = grid.backwards ? 0x7e : 0xff;
   if (grid.shared_bytes != 0) std::memset(block->shared.data(), poison, grid.shared_bytes);
   if (grid.watched && grid.shared_bytes != 0) {
@@ -100,7 +100,7 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   return block;
 }
 
-/// What became of the warps in one round of turns.
+/// State of the warps after one round of turns.
 struct Round {
   bool done = true;
   bool only_spins = true;
@@ -108,7 +108,8 @@ struct Round {
   bool parted = false;
 };
 
-/// Gives each warp of the block its turn; false where the launch ends. A GPU promises no order.
+/// Runs each warp of the block for one slice; false if the launch ends. A GPU guarantees no order
+/// of warps.
 bool run_round(Context& c, Block& block, Round& round) {
   const std::size_t warps = block.warps.size();
   for (std::size_t i = 0; i < warps; ++i) {

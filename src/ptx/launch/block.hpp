@@ -5,20 +5,20 @@
 
 namespace kbench::ptx {
 
-/// A cluster whose blocks are at their first instruction; `linear` is its number in the grid.
+/// Creates a cluster whose blocks are at their first instruction. `linear`: its number in the grid.
 std::unique_ptr<Cluster> make_cluster(Grid& grid, std::uint64_t linear);
 
-/// Grid::tids of a block of these extents.
+/// Grid::tids for a block of these extents.
 decltype(Grid::tids) number_threads(const std::array<std::uint32_t, 3>& extents);
 
 enum class BlockEnd : std::uint8_t {
   kDone,
-  kSuspended,  ///< only spins, or has had its share: run it again later
-  kParted,     ///< others shall go on before it does: see Grid::parts
+  kSuspended,  ///< only spins, or has used up its slice: run it again later
+  kParted,     ///< yields to other blocks first: see Grid::parts
   kStopped,    ///< the launch ends early
 };
 
-/// Runs a cluster until it is done or others should have the host thread.
+/// Runs a cluster until it is done or yields its host thread.
 BlockEnd run_cluster(Context& c, Cluster& cluster);
 
 }  // namespace kbench::ptx

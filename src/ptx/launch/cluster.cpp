@@ -2,8 +2,8 @@
 #include "ptx/launch/async.hpp"
 #include "ptx/machine/exec.hpp"
 
-// The barrier of a cluster. Its phase completes when all threads that live have arrived; a thread
-// waits for the phase in which it has arrived.
+// A phase of a cluster's barrier completes when all live threads have arrived. A thread waits for
+// the phase in which it has arrived.
 namespace kbench::ptx {
 
 void complete_cluster_barrier(Context& c) {

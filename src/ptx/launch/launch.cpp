@@ -59,7 +59,7 @@ std::optional<std::vector<std::size_t>> Module::parameter_bytes(std::string_view
 
 std::span<std::byte> Module::variable(std::string_view name) {
   for (Program::Global& global : impl->program->globals) {
-    // Messages say "constant w" or "variable w".
+    // The stored name is "constant w" or "variable w", as in messages.
     const std::string_view known = global.name;
     if (known.substr(known.find(' ') + 1) == name) return {global.storage.data(), global.bytes};
   }
@@ -123,7 +123,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// The order of the blocks: as they are numbered, or a permutation by the seed.
+/// The order of the blocks: by number, or a permutation chosen by the seed.
 class BlockOrder {
  public:
   BlockOrder(std::uint64_t count, std::uint64_t seed) : count_(count) {
@@ -142,11 +142,11 @@ class BlockOrder {
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
 
-/// Blocks that wait behind a load while others go on: more hold memory, and make no more of a race.
+/// Blocks that wait after a load while others continue. More would use memory and reveal no more
+/// races.
 constexpr std::size_t kParted = 32;
 
-/// Gives clusters of blocks to host threads: fresh ones up to the residency, then those that only
-/// spun.
+/// Assigns clusters of blocks to host threads: new ones up to the residency, then suspended ones.
 class Schedule {
  public:
   Schedule(Grid& grid, std::uint64_t resident, std::uint64_t seed, LaunchCounters* counters)
@@ -156,7 +156,7 @@ class Schedule {
         order_(total_, seed),
         counters_(counters) {}
 
-  /// Runs blocks until none is left. What a host thread throws is kept for finish().
+  /// Runs blocks until none is left. An exception in a host thread is kept for finish().
   void work(std::uint64_t& executed) {
     try {
       run_blocks(executed);
@@ -279,7 +279,7 @@ Result failed(Fault fault) {
   return result;
 }
 
-/// Moves what was found to the result.
+/// Moves the findings to the result.
 void collect(Grid& grid, Result& result) {
   Finding finding;
   if (grid.fault) {
@@ -309,7 +309,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.launch = &launch;
   grid.options = &options;
   grid.watched = options.sanitize != Sanitize::kNone;
-  // No pattern, so that each of several launches that take turns has both orders soon.
+  // Hashed, so that each of several interleaved launches soon runs in both orders.
   grid.backwards = options.schedule_seed != 0 && mix(options.schedule_seed) >> 63 != 0;
   grid.parts = grid.watched && options.schedule_seed != 0;
   grid.parameters = pack_parameters(*kernel, launch);

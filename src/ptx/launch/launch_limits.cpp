@@ -10,7 +10,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// ptxas refuses more: only dynamic shared memory may be larger.
+/// ptxas refuses more; only dynamic shared memory may be larger.
 constexpr std::uint64_t kMostStaticShared = std::uint64_t{48} * 1024;
 
 std::optional<Fault> check_shared(const Function& kernel, const Launch& launch,
@@ -44,7 +44,7 @@ std::optional<Fault> check_arguments(const Function& kernel, const Launch& launc
   return std::nullopt;
 }
 
-constexpr std::uint64_t kMaxCluster = 8;  // blocks, what every device with clusters grants
+constexpr std::uint64_t kMaxCluster = 8;  // blocks; every device with clusters supports this size
 
 std::optional<Fault> check_cluster(const Function& kernel, const Launch& launch) {
   const auto extents = cluster_extents(kernel, launch);

@@ -27,7 +27,7 @@ namespace {
 
 enum class Settled : std::uint8_t { kNothing, kArrived, kCompleted, kBroken };
 
-/// One arrival: a bulk copy, or that of one lane.
+/// Performs one arrival: a bulk copy, or the arrival of one lane.
 Settled settle_one(Context& c, std::byte* at, LateArrival& arrival) {
   const bool bulk = arrival.mask == 0;
   if (bulk) {

@@ -8,27 +8,27 @@
 
 #include "ptx/machine/machine.hpp"
 
-/// The state of an mbarrier, which kernels hold in 64 bits of shared memory as an opaque value.
+/// The state of an mbarrier, which kernels store as an opaque 64-bit value in shared memory.
 namespace kbench::ptx {
 
-/// PTX's largest counts.
+/// The largest counts that PTX allows.
 constexpr std::uint32_t kMostArrivals = (1U << 20) - 1;
 constexpr std::int32_t kMostTransactions = (1 << 20) - 1;
 
 struct Mbarrier {
-  std::uint32_t pending = 0;   ///< arrivals that this phase still expects
-  std::uint32_t expected = 0;  ///< arrivals that the next phase expects
+  std::uint32_t pending = 0;   ///< arrivals still missing in this phase
+  std::uint32_t expected = 0;  ///< arrivals expected in the next phase
   std::int32_t transactions = 0;
-  std::uint32_t phase = 0;  ///< its parity
+  std::uint32_t phase = 0;  ///< parity of the phase
 
-  /// From low to high: 20 bits pending, 20 expected, 21 transactions, phase, and 01 as a mark that
-  /// neither zeros nor fresh shared memory carry.
+  /// From low to high: 20 bits pending, 20 expected, 21 transactions, the phase, and the mark 01.
+  /// Neither zeros nor 0xFF bytes contain the mark.
   std::uint64_t encode() const {
     const auto shifted = static_cast<std::uint32_t>(transactions + kMostTransactions + 1);
     return std::uint64_t{pending} | std::uint64_t{expected} << 20 | std::uint64_t{shifted} << 40 |
            std::uint64_t{phase} << 61 | std::uint64_t{1} << 62;
   }
-  /// Nothing where the word is no mbarrier's.
+  /// None if the word is not a valid mbarrier.
   static std::optional<Mbarrier> decode(std::uint64_t word) {
     if (word >> 62 != 1) return std::nullopt;
     Mbarrier barrier;
@@ -39,7 +39,7 @@ struct Mbarrier {
     barrier.phase = static_cast<std::uint32_t>((word >> 61) & 1U);
     return barrier;
   }
-  /// Begins the next phase where this one has all that it waits for.
+  /// Starts the next phase if this one is complete; false otherwise.
   bool complete() {
     if (pending != 0 || transactions != 0) return false;
     phase ^= 1U;
@@ -54,17 +54,17 @@ inline std::optional<Mbarrier> load_mbarrier(const std::byte* at) {
   return Mbarrier::decode(word);
 }
 
-/// Stores the state, after the phase has completed if it has; then those who wait go on.
+/// Advances the phase if it is complete, stores the state and wakes waiting lanes.
 void store_mbarrier(Context& c, std::byte* at, Mbarrier barrier);
 
-/// Performs what is to arrive at the mbarrier `at`, until its phase completes. False where more
-/// arrives than it expects.
+/// Performs the late arrivals at the mbarrier `at` until its phase completes. False if more arrive
+/// than it expects.
 bool settle_arrivals(Context& c, std::byte* at);
 
-/// Performs the copies of what is to arrive at an mbarrier that is no more.
+/// Performs the copies of late arrivals at an mbarrier that has been invalidated.
 void drop_arrivals(Context& c, const std::byte* at);
 
-/// Null where all is well, else what is wrong with a number of transactions.
+/// Adds to the transaction count; null on success, else the error text.
 const char* add_transactions(Mbarrier& barrier, std::int64_t bytes);
 
 }  // namespace kbench::ptx

@@ -7,17 +7,17 @@
 
 #include "ptx/machine/exec.hpp"
 
-/// Functions that every CUDA program may call and no module defines.
+/// Device functions such as vprintf that every CUDA program may call and no module defines.
 namespace kbench::ptx {
 
-/// Where an argument or result of a call lies, for all lanes.
+/// Location of an argument or result of a call, for all lanes.
 struct Place {
-  std::byte* lanes = nullptr;          ///< of lane 0; null: a result that nobody wants
-  std::size_t stride = 0;              ///< to the next lane
-  std::optional<std::uint64_t> local;  ///< in local memory: the offset there
+  std::byte* lanes = nullptr;          ///< of lane 0; null: the result is not used
+  std::size_t stride = 0;              ///< bytes from lane to lane
+  std::optional<std::uint64_t> local;  ///< offset, if it is in local memory
 };
 
-/// A call of such a function: its arguments in order, and its result.
+/// A call of a native function: its arguments in order, and its result.
 struct NativeCall {
   std::array<Place, 5> arguments;
   Place result;
@@ -32,7 +32,7 @@ struct NativeRow {
   void (*run)(Context& c, const Instr& in, const NativeCall& call);
 };
 
-/// The function of this name; null where there is none.
+/// The row of the native function of this name; null if there is none.
 const NativeRow* find_native(std::string_view name);
 
 }  // namespace kbench::ptx

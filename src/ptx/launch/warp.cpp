@@ -9,13 +9,13 @@
 #include "ptx/machine/exec.hpp"
 #include "ptx/machine/observer.hpp"
 
-// Scheduling inside a warp. The fragment at the deepest call and lowest address runs first, so that
-// lanes meet again where a branch ends; a fragment that keeps the others waiting gives way after a
-// bound, so that a lane which spins on another lane of its warp makes progress.
+// Scheduling inside a warp. The fragment at the deepest call and lowest address runs first, so
+// lanes meet again where a branch ends. A fragment yields after a bound, so a lane that waits for
+// another lane of its warp makes progress.
 namespace kbench::ptx {
 namespace {
 
-constexpr std::uint64_t kTurn = 4096;  // instructions before a fragment gives way to the others
+constexpr std::uint64_t kTurn = 4096;  // instructions before a fragment yields to the others
 
 const Instr* never() {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): behind all others, and never followed
@@ -47,7 +47,7 @@ bool runs_before(const Fragment& a, const Fragment& b) {
   return a.ip < b.ip;
 }
 
-/// Index of the fragment to run, or -1 where all wait.
+/// Index of the fragment to run, or -1 if all wait.
 int choose(Warp& warp) {
   auto& fragments = warp.fragments;
   if (fragments.size() == 1) return fragments[0].wait == Wait::kReady ? 0 : -1;
@@ -61,7 +61,8 @@ int choose(Warp& warp) {
   return best;
 }
 
-/// The next place after `ip` where another fragment of this frame could be joined.
+/// The lowest address after the fragment's own at which another fragment of this frame could merge
+/// with it.
 const Instr* meeting_point(const Warp& warp, std::size_t current) {
   const Fragment& self = warp.fragments[current];
   const Instr* nearest = never();
@@ -87,7 +88,7 @@ void enter(Context& c, Warp& warp, std::size_t current) {
   c.polled = false;
 }
 
-/// Writes the state back; true where the fragment lives on.
+/// Writes the context back to the fragment; true if the fragment still has lanes.
 bool leave(Context& c, Warp& warp, std::size_t current) {
   Fragment& fragment = warp.fragments[current];
   fragment.mask = c.mask;
@@ -101,7 +102,7 @@ bool leave(Context& c, Warp& warp, std::size_t current) {
   return false;
 }
 
-/// Runs instructions until the fragment's turn ends; gives what is left of `budget`.
+/// Runs instructions until the fragment's turn ends; returns the rest of `budget`.
 template <bool observed>
 std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
   if (budget == 0) return 0;
@@ -184,7 +185,7 @@ bool enter_guard(Context& c, const Instr& in) {
 
 namespace {
 
-/// Gives the result of a barrier.red to lanes that were waiting behind it.
+/// Writes the result of a barrier.red for lanes that were waiting at it.
 void finish_reduction(const Barrier& barrier, const Instr& in, std::byte* registers,
                       std::uint32_t mask) {
   const auto kind = static_cast<BarrierResult>(in.aux);
@@ -212,7 +213,8 @@ void release(Block& block, unsigned id) {
   }
 }
 
-/// A warp whose live lanes have all come counts as 32 threads, as barriers with a count want it.
+/// A warp counts as 32 threads once all its live lanes have arrived, as barriers with a count
+/// require.
 bool complete(const Block& block, const Barrier& barrier) {
   if (barrier.expected == 0) {
     for (std::size_t i = 0; i < block.warps.size(); ++i) {
@@ -222,7 +224,7 @@ bool complete(const Block& block, const Barrier& barrier) {
   }
   std::uint32_t threads = 0;
   for (std::size_t i = 0; i < block.warps.size(); ++i) {
-    // Who arrived at a barrier with a count and then left the kernel has arrived all the same.
+    // A thread that arrived at a barrier with a count and then exited still counts as arrived.
     const std::uint32_t lanes = barrier.arrived[i];
     const bool whole = (block.warps[i].live & ~lanes) == 0 && lanes != 0;
     threads += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(lanes));

@@ -3,15 +3,16 @@
 
 #include "ptx/machine/warp_sync.hpp"
 
-// Lanes that wait for each other at different instructions of one kind: compilers copy an
-// instruction into both branches of an `if`. They meet only where the warp could not go on
-// otherwise; each lane's operands and results are those of its own instruction.
+// Lets lanes meet at different instructions of one kind, because compilers copy an instruction into
+// both branches of an `if`. Lanes meet only if the warp could not continue otherwise. Each lane
+// uses the operands and results of its own instruction.
 namespace kbench::ptx {
 namespace {
 
 constexpr std::uint32_t kOperandBytes = kLanes * 8;
 
-/// Operands of all lanes that meet, as registers of their own: four sources, destination, second.
+/// Scratch registers for the operands of all lanes that meet: four sources, destination, second
+/// destination.
 struct Scratch {
   alignas(64) std::array<std::byte, std::size_t{6} * kOperandBytes> bytes{};
 };
@@ -24,7 +25,7 @@ std::byte* place(const Fragment& fragment, std::uint32_t operand) {
   return base + (operand & ~kConstantBit);
 }
 
-/// Copies the lanes of `mask`; predicates with `flip`, which is a mask, too.
+/// Copies the lanes of `mask`; a predicate's bits are inverted by the mask `flip`.
 void copy_lanes(std::byte* to, const std::byte* from, std::uint32_t mask, Lanes lanes,
                 std::uint32_t flip = 0) {
   if (lanes == Lanes::kPredicate) {
@@ -43,7 +44,7 @@ bool same_kind(const Fragment& a, const Fragment& b) {
   return b.wait == Wait::kConverge && a.ip->full == b.ip->full && a.ip->aux == b.ip->aux;
 }
 
-/// The lanes at this kind of instruction whose partners are all at it.
+/// The lanes at this kind of instruction whose partners are all at it, too.
 std::uint32_t complete_lanes(const Warp& warp, const Fragment& kind, const SyncRow& row) {
   std::array<std::uint32_t, kLanes> members{};
   std::uint32_t lanes = 0;
@@ -75,7 +76,7 @@ void gather(const Warp& warp, const Fragment& kind, const SyncRow& row, std::uin
   }
 }
 
-/// Runs the instruction for all, on the scratch registers.
+/// Runs the instruction once for all lanes, on the scratch registers.
 void execute(Context& c, Warp& warp, const Fragment& kind, const SyncRow& row, std::uint32_t lanes,
              Scratch& scratch) {
   Instr in = *kind.ip;
@@ -95,7 +96,7 @@ void execute(Context& c, Warp& warp, const Fragment& kind, const SyncRow& row, s
   row.execute(c, in);
 }
 
-/// Gives each its results; those lanes go on behind their instruction.
+/// Copies the results to each lane's registers; those lanes continue after their instruction.
 void scatter(Warp& warp, const Instr& kind, const SyncRow& row, std::uint32_t lanes,
              const Scratch& scratch) {
   const std::size_t count = warp.fragments.size();

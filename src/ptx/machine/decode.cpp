@@ -9,7 +9,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// Bits of a literal as a value of the type.
+/// Bits of a literal, converted to the type.
 std::uint64_t literal_bits(const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::kFloat32 && size_bytes(type) == 8) {
     const auto narrow = std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits));

@@ -13,7 +13,7 @@
 #include "ptx/machine/exec.hpp"
 #include "ptx/parse/types.hpp"
 
-/// From statements to instructions: each opcode is one row of a table, whose function reads the
+/// Decodes statements into instructions. Each opcode is a table row, whose function reads the
 /// statement's modifiers and operands and chooses the code that runs it.
 namespace kbench::ptx {
 
@@ -24,7 +24,7 @@ struct OpcodeRow {
   void (*decode)(Decode&);
 };
 
-/// The tables, by kind of instruction.
+/// Tables of opcodes, by kind of instruction.
 std::span<const OpcodeRow> integer_opcodes();
 std::span<const OpcodeRow> packed_opcodes();
 std::span<const OpcodeRow> carry_opcodes();
@@ -47,7 +47,7 @@ std::span<const OpcodeRow> barrier_opcodes();
 std::span<const OpcodeRow> control_opcodes();
 std::span<const OpcodeRow> call_opcodes();
 
-/// The row of an opcode; null where there is none.
+/// The row of an opcode; null if there is none.
 const OpcodeRow* find_opcode(std::string_view name);
 
 struct Register {
@@ -56,11 +56,11 @@ struct Register {
   bool predicate = false;
 };
 
-/// Where a name of a variable stands: its space, and its address in it.
+/// State space and address of a named variable.
 struct Symbol {
   Space space = Space::kGlobal;
   std::uint64_t address = 0;
-  bool frame_relative = false;  ///< local: the address counts from the frame's base
+  bool frame_relative = false;  ///< local memory: the address is relative to the frame's base
   std::uint64_t bytes = 0;
 };
 
@@ -80,7 +80,7 @@ class ConstantPool {
   std::vector<std::byte> data_;
 };
 
-/// The state of decoding one function.
+/// State while one function is decoded.
 struct FunctionDecode {
   Function* function = nullptr;
   const FunctionText* text = nullptr;
@@ -92,7 +92,7 @@ struct FunctionDecode {
   std::unordered_map<std::string, const CallPrototype*> prototypes;
   std::unordered_map<std::string, const CallTargets*> call_targets;
   ConstantPool constants;
-  std::map<std::uint32_t, std::vector<std::size_t>> addresses;  ///< uses of ld and st, by register
+  std::map<std::uint32_t, std::vector<std::size_t>> addresses;  ///< ld and st, by register
   std::uint32_t* slots = nullptr;
 };
 
@@ -101,22 +101,22 @@ struct Loop {
   std::size_t begin = 0, end = 0;
 };
 
-/// Gives the loads and stores of `addresses` their records; call when the code is complete.
+/// Assigns shape records to the loads and stores in `addresses`. Call it when the code is complete.
 void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops);
 
-/// Runs an instruction's body for the lanes whose guard holds.
+/// Runs an instruction's body for the lanes whose guard is true.
 void guarded(Context& c, const Instr& in);
 
-/// One statement being decoded. Whatever its row does not ask for is refused.
+/// One statement being decoded. Modifiers that its row does not take are refused.
 class Decode {
  public:
   Decode(FunctionDecode& function, const Statement& statement)
       : function_(function), statement_(statement), used_(statement.modifiers.size(), false) {}
 
-  /// Decodes the statement. Throws Rejected where it cannot be run.
+  /// Decodes the statement. Throws Rejected if the executor cannot run it.
   Instr run();
 
-  /// Takes the modifier of this name, where it is there.
+  /// Takes the modifier of this name; false if it is absent.
   bool flag(std::string_view name);
   /// Takes the first modifier that is among `names`.
   std::optional<std::string> one_of(std::initializer_list<std::string_view> names);
@@ -129,43 +129,43 @@ class Decode {
   const FunctionDecode& function() const { return function_; }
   const Statement& statement() const { return statement_; }
 
-  /// Registers and literals as operands of exactly the given type's size.
+  /// Registers and literals whose size is exactly that of the type.
   std::uint32_t destination(const Operand& operand, Type type);
   std::uint32_t source(const Operand& operand, Type type);
-  /// A register of any size at least `bytes` (ld, st, cvt); its size is returned too.
+  /// A register of at least `bytes` bytes (ld, st, cvt), with its actual size.
   Register wide_register(const Operand& operand, unsigned bytes) const;
   std::uint32_t predicate(const Operand& operand) const;
-  /// A predicate or the literals 0 and 1; aux-style negation is returned through `negated`.
+  /// A predicate or the literals 0 and 1. `negated`: set to true for "!p".
   std::uint32_t predicate_source(const Operand& operand, bool& negated);
   std::optional<Register> find_register(const std::string& name) const;
   const Symbol* find_symbol(const std::string& name) const;
   std::uint32_t constant(std::uint64_t bits, unsigned bytes) {
     return function_.constants.add(bits, bytes);
   }
-  /// The instruction is a load or store that uses a Shape of the addresses in s[0].
+  /// Marks the instruction as a load or store that uses a Shape of the addresses in s[0].
   void use_shape() { function_.addresses[out.s[0]].push_back(function_.function->code.size()); }
   std::uint32_t next_slot() { return (*function_.slots)++; }
   const std::uint32_t* keep(const std::vector<std::uint32_t>& list);
   std::size_t label(const std::string& name) const;
   void expect_operands(std::size_t least, std::size_t most) const;
 
-  /// The operation F on lanes: D from sources S…; operands must be set.
+  /// Sets `out` to run F on each lane: destination type D, source types S; operands must be set.
   template <class D, class... S, class F>
   void lanes(F) {
     out.full = pick<Full<F, D, S...>>();
     out.masked = pick<Masked<F, D, S...>>();
   }
-  /// Sets d and the sources from the operands, all of one type, then lanes().
+  /// Sets d and the sources from the operands, by type. Call lanes() afterwards.
   void plain_operands(Type destination_type, std::initializer_list<Type> sources);
-  /// One function for both, which looks at the mask itself.
+  /// Uses one function for both forms; that function applies the mask.
   void each(Execute execute) { out.full = out.masked = execute; }
-  /// Like each(), and the function looks at the guard itself, too.
+  /// Like each(), but the function also evaluates the guard.
   void control(Execute execute) {
     each(execute);
     own_guard_ = true;
   }
 
-  /// The instruction's target is a label; made an address when the code is complete.
+  /// Sets a label as the target; it becomes an address when the code is complete.
   void branch_to(const std::string& name) { target = label(name); }
 
   Instr out;

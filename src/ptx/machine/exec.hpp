@@ -6,8 +6,8 @@
 
 #include "ptx/machine/machine.hpp"
 
-/// How one operation on lanes becomes an instruction: loops over 32 lanes that the compiler turns
-/// into vector code, one copy per instruction set, chosen when the module is decoded.
+/// Turns an operation on one lane into an instruction: loops over 32 lanes that the compiler
+/// vectorizes. There is one copy per instruction set, chosen when the module is decoded.
 namespace kbench::ptx {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -22,7 +22,7 @@ namespace kbench::ptx {
 
 enum class Isa : std::uint8_t { kBase, kAvx2, kAvx512 };
 
-/// The widest instruction set that this machine has; KBENCH_PTX_ISA=base|avx2 lowers it.
+/// The widest instruction set of this host; KBENCH_PTX_ISA=base|avx2 lowers it.
 Isa host_isa();
 
 template <class Body>
@@ -44,13 +44,13 @@ Execute pick() {
   }
 }
 
-/// The same where AVX-512 has a body of its own.
+/// Like pick(), with a separate body for AVX-512.
 template <class Body, class Wide>
 Execute pick() {
   return host_isa() == Isa::kAvx512 ? &Variants<Wide>::avx512 : pick<Body>();
 }
 
-/// d[i] = F(s[i]…) for all lanes. Lanes that have exited get values that nobody reads.
+/// d[i] = F(s[i]…) for all lanes. Values written for exited lanes are never read.
 template <class F, class D, class... S>
 struct Full {
   static void run(Context& c, const Instr& in) { go(c, in, std::index_sequence_for<S...>{}); }
@@ -61,13 +61,13 @@ struct Full {
     loop(c.target<D>(in.d), c.source<S>(in.s[I])...);
   }
   static void loop(D* d, const S*... s) {
-    // A register may be its own source: lanes never look at each other.
+    // Safe even if a source register is also the destination: lanes do not read each other.
 #pragma GCC ivdep
     for (unsigned i = 0; i < kLanes; ++i) d[i] = F{}(s[i]...);
   }
 };
 
-/// The same for the lanes of the mask alone.
+/// d[i] = F(s[i]…) for the lanes of the mask only.
 template <class F, class D, class... S>
 struct Masked {
   static void run(Context& c, const Instr& in) { go(c, in, std::index_sequence_for<S...>{}); }
@@ -86,7 +86,7 @@ struct Masked {
   }
 };
 
-/// One value for the lanes of a mask.
+/// Writes one value to the lanes of a mask.
 template <class R>
 void put_same(R* d, std::uint32_t mask, R value) {
   if (mask == kAllLanes) {
@@ -97,7 +97,7 @@ void put_same(R* d, std::uint32_t mask, R value) {
   }
 }
 
-/// Mask of the lanes where F(s[i]…) holds, combined with the predicate s[3] as in.flags says.
+/// Combination of a comparison's result with the predicate s[3]; stored in Instr::flags.
 enum class Combine : std::uint16_t { kPlain, kAnd, kOr, kXor };
 
 template <class F, class A, class B>
@@ -142,48 +142,49 @@ struct Test {
   }
 };
 
-/// Registers of a new frame.
+/// Allocates the registers of a new frame.
 Bytes make_registers(const Function& function);
 
-/// Lanes of a mask, lowest first.
+/// Calls f for each lane of a mask, lowest first.
 template <class F>
 void for_lanes(std::uint32_t mask, F&& f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-/// Ends the launch with a fault of one lane. `what` completes "thread (…) of block (…) …".
+/// Records a fault of one lane, which ends the launch (with sanitizers: the lane). `what` completes
+/// the sentence "thread (…) of block (…) …".
 [[gnu::noinline, gnu::cold]] void raise(Context& c, const Instr& in, unsigned lane, FaultKind kind,
                                         const std::string& what, const Extent* extent = nullptr,
                                         std::uint64_t address = 0);
 
-/// Splits off the lanes whose guard does not hold; false where none executes the instruction.
+/// Splits off the lanes whose guard is false; false if no lane executes the instruction.
 bool enter_guard(Context& c, const Instr& in);
 
-/// Goes on with the lanes of `kept`; the others come back to this instruction as a fragment.
+/// Continues with the lanes of `kept`. The others become a fragment that repeats this instruction.
 void keep_only(Context& c, const Instr& in, std::uint32_t kept);
 
-/// Kills the lanes of `mask`, which are running.
+/// Ends the running lanes of `mask`.
 void exit_lanes(Context& c, std::uint32_t mask);
 
-/// Runs lanes of a warp until they end, wait, or the budget is used up.
+/// Runs a warp until its lanes end, wait or yield, or the budget is used up.
 enum class SliceEnd : std::uint8_t { kDone, kWaiting, kSpinning, kParted, kBudget, kStopped };
 SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget);
 
-/// What barrier.red gives (Instr::aux of barriers).
+/// Result of barrier.red; stored in Instr::aux.
 enum class BarrierResult : std::uint8_t { kNothing, kCount, kAll, kAny };
 
-/// Arrives at a barrier of the block; true when that completes it. `expected` 0: all that live.
+/// Arrives at a barrier of the block; true if that completes it. `expected` = 0: all live threads.
 bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
             std::uint32_t predicate);
 
-/// Lets those go on that wait behind a bar.warp.sync to which all have come.
+/// Wakes the lanes at bar.warp.sync instructions that all members of their masks have reached.
 void release_warp_barriers(Warp& warp);
 
-/// Lets lanes meet that wait at different instructions of one kind for each other, as the copies of
-/// one instruction in the branches of an `if`; false where there are none. Changes the context.
+/// Runs an instruction for lanes that wait for each other at different copies of it, such as in
+/// both branches of an `if`. False if there are none. Changes the context.
 bool meet(Context& c, Warp& warp);
 
-/// Loops over a polled address before a warp gives way.
+/// Iterations of a polling loop before a warp yields.
 constexpr unsigned kSpinsPerTurn = 2;
 
 }  // namespace kbench::ptx

@@ -13,10 +13,11 @@
 namespace kbench::ptx {
 namespace {
 
-/// Warp instructions of a host thread after a fault, to count the threads that do the same.
+/// Warp instructions that a host thread still runs after a fault, to count threads with the same
+/// fault.
 constexpr std::uint64_t kAfterFault = std::uint64_t{1} << 18;
 
-/// Faults of a thread: the others of the grid do not depend on it at once.
+/// Faults of a single thread; other threads of the grid can continue for a while.
 bool of_one_thread(FaultKind kind) {
   switch (kind) {
     case FaultKind::kIllegalWrite:
@@ -35,7 +36,8 @@ bool holds(const Function& function, const Instr& in) {
          std::less<>()(&in, function.code.data() + function.code.size());
 }
 
-/// The function of an instruction: that of the frame, or another where lanes of one warp meet.
+/// The function that contains the instruction. It need not be the frame's, because lanes of one
+/// warp may meet in another function.
 const Function& function_of(const Context& c, const Instr& in) {
   for (const auto& function : c.grid->program->functions) {
     if (holds(*function, in)) return *function;
@@ -50,7 +52,7 @@ std::uint64_t warp_number(const Context& c) {
   return block * c.block->warps.size() + c.warp->index;
 }
 
-/// Lanes that this warp has not yet counted for this entry.
+/// The lanes that this warp has not yet counted for this entry.
 std::uint32_t fresh_lanes(Warp& warp, const Instr& in, FindingKind kind, std::uint32_t lanes) {
   for (Reported& reported : warp.reported) {
     if (reported.in != &in || reported.kind != kind) continue;
@@ -78,7 +80,8 @@ void first_fault(Context& c, const Instr& in, FaultKind kind, const Site& site,
   c.grid->fault_details = {&in, warp_number(c), 1, 1, source_of(c, in)};
 }
 
-/// A fault after the first: the same elsewhere, or another one in a block that had none.
+/// A fault after the first: the same elsewhere, or a different one in a block without faults so
+/// far.
 void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
                  const std::string& what, bool block_was_whole) {
   Grid& grid = *c.grid;
@@ -89,7 +92,7 @@ void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
     if (first.warp == warp_number(c)) ++first.warp_lanes;
     return;
   }
-  // Where a thread of the block is gone, what the others do may be its consequence.
+  // If a thread of the block is gone, faults of the others may be a consequence.
   if (!block_was_whole) return;
   Finding* entry = grid.findings.count(FindingKind::kFault, &in, 1, grid.options->max_findings);
   if (entry == nullptr) return;
@@ -97,7 +100,7 @@ void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
   entry->message = sentence(site, what) + source_of(c, in);
 }
 
-/// Threads that wait at one place.
+/// Threads that wait at one instruction.
 struct Waiting {
   const Instr* in = nullptr;
   const Function* function = nullptr;
@@ -105,7 +108,7 @@ struct Waiting {
 };
 
 void add_waiting(const Fragment& fragment, std::vector<Waiting>& waiting) {
-  // Behind a barrier the fragment is at its next instruction.
+  // After a barrier the fragment's ip is already at the next instruction.
   const Instr* at = fragment.wait == Wait::kConverge ? fragment.ip : fragment.ip - 1;
   auto found = std::find_if(waiting.begin(), waiting.end(),
                             [&](const Waiting& other) { return other.in == at; });
@@ -193,7 +196,7 @@ std::string place_text(const std::string& region, std::int64_t offset, std::uint
 }
 
 bool note(Context& c, const Instr& in, FindingKind kind, std::uint32_t lanes, Finding*& entry) {
-  // Where a thread of the block is gone, what the others find may be its consequence.
+  // If a thread of the block is gone, findings in the others may be a consequence.
   if (c.block->faulted) return false;
   const std::uint32_t fresh = fresh_lanes(*c.warp, in, kind, lanes);
   if (fresh == 0) return false;
@@ -242,7 +245,7 @@ void check_divergence(Context& c, const Instr& in, unsigned id) {
   if (others == 0) place = &in;
   if (place == &in) return;
   const Site other = site_of(c, *place, static_cast<unsigned>(std::countr_zero(others)));
-  // barrier.sync without .aligned is for warps that are divided.
+  // barrier.sync without .aligned allows divergent warps.
   const std::string& text = other.instruction;
   if (!text.starts_with("bar.") && text.find(".aligned") == std::string::npos) return;
   Finding* entry = nullptr;

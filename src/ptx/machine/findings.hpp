@@ -10,7 +10,7 @@
 
 #include "kbench/ptx.hpp"
 
-/// What the sanitizers of a launch have seen: one entry for each kind and instruction.
+/// Findings of a launch's sanitizers: one entry for each kind and instruction.
 namespace kbench::ptx {
 
 struct Cluster;
@@ -19,12 +19,13 @@ struct Extent;
 struct Instr;
 struct Warp;
 
-/// The entries of a launch, in the order of their first occurrence. Guarded by Grid::mutex.
+/// The entries of a launch, in order of first occurrence. Guarded by Grid::mutex.
 class Findings {
  public:
-  /// Adds to the count of an entry. A fresh one is returned, to be described; else null.
+  /// Adds `threads` to an entry's count. Returns a new entry, which the caller must fill, else
+  /// null.
   Finding* count(FindingKind kind, const Instr* in, std::uint64_t threads, std::size_t most);
-  /// Hands out the entries, the fault first, and at most `most`.
+  /// Moves out at most `most` entries, the fault first.
   std::vector<Finding> take(const Finding* fault, std::size_t most);
   std::uint64_t left_out() const { return left_out_; }
 
@@ -34,52 +35,54 @@ class Findings {
   std::uint64_t left_out_ = 0;
 };
 
-/// Lanes of a warp that a finding has counted.
+/// Lanes of a warp that an entry has already counted.
 struct Reported {
   const Instr* in = nullptr;
   FindingKind kind = FindingKind::kFault;
   std::uint32_t lanes = 0;
 };
 
-/// What a fault of a launch knows beyond Fault itself. Guarded by Grid::mutex.
+/// Details of a launch's fault, in addition to Fault. Guarded by Grid::mutex.
 struct FaultDetails {
   const Instr* in = nullptr;
-  std::uint64_t warp = 0;        ///< number of the warp in the grid
-  std::uint64_t threads = 0;     ///< of the launch, that did the same
-  std::uint64_t warp_lanes = 0;  ///< of the warp
+  std::uint64_t warp = 0;        ///< number of the faulting warp in the grid
+  std::uint64_t threads = 0;     ///< threads of the launch with the same fault
+  std::uint64_t warp_lanes = 0;  ///< lanes of that warp with the same fault
   std::string source;            ///< " (kernel.cu:4)"
 };
 
-/// Where a lane is.
+/// Position of a lane in the code and in the grid.
 Site site_of(const Context& c, const Instr& in, unsigned lane);
 
-/// " (kernel.cu:4)", or nothing where there is no line information.
+/// " (kernel.cu:4)"; empty without line information.
 std::string source_of(const Context& c, const Instr& in);
 
 /// "offset 40 of y, which has 40 bytes (index 10 of 10 elements)"
 std::string place_text(const std::string& region, std::int64_t offset, std::uint64_t region_bytes,
                        std::uint64_t access_bytes);
 
-/// Counts lanes that did something; true where the text of a new entry is wanted, in `entry`.
+/// Counts lanes for a finding. True if the entry is new; the caller must then fill `entry`.
 bool note(Context& c, const Instr& in, FindingKind kind, std::uint32_t lanes, Finding*& entry);
 
-/// Fills a new entry. `what` completes "thread (…) of block (…) …".
+/// Fills a new entry. `what` completes the sentence "thread (…) of block (…) …".
 void describe(const Context& c, const Instr& in, unsigned lane, const std::string& what,
               Finding& entry);
 
-/// Before lanes of a warp arrive at a barrier: whether others of it did by another instruction.
+/// Call before lanes of a warp arrive at a barrier. Reports other lanes of the warp that arrived
+/// there by another instruction.
 void check_divergence(Context& c, const Instr& in, unsigned id);
 
-/// Lanes of the running fragment that have faulted leave, and the others try again.
+/// Ends the faulted lanes of the running fragment; the others repeat the instruction.
 void settle_faults(Context& c);
 
-/// Whether a launch that has faulted may still go on, to see who else does the same.
+/// True if a launch that has faulted may continue, to count further threads with the same fault.
 bool may_go_on(Context& c);
 
-/// The launch's end where no thread of a cluster can go on: who waits where.
+/// Ends the launch because no thread of a cluster can continue; the message lists the waiting
+/// threads.
 void report_deadlock(Context& c, Cluster& cluster);
 
-/// The message of the fault, complete: with the number of threads of its warp.
+/// Completes the fault's message with the number of threads of its warp and the source position.
 void finish_fault(Fault& fault, const FaultDetails& details);
 
 }  // namespace kbench::ptx

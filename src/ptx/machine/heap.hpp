@@ -9,17 +9,17 @@
 
 namespace kbench::ptx {
 
-/// What malloc and free in kernels take memory from: of a module, so that it lasts over launches.
+/// Memory for malloc and free in kernels. It belongs to the module, so it persists across launches.
 class DeviceHeap {
  public:
-  /// As large as a device's when nobody asks for more.
+  /// The default size of CUDA's device heap.
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20;
 
   DeviceHeap() : storage_(Bytes::zeros(kBytes, 4096)), free_{{0, kBytes}} {}
   std::byte* data() const { return storage_.data(); }
-  /// Address of so many bytes, aligned to 16; 0 where there are not as many in a row.
+  /// Address of `bytes` bytes, aligned to 16; 0 if no free range is large enough.
   std::uint64_t allocate(std::uint64_t bytes);
-  /// False where allocate() did not give the address, or it is free already.
+  /// False if allocate() did not return the address, or if it is already free.
   bool release(std::uint64_t address);
 
  private:

@@ -7,10 +7,10 @@
 #include <limits>
 #include <type_traits>
 
-/// Arithmetic on one lane that C++ lacks, without branches where a vector loop shall hold it.
+/// Arithmetic on one lane that C++ lacks. It has no branches where a loop must be vectorized.
 namespace kbench::ptx {
 
-/// A value of half precision, as bits.
+/// A half-precision value, as bits.
 struct Half {
   std::uint16_t bits;
 };
@@ -18,13 +18,13 @@ struct Bfloat {
   std::uint16_t bits;
 };
 
-/// Two of them, packed into one register.
+/// Two half-precision values, packed into one register.
 template <class H>
 struct Pair {
   H low, high;
 };
 
-/// A value in a register of type R: cut, or extended by its own sign.
+/// A value in a register of type R: truncated, or extended by its own sign.
 template <class R, class T>
 constexpr R as_register(T value) {
   return static_cast<R>(value);
@@ -45,7 +45,7 @@ inline float to_float(Bfloat b) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16);
 }
 
-/// Rounds to nearest even; NaN becomes the canonical one.
+/// Rounds to nearest even; a NaN becomes the canonical NaN.
 inline Half to_half(float f) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(f);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -79,7 +79,8 @@ T from_float(float f) {
   }
 }
 
-/// Rounded to odd, so that a later rounding to a half type is that of the exact value.
+/// Rounds to odd, so that a later rounding to a half type equals a single rounding of the exact
+/// value.
 inline float odd_float(double x) {
   const float f = static_cast<float>(x);
   const double back = static_cast<double>(f);
@@ -90,7 +91,7 @@ inline float odd_float(double x) {
   return std::bit_cast<float>(bits);
 }
 
-/// a·b + c for a, b, c of a half type (the product is exact), rounded to odd.
+/// a·b + c of a half type (the product is exact in double), rounded to odd.
 inline float odd_fma(float a, float b, float c) {
   const double p = static_cast<double>(a) * static_cast<double>(b);
   const double q = static_cast<double>(c);
@@ -116,7 +117,7 @@ T saturate(T x) {
   return low < T{1} ? low : T{1};
 }
 
-/// NaN becomes the canonical NaN, everything below zero becomes zero.
+/// Replaces NaN by the canonical NaN and negative values by zero.
 template <class H>
 H half_relu(H h) {
   const float f = to_float(h);
@@ -126,7 +127,7 @@ H half_relu(H h) {
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// IEEE 754-2019 minimumNumber and maximumNumber: NaN loses, −0 is less than +0.
+/// IEEE 754-2019 minimumNumber: a number wins over NaN, and −0 is less than +0.
 template <class T>
 T min_number(T a, T b) {
   const T zeros = std::bit_cast<T>(std::bit_cast<BitsOf<T>>(a) | std::bit_cast<BitsOf<T>>(b));
@@ -141,7 +142,7 @@ T max_number(T a, T b) {
   return a != a ? b : (b != b ? a : ordered);
 }
 
-/// 2^x by a polynomial in double precision; relative error below 2^-30 before it is rounded.
+/// 2^x by a polynomial in double precision; relative error below 2^-30 before the final rounding.
 inline float exp2_approx(float x) {
   const double clamped = x > 200.0F ? 200.0 : (x < -200.0F ? -200.0 : static_cast<double>(x));
   const double shifted = clamped + 0x1.8p52;  // the nearest integer, in the low bits
@@ -158,7 +159,7 @@ inline float exp2_approx(float x) {
   return x != x ? x : static_cast<float>(p * scale);
 }
 
-/// log2(x) by the series of atanh; absolute error below 2^-28 near 1, relative elsewhere.
+/// log2(x) by the series of atanh; absolute error below 2^-28 near 1, relative error elsewhere.
 inline float log2_approx(float x) {
   const double wide = static_cast<double>(x);
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(wide);

@@ -20,7 +20,7 @@
 #include "ptx/machine/observer.hpp"
 #include "ptx/parse/syntax.hpp"
 
-/// The machine that runs decoded PTX: code, frames, warps, blocks, the grid.
+/// The machine that runs decoded PTX: code, frames, warps, blocks and the grid.
 namespace kbench::ptx {
 
 constexpr unsigned kLanes = 32;
@@ -30,40 +30,40 @@ struct Context;
 struct Instr;
 using Execute = void (*)(Context&, const Instr&);
 
-/// Operands with this bit lie in the function's constants, the others in the frame's registers.
+/// Operands with this bit set lie in the function's constants, the others in the frame's registers.
 constexpr std::uint32_t kConstantBit = 0x80000000U;
 constexpr std::uint32_t kNone = 0xffffffffU;
 
-/// One decoded instruction. Operands are byte offsets of 32-lane vectors (predicates: one mask).
-/// What most instructions need is in the first cache line.
+/// One decoded instruction. Operands are byte offsets of 32-lane vectors; a predicate is one mask.
+/// The first cache line holds what most instructions need.
 struct alignas(64) Instr {
   Execute full = nullptr;    ///< when all live lanes of the warp execute it
-  Execute masked = nullptr;  ///< when only some do
+  Execute masked = nullptr;  ///< when only some of them do
   std::uint32_t d = kNone;
   std::array<std::uint32_t, 4> s{kNone, kNone, kNone, kNone};
-  std::uint32_t extra = kNone;          ///< second destination; ld and st: the record of a Shape
-  std::int64_t imm = 0;                 ///< displacement, shuffle of bits, size
+  std::uint32_t extra = kNone;  ///< second destination; ld and st: offset of the Shape record
+  std::int64_t imm = 0;         ///< displacement, shuffle of bits, size
   const std::uint32_t* list = nullptr;  ///< further operands
-  std::uint16_t flags = 0;              ///< meaning by instruction
-  std::uint8_t aux = 0;                 ///< meaning by instruction
+  std::uint16_t flags = 0;              ///< meaning depends on the instruction
+  std::uint8_t aux = 0;                 ///< meaning depends on the instruction
   bool guard_negated = false;
-  std::uint32_t slot = 0;  ///< memory instructions: where the last region is remembered
+  std::uint32_t slot = 0;  ///< memory instructions: index in Context::extents
   std::uint32_t guard = kNone;
   const Instr* target = nullptr;
-  const void* object = nullptr;                        ///< function called, table of targets
-  Execute body_full = nullptr, body_masked = nullptr;  ///< behind a guard or behind `clears`
-  /// Records of Shapes whose registers this one writes, with kNone at the end.
+  const void* object = nullptr;  ///< called function, or table of branch targets
+  Execute body_full = nullptr, body_masked = nullptr;  ///< run by a guard or by `clears`
+  /// Shape records of the registers that this instruction writes; kNone ends the list.
   const std::uint32_t* clears = nullptr;
 };
 
-/// Bytes aligned to a cache line, not set. Blocks come and go by the thousand: each host thread
-/// keeps what it frees, up to a bound, for the next one of that size.
+/// Uninitialized bytes, aligned to a cache line. Blocks come and go by the thousand, so each host
+/// thread keeps freed memory, up to a bound, and reuses it for the same size.
 class Bytes {
  public:
   Bytes() = default;
   explicit Bytes(std::size_t size)
       : data_(size == 0 ? nullptr : allocate(size), Delete{size}), size_(size) {}
-  /// Zeros, which take memory only where they are touched.
+  /// Zeros; untouched pages use no memory.
   static Bytes zeros(std::size_t size, std::size_t align) {
     Bytes bytes;
     void* const block = std::calloc(size + align, 1);
@@ -90,44 +90,44 @@ class Bytes {
       free(p, size);
     }
     std::size_t size;
-    void* block = nullptr;  ///< of zeros()
+    void* block = nullptr;  ///< allocation of zeros()
   };
   std::unique_ptr<std::byte, Delete> data_;
   std::size_t size_ = 0;
 };
 
-/// A parameter or result: where it lies in the parameter buffer (kernels) or the frame (functions).
+/// Position of a parameter or result: in the parameter buffer (kernels) or the frame (functions).
 struct ParameterSlot {
   std::uint32_t offset = 0, bytes = 0;
-  bool in_register = false;  ///< of a function: the offset is that of a register
+  bool in_register = false;  ///< function only: the offset is that of a register
 };
 
 struct Function {
   std::string name;
   bool entry = false;
   std::vector<Instr> code;
-  std::vector<Position> positions;  ///< of each instruction
-  std::vector<std::string> texts;   ///< of each instruction
+  std::vector<Position> positions;  ///< by instruction
+  std::vector<std::string> texts;   ///< by instruction
   std::vector<std::unique_ptr<std::uint32_t[]>> lists;
   std::vector<std::unique_ptr<std::vector<const Instr*>>> tables;  ///< of brx.idx
   Bytes constants;
-  std::uint32_t register_bytes = 0;  ///< of one frame, with the records
-  std::uint32_t shapes_offset = 0;   ///< where the records of Shapes begin, at the registers' end
-  std::uint32_t local_bytes = 0;     ///< of one call, variables, parameters and results
-  std::uint32_t local_stack = 0;     ///< with everything that it calls
-  std::uint32_t shared_bytes = 0;    ///< entries: where dynamic shared memory begins
-  std::uint32_t static_shared_bytes = 0;  ///< entries: what counts towards the device's limit
+  std::uint32_t register_bytes = 0;       ///< of one frame, including shape records
+  std::uint32_t shapes_offset = 0;        ///< begin of the shape records, after the registers
+  std::uint32_t local_bytes = 0;          ///< of one call: variables, parameters and results
+  std::uint32_t local_stack = 0;          ///< of one call and all calls below it
+  std::uint32_t shared_bytes = 0;         ///< entries: where dynamic shared memory begins
+  std::uint32_t static_shared_bytes = 0;  ///< entries: bytes that count towards the device's limit
   std::uint32_t parameter_bytes = 0;
   std::vector<ParameterSlot> parameters, returns;
   std::array<std::uint32_t, 3> max_threads{}, required_threads{};
   std::array<std::uint32_t, 3> required_cluster{};  ///< in blocks; 0: none
-  std::uint32_t max_cluster = 0;                    ///< blocks; 0: not bounded
-  bool needs_cluster = false;                       ///< the launch has to name one
+  std::uint32_t max_cluster = 0;                    ///< in blocks; 0: no limit
+  bool needs_cluster = false;                       ///< the launch must name one
 };
 
 class DeviceHeap;
 
-/// A module decoded: functions, and the storage of its global variables.
+/// A decoded module: its functions, and the storage of its global variables.
 struct Program {
   std::vector<std::string> files;
   std::vector<std::unique_ptr<Function>> functions;
@@ -138,8 +138,8 @@ struct Program {
     bool constant = false;
   };
   std::vector<Global> globals;
-  std::shared_ptr<DeviceHeap> heap;  ///< where the code calls malloc
-  std::uint32_t slots = 0;           ///< memory instructions
+  std::shared_ptr<DeviceHeap> heap;  ///< null unless the code calls malloc
+  std::uint32_t slots = 0;           ///< number of memory instructions
 };
 
 /// Registers and local variables of one call, for the lanes that are in it.
@@ -151,20 +151,20 @@ struct Frame {
   const Instr* call = nullptr;
   std::uint32_t lanes = 0;
   std::uint32_t local_base = 0;
-  std::uint32_t local_end = 0;  ///< where a callee's begins: behind variables and alloca
+  std::uint32_t local_end = 0;  ///< begin of a callee's locals, after variables and alloca
   unsigned depth = 0;
 };
 
 enum class Wait : std::uint8_t {
   kReady,
-  kConverge,     ///< at an instruction that needs more lanes; executed again when they come
-  kWarpBarrier,  ///< behind bar.warp.sync
-  kBarrier,      ///< behind a barrier of the block
-  kMbarrier,     ///< behind a wait that an mbarrier did not fulfil; goes on in any case, later
-  kCluster,      ///< behind the barrier of the cluster
+  kConverge,     ///< before an instruction that needs more lanes; repeated when they come
+  kWarpBarrier,  ///< after bar.warp.sync
+  kBarrier,      ///< after a barrier of the block
+  kMbarrier,     ///< after an unfulfilled mbarrier wait; resumed by a phase or a time-out
+  kCluster,      ///< after the barrier of the cluster
 };
 
-/// Lanes of a warp that are at one place. A warp that has not diverged is one fragment.
+/// Lanes of a warp that are at one instruction. A converged warp is one fragment.
 struct Fragment {
   std::uint32_t mask = 0;
   const Instr* ip = nullptr;
@@ -172,50 +172,50 @@ struct Fragment {
   Wait wait = Wait::kReady;
   std::uint8_t barrier = 0;
   std::uint32_t warp_barrier_mask = 0;
-  std::uint64_t turn = 0;  ///< the lowest runs first; raised when a fragment only spins
+  std::uint64_t turn = 0;  ///< the lowest runs first; raised when a fragment yields
 };
 
-/// One cp.async of a warp that is not performed yet.
+/// A pending cp.async of a warp.
 struct LateCopy {
-  std::uint32_t mask = 0;  ///< lanes whose copy is still to come
+  std::uint32_t mask = 0;  ///< lanes whose copy is still pending
   std::uint32_t bytes = 0;
   std::array<std::uint32_t, kLanes> to{};       ///< offsets in the block's shared memory
-  std::array<std::uint32_t, kLanes> group{};    ///< by number, of each lane
-  std::array<const std::byte*, kLanes> from{};  ///< null where nothing is read
-  std::array<std::uint8_t, kLanes> read{};      ///< bytes that are read, the others become zeros
+  std::array<std::uint32_t, kLanes> group{};    ///< copy group, by lane
+  std::array<const std::byte*, kLanes> from{};  ///< null if nothing is read
+  std::array<std::uint8_t, kLanes> read{};      ///< bytes read; the rest becomes zeros
 };
 
-/// The late copies of a warp: a ring, so that nothing is allocated once it is large enough.
+/// The pending copies of a warp. It is a ring, so that it allocates only while it grows.
 struct LateCopies {
-  std::vector<LateCopy> ring;                 ///< none, or a power of two
-  std::uint64_t begin = 0, end = 0;           ///< numbers of the copies that are there
-  std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
+  std::vector<LateCopy> ring;                 ///< size: 0 or a power of two
+  std::uint64_t begin = 0, end = 0;           ///< numbers of the pending copies
+  std::array<std::uint32_t, kLanes> group{};  ///< group of each lane's next copy
 };
 
 struct Block;
 
-/// A bulk copy that is not performed yet, of one thread.
+/// A pending bulk copy of one thread.
 struct BulkCopy {
-  Block* block = nullptr;  ///< whose shared memory is written; null: global memory
+  Block* block = nullptr;  ///< owner of the shared memory written; null: global memory
   std::byte* to = nullptr;
-  const std::byte* from = nullptr;  ///< null: `value`
+  const std::byte* from = nullptr;  ///< null: copies `value`
   std::uint64_t bytes = 0;
   std::array<std::byte, 16> value{};
-  /// Null: copies. Else combines `bytes` at `from` into `to`.
+  /// Null: plain copy. Else combines `bytes` bytes at `from` into `to`.
   void (*reduce)(std::byte* to, const std::byte* from, std::uint64_t bytes) = nullptr;
 };
 
-/// A bulk copy that a bulk group of a thread holds.
+/// A pending bulk copy of a thread's bulk group.
 struct GroupedCopy {
   unsigned lane = 0;
   std::uint32_t group = 0;
   BulkCopy copy;
 };
 
-/// The bulk groups of the threads of a warp.
+/// Bulk groups of the threads of a warp.
 struct BulkGroups {
   std::vector<GroupedCopy> copies;
-  std::array<std::uint32_t, kLanes> group{};  ///< that a lane's next copy belongs to
+  std::array<std::uint32_t, kLanes> group{};  ///< group of each lane's next copy
 };
 
 struct Warp {
@@ -225,25 +225,25 @@ struct Warp {
   std::vector<Fragment> fragments;
   std::vector<std::unique_ptr<Frame>> frames;
   Bytes local;
-  std::unique_ptr<Written> local_written;  ///< null: nobody asks
+  std::unique_ptr<Written> local_written;  ///< null: not checked
   std::uint32_t local_stride = 0;
   std::uint64_t turns = 0;
-  unsigned parted = 0;  ///< how often it gave way behind a load
+  unsigned parted = 0;  ///< how often it yielded after a load
   LateCopies late;
   BulkGroups bulk;
-  std::uint32_t cluster_arrived = 0;  ///< lanes that are at the cluster's barrier in this phase
-  std::uint32_t cluster_owing = 0;    ///< lanes that have arrived there and not waited yet
-  std::vector<Reported> reported;     ///< what findings have counted of this warp
-  const std::array<std::uint32_t, kLanes>* tid = nullptr;  ///< three, in Grid::tids
+  std::uint32_t cluster_arrived = 0;  ///< lanes that arrived at the cluster's barrier in this phase
+  std::uint32_t cluster_owing = 0;    ///< lanes that arrived there and have not yet waited
+  std::vector<Reported> reported;     ///< lanes of this warp that findings have counted
+  const std::array<std::uint32_t, kLanes>* tid = nullptr;  ///< three arrays in Grid::tids
 };
 
 /// A named barrier of a block.
 struct Barrier {
-  std::uint32_t expected = 0;          ///< threads; 0: all that live
-  std::vector<std::uint32_t> arrived;  ///< lanes, by warp
-  std::vector<const Instr*> places;    ///< where those of a warp arrived first
+  std::uint32_t expected = 0;          ///< threads; 0: all live threads
+  std::vector<std::uint32_t> arrived;  ///< arrived lanes, by warp
+  std::vector<const Instr*> places;    ///< by warp: the instruction where lanes arrived first
   bool pending = false;
-  std::uint32_t population = 0;  ///< barrier.red: threads whose predicate holds
+  std::uint32_t population = 0;  ///< barrier.red: threads whose predicate is true
   std::uint32_t voters = 0;
 };
 
@@ -259,33 +259,34 @@ struct Block {
   std::array<std::uint32_t, 3> index{};
   std::vector<Warp> warps;
   Bytes shared;
-  std::unique_ptr<Written> shared_written;        ///< null: nobody asks
-  std::unique_ptr<BlockObservation> observation;  ///< of race checks
-  bool faulted = false;                           ///< a thread of it has left by a fault
+  std::unique_ptr<Written> shared_written;        ///< null: not checked
+  std::unique_ptr<BlockObservation> observation;  ///< of the race checks
+  bool faulted = false;                           ///< a thread of the block has ended by a fault
   std::uint32_t live_threads = 0;
   std::array<Barrier, 16> barriers{};
 };
 
-/// What will arrive at an mbarrier: when somebody looks at it and would have to wait.
+/// A pending arrival at an mbarrier. It is performed when a thread tests that mbarrier and would
+/// have to wait.
 struct LateArrival {
   std::byte* barrier = nullptr;
-  Warp* warp = nullptr;      ///< cp.async.mbarrier.arrive: whose copies, and of which lanes
-  std::uint32_t mask = 0;    ///< zero: a bulk copy
-  std::uint64_t before = 0;  ///< the copies of lower numbers
+  Warp* warp = nullptr;      ///< cp.async.mbarrier.arrive: the copying warp
+  std::uint32_t mask = 0;    ///< its lanes; 0: a bulk copy
+  std::uint64_t before = 0;  ///< covers the copies with lower numbers
   BulkCopy copy;
 };
 
-/// Blocks that run together and see each other's shared memory; without clusters just one. One host
-/// thread at a time runs them all.
+/// Blocks that run together and access each other's shared memory; one block without clusters. One
+/// host thread at a time runs all of them.
 struct Cluster {
   std::array<std::uint32_t, 3> index{};
   std::vector<std::unique_ptr<Block>> blocks;  ///< by rank
   std::vector<LateArrival> arrivals;
-  std::uint32_t arrived = 0;    ///< threads at the cluster's barrier
-  std::uint32_t time_outs = 0;  ///< fruitless ones of waits on mbarriers, since anything happened
+  std::uint32_t arrived = 0;    ///< threads that arrived at the cluster's barrier
+  std::uint32_t time_outs = 0;  ///< mbarrier time-outs since the last progress
 };
 
-/// One launch: what all its blocks share.
+/// One launch: the state that its blocks have in common.
 struct Grid {
   const Program* program = nullptr;
   const Function* kernel = nullptr;
@@ -297,44 +298,44 @@ struct Grid {
   alignas(64) std::array<std::uint32_t, 16> workspace{};               ///< of cooperative_groups
   std::uint32_t shared_bytes = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< extents of a cluster, in blocks
-  bool explicit_cluster = false;                  ///< the launch or the kernel names them
+  bool explicit_cluster = false;                  ///< set by the launch or the kernel
   std::atomic<bool> stop{false};
-  std::atomic<bool> faulted{false};  ///< other threads may go on for a while, to be counted
-  bool watched = false;              ///< reads of undefined memory are looked for
-  bool backwards = false;            ///< a block's last warp has the first turn
-  bool parts = false;                ///< blocks give way between a load and what follows it
-  std::mutex mutex;                  ///< guards what follows, and print
+  std::atomic<bool> faulted{false};  ///< other threads continue for a while, to count their faults
+  bool watched = false;              ///< reads of undefined memory are checked
+  bool backwards = false;            ///< a block's last warp runs first
+  bool parts = false;                ///< blocks yield between a load and what follows it
+  std::mutex mutex;                  ///< guards the members below, and print
   std::atomic<bool> read_clock{false};
-  std::atomic<std::uint64_t> spent{0};  ///< warp instructions, where there is a budget
+  std::atomic<std::uint64_t> spent{0};  ///< warp instructions, if there is a budget
   std::optional<Fault> fault;
-  Races* races = nullptr;  ///< null: not looked for
+  Races* races = nullptr;  ///< null: not checked
   FaultDetails fault_details;
   Findings findings;
 };
 
-/// What a host thread holds while it runs a fragment: the state that instructions change.
+/// State of a host thread while it runs a fragment; instructions change it.
 struct Context {
   std::array<std::byte*, 2> base{};  ///< registers, constants
   const Instr* ip = nullptr;
-  const Instr* merge_ip = nullptr;  ///< where another fragment waits; null ends the fragment's turn
+  const Instr* merge_ip = nullptr;  ///< nearest other fragment; null ends the fragment's turn
   std::uint32_t mask = 0;
   bool full = false;
-  bool polled = false;  ///< the code looked at memory that another thread may change
+  bool polled = false;  ///< the code read memory that another thread may change
   Wait wait = Wait::kReady;
   std::uint8_t barrier = 0;
   std::uint32_t warp_barrier_mask = 0;
   unsigned spins = 0;
-  bool parts = false;  ///< the warp gives way, and its block
+  bool parts = false;  ///< the warp and its block yield
   Frame* frame = nullptr;
   Warp* warp = nullptr;
   Block* block = nullptr;
   Grid* grid = nullptr;
-  Observer* observer = nullptr;        ///< null: nobody looks on
-  std::vector<const Extent*> extents;  ///< last one used, by slot
+  Observer* observer = nullptr;        ///< null: no observer
+  std::vector<const Extent*> extents;  ///< region used last, by slot
   std::uint64_t executed = 0;
-  std::uint32_t faulted_lanes = 0;  ///< of this instruction: they leave the kernel
+  std::uint32_t faulted_lanes = 0;  ///< lanes that fault in this instruction and exit
   const Instr* faulted_ip = nullptr;
-  std::uint64_t faulted_limit = 0;  ///< of `executed`, after a fault; 0: none yet
+  std::uint64_t faulted_limit = 0;  ///< bound of `executed` after a fault; 0: no fault yet
 
   template <class T>
   T* target(std::uint32_t operand) const {

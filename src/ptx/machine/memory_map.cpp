@@ -24,14 +24,14 @@ Lookup MemoryMap::find(std::uint64_t address, std::uint64_t bytes, bool write) c
   const Extent* after = next == extents_.end() ? nullptr : &*next;
   const Extent* before = next == extents_.begin() ? nullptr : &*std::prev(next);
   const std::uint64_t past =
-      before == nullptr ? 0 : address - before->begin;  // offset from the one before
+      before == nullptr ? 0 : address - before->begin;  // offset from the extent before
   if (before != nullptr && past < before->bytes) {
     if (bytes > before->bytes - past || (write && !before->writable)) return {before, out, false};
     return {before, FaultKind::kIllegalAddress, true};
   }
   if (before != nullptr && past - before->bytes < before->red_after) return {before, out, false};
   if (after != nullptr && after->begin - address <= after->red_before) return {after, out, false};
-  constexpr std::uint64_t kNear = 1 << 20;  // bytes: what is further off says nothing
+  constexpr std::uint64_t kNear = 1 << 20;  // bytes; a farther extent is no useful hint
   const bool nearer_after =
       before == nullptr || (after != nullptr && after->begin - address < past - before->bytes);
   const std::uint64_t distance = nearer_after ? after->begin - address : past - before->bytes;

@@ -9,21 +9,21 @@
 
 namespace kbench::ptx {
 
-/// Generic addresses: global ones are host addresses; the other spaces have windows where a GPU may
-/// have them, among a process's addresses: a kernel that looks at one is not to see an executor. No
-/// host has memory there: systems place mappings from 0x7eff'0000'0000 on, thread sanitizer its
-/// heap below 0x7c00'0000'0000.
+/// Generic addresses. Global ones are host addresses; the other spaces have windows where a GPU
+/// could have them, so a kernel cannot detect the executor by their values. The host has no
+/// mappings there: systems map from 0x7eff'0000'0000 up, and thread sanitizer's heap is below
+/// 0x7c00'0000'0000.
 constexpr unsigned kWindowShift = 32;
 constexpr std::uint64_t kSharedWindow = 0x7c01ULL << kWindowShift;
 constexpr std::uint64_t kLocalWindow = 0x7c02ULL << kWindowShift;
 constexpr std::uint64_t kParamWindow = 0x7c03ULL << kWindowShift;
 constexpr std::uint64_t kFunctionWindow = 0x7c04ULL << kWindowShift;
 
-/// Addresses in the shared memory of a block of the cluster: its rank plus one above this bit, the
-/// offset below. Zero above stands for the block that uses the address.
+/// An address in a cluster block's shared memory has that block's rank plus one above this bit, and
+/// the offset below it. Zero above the bit is the block that uses the address.
 constexpr unsigned kRankShift = 24;
 
-/// One stretch of memory that kernels may touch.
+/// A range of memory that kernels may access.
 struct Extent {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t bytes = 0;
@@ -33,9 +33,9 @@ struct Extent {
   Written* written = nullptr;  ///< null: all of it counts as written
 };
 
-/// Verdict on one address.
+/// Result of looking up one address.
 struct Lookup {
-  const Extent* extent = nullptr;  ///< where the access is allowed, else the nearest
+  const Extent* extent = nullptr;  ///< the extent of an allowed access, else the nearest one
   FaultKind fault = FaultKind::kIllegalAddress;
   bool allowed = false;
 };
@@ -47,7 +47,7 @@ class MemoryMap {
   /// Sorts; call once after the last add().
   void seal();
   Lookup find(std::uint64_t address, std::uint64_t bytes, bool write) const;
-  /// An extent that contains nothing.
+  /// An empty extent.
   static const Extent& nowhere();
 
  private:

@@ -20,7 +20,7 @@ std::string demangle(const std::string& symbol) {
   return status == 0 && text != nullptr ? std::string(text.get()) : symbol;
 }
 
-/// From behind the type that is returned to before the list of parameters.
+/// Drops the return type and the parameter list.
 std::string_view function_name(std::string_view text) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   int depth = 0;

@@ -15,12 +15,12 @@
 namespace kbench::ptx {
 namespace {
 
-constexpr std::uint32_t kRecursionStack = 16 * 1024;  // bytes a lane has where calls may recur
-constexpr std::uint32_t kCallBytes = 16;  // that each call takes, so that recursion has an end
-constexpr std::uint64_t kMaxParameters = 32764;               // bytes, as on the device
+constexpr std::uint32_t kRecursionStack = 16 * 1024;  // stack bytes per lane if calls may recurse
+constexpr std::uint32_t kCallBytes = 16;         // least stack of a call, so that recursion ends
+constexpr std::uint64_t kMaxParameters = 32764;  // bytes; the device's limit
 constexpr std::uint64_t kMaxGlobal = std::uint64_t{4} << 30;  // bytes of a module's variables
 constexpr std::uint64_t kMaxLocal =
-    512 * std::uint64_t{1024};  // bytes a lane may have, as on the device
+    512 * std::uint64_t{1024};  // bytes per lane; the device's limit
 
 std::uint32_t align_up(std::uint64_t x, std::uint64_t alignment) {
   return static_cast<std::uint32_t>((x + alignment - 1) / alignment * alignment);
@@ -91,14 +91,15 @@ class Builder {
     }
   }
 
-  /// Zeros for a variable that has its pages to itself, so that who launches can protect them.
+  /// Zeroed storage for a variable. It does not share pages, so that the caller of launch() can
+  /// protect it.
   static Bytes own_pages(const Variable& variable) {
     constexpr unsigned kPage = 4096;
     return Bytes::zeros(std::max<std::uint64_t>((variable.bytes() + kPage - 1) / kPage, 1) * kPage,
                         std::max(variable.align, kPage));
   }
 
-  /// A variable of the module's: global and const get storage, shared its place.
+  /// Places a module variable: global and const get storage, shared gets its offset in the layout.
   Symbol place(const Variable& variable, std::size_t owner, std::size_t v) {
     if (variable.space == Space::kShared) {
       return {Space::kShared, layout_.offsets[owner][v], false, variable.bytes()};
@@ -136,7 +137,7 @@ class Builder {
     }
   }
 
-  /// Names and places of one function: parameters, locals, registers.
+  /// Collects names and places of one function: parameters, locals, registers.
   void prepare(std::size_t f) {
     const FunctionText& text = text_.functions[f];
     FunctionDecode& state = states_[f];
@@ -164,7 +165,7 @@ class Builder {
     }
   }
 
-  /// Offsets of parameters, results and local variables; storage of the others.
+  /// Assigns offsets to parameters, results and local variables; allocates storage for the others.
   void place_variables(std::size_t f, FunctionDecode& state) {
     const FunctionText& text = text_.functions[f];
     Function& made = *state.function;
@@ -258,7 +259,7 @@ class Builder {
       tables.push_back(decoder.table);
     };
     for (const Statement& statement : text.statements) add(statement);
-    // The code may run off its end, or jump there.
+    // Control may run off the end of the code, or jump there.
     Statement end;
     end.opcode = "ret";
     end.position = text.statements.empty() ? Position{} : text.statements.back().position;
@@ -300,14 +301,14 @@ class Builder {
     return made.tables.back().get();
   }
 
-  /// Stack that the functions called below one need; nothing where calls may recur without end.
+  /// Stack that calls below a function need; none if calls may recurse or a function uses alloca.
   struct Below {
     bool visiting = false, known = false;
     std::optional<std::uint64_t> bytes{0};
   };
 
   bool allocates(std::size_t f) const {
-    if (f == text_.functions.size()) return false;  // stands for calls through a register
+    if (f == text_.functions.size()) return false;  // the node for calls through a register
     const auto& statements = text_.functions[f].statements;
     return std::any_of(statements.begin(), statements.end(),
                        [](const Statement& statement) { return statement.opcode == "alloca"; });

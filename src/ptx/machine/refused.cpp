@@ -9,7 +9,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// `list` holds the number of bytes of the text, and then the text.
+/// in.list: the number of bytes of the text, then the text.
 void refuse(Context& c, const Instr& in) {
   std::string text(in.list[0], '\0');
   std::memcpy(text.data(), in.list + 1, text.size());

@@ -5,8 +5,8 @@
 
 namespace kbench::ptx {
 
-/// In place of a statement that cannot be run: an instruction that is a fault (kUnsupported) for
-/// the lanes that reach it. The text of `rejected` is kept in the function.
+/// An instruction in place of a statement that cannot be run. It raises a kUnsupported fault in
+/// lanes that reach it. The function keeps the text of `rejected`.
 Instr refused_instruction(FunctionDecode& function, const Statement& statement,
                           const Rejected& rejected);
 

@@ -11,15 +11,15 @@
 
 namespace kbench::ptx {
 
-/// Registers by name, where "%r<9>" stands for nine of them. Only those that a function mentions
-/// get a place.
+/// Registers by name, where "%r<9>" declares nine of them. Only registers that the function
+/// mentions get storage.
 class RegisterNames {
  public:
   explicit RegisterNames(const FunctionText& text);
-  /// The type of a register; nothing where the name is none.
+  /// The type of a register; none if it is not declared.
   std::optional<Type> type_of(const std::string& name) const;
 
-  std::vector<std::string> used;  ///< names that may be registers, in the order of the text
+  std::vector<std::string> used;  ///< possible register names, in the order of the text
 
  private:
   void add(const std::string& name);

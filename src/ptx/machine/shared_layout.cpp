@@ -17,7 +17,7 @@ std::uint64_t align_up(std::uint64_t x, std::uint64_t alignment) {
 
 using Graph = std::vector<std::vector<std::size_t>>;
 
-/// What functions mention of the module's functions and of shared variables.
+/// Mentions of functions and of shared variables in a module's functions.
 class Mentions {
  public:
   explicit Mentions(const ModuleText& text) : text_(text) {
@@ -33,17 +33,17 @@ class Mentions {
     last_caller_.resize(calls.size(), calls.size());
     for (std::size_t f = 0; f < text.functions.size(); ++f) {
       for (const Statement& statement : text.functions[f].statements) scan(f, statement);
-      // A call through a register may reach every function.
+      // A call through a register may reach any function.
       if (callable(f)) calls.back().push_back(f);
     }
   }
 
-  /// Functions that mention the shared variable, each once.
+  /// The functions that mention the shared variable, without duplicates.
   const std::vector<std::size_t>& users(const std::string& variable) const {
     return shared_.at(variable);
   }
 
-  /// By function: functions it may call. The last stands for a call through a register.
+  /// By function: functions that it may call. The last node stands for calls through a register.
   Graph calls;
 
  private:
@@ -63,7 +63,7 @@ class Mentions {
 
   void mention(std::size_t f, const Operand& operand) {
     if (const auto found = shared_.find(operand.name); found != shared_.end()) {
-      // Functions come in order, so a function that is in the list is its last.
+      // Functions are scanned in order, so a repeated mention is always the last entry.
       if (found->second.empty() || found->second.back() != f) found->second.push_back(f);
     }
     if (const auto found = functions_.find(operand.name); found != functions_.end()) {
@@ -90,7 +90,7 @@ class Mentions {
   std::vector<std::size_t> last_caller_;  ///< by callee
 };
 
-/// Functions that a call from `from` may reach; itself only where it may call itself.
+/// Functions that calls from `from` may reach; includes `from` only if it may call itself.
 std::vector<bool> reachable(const Graph& graph, std::size_t from) {
   std::vector<bool> seen(graph.size(), false);
   std::vector<std::size_t> stack = graph[from];
@@ -108,7 +108,7 @@ struct Placer {
   const ModuleText& text;
   const Mentions& mentions;
   std::vector<std::size_t> entries;
-  std::vector<std::vector<bool>> reached;  ///< by entry: itself and all that it calls
+  std::vector<std::vector<bool>> reached;  ///< by entry: itself and everything that it calls
   SharedLayout& layout;
 
   std::vector<std::size_t> users(std::size_t owner, const Variable& variable) const {

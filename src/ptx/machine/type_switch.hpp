@@ -5,10 +5,10 @@
 
 #include "ptx/machine/decode.hpp"
 
-/// From PTX's types to C++'s: each function calls f with a value of the type that it finds.
+/// Maps PTX types to C++ types: each function calls f with a value of the matching type.
 namespace kbench::ptx {
 
-/// That of the types T… which has `bytes` bytes; rejects, saying `why`, where none has.
+/// Picks the type of T… that has `bytes` bytes; if there is none, rejects with the reason `why`.
 template <class... T, class F>
 void with_size(Decode& d, unsigned bytes, F&& f, const char* why = "the type is not supported") {
   const auto is = [&](auto value) {
@@ -19,13 +19,13 @@ void with_size(Decode& d, unsigned bytes, F&& f, const char* why = "the type is 
   if (!(is(T{}) || ...)) d.reject(why);
 }
 
-/// An unsigned type of 16 to 64 bits, for operations that do not look at the sign.
+/// Picks an unsigned type of 16 to 64 bits, for operations that ignore the sign.
 template <class F>
 void with_bits(Decode& d, Type type, F&& f) {
   with_size<std::uint16_t, std::uint32_t, std::uint64_t>(d, size_bytes(type), f);
 }
 
-/// An integer type of 16 to 64 bits; .b types are unsigned.
+/// Picks an integer type of 16 to 64 bits; .b types are unsigned.
 template <class F>
 void with_integer(Decode& d, Type type, F&& f) {
   switch (type) {

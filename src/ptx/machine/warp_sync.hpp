@@ -3,20 +3,20 @@
 
 #include "ptx/machine/decode.hpp"
 
-/// Warp-synchronous instructions as data, so that lanes can meet at different copies of one.
+/// Tables of warp-synchronous instructions, so that lanes can meet at different copies of one.
 namespace kbench::ptx {
 
-/// How an operand lies in the lanes.
+/// Layout of an operand over the lanes.
 enum class Lanes : std::uint8_t { kNothing, kPredicate, k32, k64 };
 
 struct SyncRow {
   Execute execute = nullptr;
   std::array<Lanes, 4> sources{};
   Lanes destination = Lanes::kNothing;
-  unsigned members = 0;  ///< which source is the mask
+  unsigned members = 0;  ///< index of the source that holds the member mask
 };
 
-/// The row of an instruction; null where it is no warp-synchronous one.
+/// The row of an instruction; null if it is not warp-synchronous.
 const SyncRow* find_sync(const Instr& in);
 
 }  // namespace kbench::ptx

@@ -18,7 +18,7 @@ Space space_of_window(std::uint64_t& address) {
   return space;
 }
 
-constexpr std::uint64_t kNullPage = 4096;  // bytes that no buffer begins in
+constexpr std::uint64_t kNullPage = 4096;  // bytes; no buffer begins below
 
 std::string verb(std::uint64_t bytes, bool write) {
   return fmt::format("{} {} byte{}", write ? "writes" : "reads", bytes, bytes == 1 ? "" : "s");
@@ -38,7 +38,7 @@ std::string verb(std::uint64_t bytes, bool write) {
   return nullptr;
 }
 
-/// An address beyond the red zones that still is that of an index gone wrong.
+/// True for an address that is outside the red zones but likely comes from a wrong index.
 bool just_outside(const Extent& extent, std::int64_t offset) {
   constexpr std::int64_t kReach = 4096;
   return !extent.name.empty() && offset >= -kReach &&
@@ -69,7 +69,7 @@ bool just_outside(const Extent& extent, std::int64_t offset) {
   return nullptr;
 }
 
-/// Host address of an access that is allowed; `space` is no longer generic.
+/// Host address of an allowed access, else null; `space` is not kGeneric.
 std::byte* locate(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                   std::uint64_t bytes, bool write) {
   if ((address & (bytes - 1)) != 0) {
@@ -108,7 +108,7 @@ std::byte* locate(Context& c, const Instr& in, unsigned lane, Space space, std::
   return at_address(address);
 }
 
-/// An address in the shared memory of a block of the cluster, which is not this one.
+/// Host address in the shared memory of another block of the cluster; null after a fault.
 [[gnu::noinline]] std::byte* locate_remote(Context& c, const Instr& in, unsigned lane,
                                            std::uint64_t address, std::uint64_t bytes, bool write) {
   const auto& blocks = c.block->cluster->blocks;
@@ -131,7 +131,7 @@ void mark_remote(const Context& c, const std::byte* host, std::uint64_t address,
   mark_shared(block, static_cast<std::uint64_t>(host - block.shared.data()), bytes);
 }
 
-/// `late`: what is written is not there yet.
+/// `late`: the write happens later, so the memory does not yet count as written.
 std::byte* reach(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                  std::uint64_t bytes, Access access, bool late) {
   if (space == Space::kGeneric) space = space_of_window(address);
@@ -203,7 +203,7 @@ void decode_address(Decode& d, const Operand& operand, Space space) {
     if (symbol->frame_relative) {
       d.out.flags |= kFrameRelative;
     } else {
-      // The symbol's address is the base and the displacement stays small.
+      // The symbol's address is in the displacement, so the base is zero.
       d.out.s[0] = d.constant(0, 8);
     }
   }

@@ -4,20 +4,20 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/observer.hpp"
 
-/// Addresses of memory instructions, and what may be accessed.
+/// Addresses of memory instructions, and checks of what they access.
 namespace kbench::ptx {
 
 /// Bits of Instr::flags of memory instructions.
 constexpr std::uint16_t kAddress32 = 1;      ///< the address register has 32 bits
-constexpr std::uint16_t kFrameRelative = 2;  ///< no register: an offset in the frame's locals
-constexpr std::uint16_t kOrdered = 4;        ///< ld, st: of what others look at meanwhile
-constexpr std::uint16_t kPolls = 4;          ///< atom: a loop around it only spins
-constexpr std::uint16_t kNoRecord = 128;     ///< ld, st: the Shape is to be found each time
-constexpr std::uint16_t kSpaceShift = 8;     ///< the state space
+constexpr std::uint16_t kFrameRelative = 2;  ///< no register: offset in the frame's locals
+constexpr std::uint16_t kOrdered = 4;     ///< ld, st: other threads may access the memory meanwhile
+constexpr std::uint16_t kPolls = 4;       ///< atom: a loop around it polls
+constexpr std::uint16_t kNoRecord = 128;  ///< ld, st: recompute the Shape each time
+constexpr std::uint16_t kSpaceShift = 8;  ///< bits above hold the state space
 
 inline Space space_of(const Instr& in) { return static_cast<Space>(in.flags >> kSpaceShift); }
 
-/// What lies at a global address: they are the host's own.
+/// The memory at a global address, which is a host address.
 inline std::byte* at_address(std::uint64_t address) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): kernels hold addresses as integers
   return reinterpret_cast<std::byte*>(address);
@@ -25,7 +25,7 @@ inline std::byte* at_address(std::uint64_t address) {
 
 using Addresses = std::array<std::uint64_t, kLanes>;
 
-/// The address of each lane, displacement included.
+/// Computes the address of each lane, including the displacement.
 inline void addresses(const Context& c, const Instr& in, Addresses& out) {
   const auto displacement = static_cast<std::uint64_t>(in.imm);
   if ((in.flags & kAddress32) != 0) {
@@ -41,19 +41,19 @@ inline void addresses(const Context& c, const Instr& in, Addresses& out) {
   }
 }
 
-/// Host address of an access of one lane; null after a fault has been raised. Whatever an
-/// instruction touches outside the fast ways of ld and st goes through here: checks look on.
+/// Checks an access of one lane and returns its host address; null after a fault. All accesses but
+/// the fast paths of ld and st pass through it, so the sanitizers and observers see them.
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                    std::uint64_t bytes, Access access);
 
-/// The same for a write that is performed later: until then the memory does not count as written.
+/// Like resolve(), for a write that happens later; the memory does not yet count as written.
 std::byte* resolve_late_write(Context& c, const Instr& in, unsigned lane, Space space,
                               std::uint64_t address, std::uint64_t bytes);
 
-/// Sets address, space and slot of `out` from an operand "[…]".
+/// Decodes an operand "[…]" into address, space and slot of `out`.
 void decode_address(Decode& d, const Operand& operand, Space space);
 
-/// Takes the state space among the modifiers; generic where there is none.
+/// Takes the state space from the modifiers; kGeneric if there is none.
 Space take_space(Decode& d);
 
 }  // namespace kbench::ptx

@@ -23,7 +23,7 @@ constexpr UpdateRow kUpdates[] = {
     {"dec", Update::kDec}, {"cas", Update::kCas},
 };
 
-/// What a value becomes; b is the second operand of cas.
+/// The new value. `a`: the operand; `b`: the second operand of cas.
 template <Update update, class T>
 T updated(T old, T a, [[maybe_unused]] T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -57,7 +57,7 @@ template <class T>
 using WordOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
-/// Addition of f32 to global memory flushes subnormals; to shared memory it does not.
+/// Addition of f32 flushes subnormals in global memory, but not in shared memory.
 struct FlushedFloat {
   float value;
 };
@@ -66,8 +66,8 @@ inline FlushedFloat updated(FlushedFloat old, FlushedFloat a, FlushedFloat) {
   return {flush(flush(old.value) + flush(a.value))};
 }
 
-/// Applies `step`, which changes a value, as one atomic operation: other host threads may change
-/// the word at the same time. Without `contended` they cannot.
+/// Applies `step` to the value as one atomic operation. `contended`: other host threads may change
+/// the word at the same time.
 template <class T, class Step>
 void change(std::byte* at, bool contended, Step&& step) {
   using W = WordOf<T>;
@@ -85,7 +85,7 @@ void change(std::byte* at, bool contended, Step&& step) {
   }
 }
 
-/// One lane's operation; gives what was there.
+/// Performs one lane's operation; returns the old value.
 template <Update update, class T>
 T exchange(std::byte* at, T a, T b, bool contended) {
   if constexpr (std::is_integral_v<T> && (update == Update::kAdd || update == Update::kExch)) {
@@ -114,7 +114,7 @@ constexpr bool exists() {
   return true;
 }
 
-/// What `visit.operator()<update, T>()` gives; null where PTX has no such operation.
+/// Calls `visit.operator()<update, T>()` and returns its result; null if PTX lacks the operation.
 template <class T, class Visit>
 auto visit_update(Update update, Visit visit) {
   decltype(visit.template operator()<Update::kAdd, std::uint32_t>()) result = nullptr;

@@ -7,7 +7,7 @@ namespace kbench::ptx {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMaxKept = 0;  // memory that is used after its end shall be seen
+constexpr std::size_t kMaxKept = 0;  // so that the sanitizer sees uses after free
 #else
 constexpr std::size_t kMaxKept = std::size_t{4} << 20;
 #endif
@@ -17,7 +17,7 @@ void release(std::byte* p) { ::operator delete (p, std::align_val_t{64}); }
 
 thread_local bool thread_ends = false;
 
-/// What a host thread keeps for the next blocks.
+/// Freed memory that a host thread keeps for its next blocks.
 class Spare {
  public:
   Spare() = default;

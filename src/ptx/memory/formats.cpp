@@ -11,8 +11,8 @@ namespace {
 
 using u32 = std::uint32_t;
 
-/// Rounds to a value of a narrower format with the given bits of precision; the smallest normal
-/// exponent is `least`. Every rounding of PTX, in integers, so the host's mode plays no part.
+/// Rounds to a narrower format with `precision` bits, whose smallest normal exponent is `least`.
+/// Rounds with integers, so the host's rounding mode has no influence.
 double round_to_format(double x, int precision, int least, Rounding rounding) {
   if (x == 0 || !std::isfinite(x)) return x;
   const int exponent = std::max(std::ilogb(x), least);
@@ -96,7 +96,7 @@ std::uint8_t to_fp8(double x, Type type) {
   const double magnitude = std::min(std::fabs(value), format.largest);
   const int exponent =
       magnitude == 0 ? format.least : std::max(std::ilogb(magnitude), format.least);
-  // A subnormal has a significand below 2^fraction_bits, which leaves the exponent field at zero.
+  // A subnormal's significand is below 2^fraction_bits, so the exponent field stays zero.
   const auto significand = static_cast<u32>(std::ldexp(magnitude, fraction_bits - exponent));
   const u32 bits = (static_cast<u32>(exponent - format.least) << fraction_bits) + significand;
   return static_cast<std::uint8_t>(bits | (std::signbit(x) ? 0x80U : 0U));

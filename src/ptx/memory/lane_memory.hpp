@@ -7,14 +7,14 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define KBENCH_PTX_INTRINSICS 1
-// GCC 12 warns of vectors that its own header leaves undefined on purpose.
+// GCC 12 warns of vectors that its own header leaves uninitialized on purpose.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #endif
 
-/// Loads and stores of all lanes at once, whose addresses have been checked.
+/// Loads and stores of all lanes at once. The addresses have been checked.
 namespace kbench::ptx {
 
 template <class R>
@@ -24,7 +24,7 @@ void put(R* d, std::uint32_t mask, const R* values) {
 }
 
 #ifdef KBENCH_PTX_INTRINSICS
-/// What AVX-512 has and loops do not tell a compiler. All are for registers of 4 bytes.
+/// Operations that compilers do not vectorize well for AVX-512. All are for registers of 4 bytes.
 namespace wide {
 
 KBENCH_PTX_AVX512 inline __mmask16 low_lanes(std::uint32_t mask) {
@@ -35,7 +35,7 @@ KBENCH_PTX_AVX512 inline __mmask16 high_lanes(std::uint32_t mask) {
   return static_cast<__mmask16>(mask >> 16);
 }
 
-/// Whether one of the halves of 32 words is 0xFFFF.
+/// True if a half of one of 32 words is 0xFFFF.
 KBENCH_PTX_AVX512 inline bool has_ones(const std::uint32_t* values) {
   const __m512i ones = _mm512_set1_epi32(-1);
   const __mmask32 low = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(values), ones);
@@ -43,7 +43,7 @@ KBENCH_PTX_AVX512 inline bool has_ones(const std::uint32_t* values) {
   return (low | high) != 0;
 }
 
-/// d[i] = a[source[i]], which may be the same register, for the lanes of a mask.
+/// d[i] = a[source[i]] for the lanes of a mask; d and a may be the same register.
 KBENCH_PTX_AVX512 inline void permute(std::uint32_t* d, const std::uint32_t* a,
                                       const std::uint32_t* source, std::uint32_t mask) {
   const __m512i low = _mm512_loadu_si512(a), high = _mm512_loadu_si512(a + 16);
@@ -52,7 +52,8 @@ KBENCH_PTX_AVX512 inline void permute(std::uint32_t* d, const std::uint32_t* a,
   _mm512_mask_storeu_epi32(d + 16, high_lanes(mask), _mm512_permutex2var_epi32(low, y, high));
 }
 
-/// Lanes within 128 bytes of each other: two vectors and a permutation of their words.
+/// Loads lanes that are within 128 bytes of each other: two vectors and a permutation of their
+/// words.
 KBENCH_PTX_AVX512 inline void near(std::uint32_t* d, const std::byte* from, std::uint32_t words,
                                    const std::uint32_t* offset, std::uint32_t mask) {
   const std::uint64_t there = (std::uint64_t{1} << words) - 1;
@@ -79,7 +80,7 @@ struct Quads {
   __m512i x, y, z, w;
 };
 
-/// In each 128 bits, a 4 by 4 transposition.
+/// Transposes 4 by 4 words in each 128 bits.
 KBENCH_PTX_AVX512 inline Quads transpose(const Quads& r) {
   const __m512i a = _mm512_unpacklo_epi32(r.x, r.y), b = _mm512_unpackhi_epi32(r.x, r.y);
   const __m512i c = _mm512_unpacklo_epi32(r.z, r.w), e = _mm512_unpackhi_epi32(r.z, r.w);
@@ -87,7 +88,7 @@ KBENCH_PTX_AVX512 inline Quads transpose(const Quads& r) {
           _mm512_unpackhi_epi64(b, e)};
 }
 
-/// 16 bytes a lane into four registers.
+/// Loads 16 bytes a lane into four registers.
 KBENCH_PTX_AVX512 inline void load_quads(std::array<std::uint32_t*, 4> d, const std::byte* from,
                                          const std::uint32_t* offset, std::uint32_t mask) {
   for (unsigned half = 0; half < kLanes; half += 16) {
@@ -111,7 +112,7 @@ KBENCH_PTX_AVX512 inline void store_four(std::byte* to, const std::uint32_t* off
   _mm_storeu_si128(at(12), _mm512_maskz_extracti32x4_epi32(0xf, r, 3));
 }
 
-/// Four registers as 16 bytes a lane, for all 32 lanes at different addresses.
+/// Stores four registers as 16 bytes a lane, for all 32 lanes at different addresses.
 KBENCH_PTX_AVX512 inline void store_quads(std::byte* to, const std::uint32_t* offset,
                                           std::array<const std::uint32_t*, 4> s) {
   for (unsigned half = 0; half < kLanes; half += 16) {
@@ -128,8 +129,8 @@ KBENCH_PTX_AVX512 inline void store_quads(std::byte* to, const std::uint32_t* of
 }  // namespace wide
 #endif
 
-/// Loads of `in.aux` values of type M into registers of type R, from shape.host on; kWide: by
-/// AVX-512. What is seldom is a function of its own, so that the usual ways stay short.
+/// Loads `in.aux` values of type M into registers of type R, starting at shape.host. kWide: uses
+/// AVX-512. Rare cases are separate functions, to keep the common paths short.
 template <class M, class R, bool kWide>
 struct LaneLoad {
   static void run(Context& c, const Instr& in, const Shape& shape) {
@@ -183,7 +184,7 @@ struct LaneLoad {
       if (in.list[k] != kNone) put_same(c.target<R>(in.list[k]), c.mask, as_register<R>(m[k]));
     }
   }
-  /// A run of lanes that are not all.
+  /// Loads a contiguous range of the lanes.
   static void part(const Context& c, const Instr& in, const std::byte* from) {
     R* d = c.target<R>(in.list[0]) + std::countr_zero(c.mask);
     const auto count = static_cast<unsigned>(std::popcount(c.mask));
@@ -206,7 +207,7 @@ struct LaneLoad {
       for (unsigned i = 0; i < kGroup; ++i) d[g + i] = as_register<R>(m[i * step]);
     }
   }
-  // As an index and not a pointer, so that the compiler can use gathers.
+  // Indexes instead of pointers allow the compiler to use gathers.
   static void gather(R* d, const std::byte* from, const std::uint32_t* offset, std::uint32_t mask) {
     const M* m = reinterpret_cast<const M*>(from);
     if (mask == kAllLanes) {
@@ -240,8 +241,8 @@ struct LaneLoad {
 #endif
 };
 
-/// Stores of registers of type R as `in.aux` values of type M, from shape.host on. Of lanes that
-/// write to the same place, the highest wins.
+/// Stores registers of type R as `in.aux` values of type M, starting at shape.host. Of lanes that
+/// write to the same address, the highest wins.
 template <class M, class R, bool kWide>
 struct LaneStore {
   static void run(Context& c, const Instr& in, const Shape& shape) {
@@ -264,7 +265,7 @@ struct LaneStore {
       if (linear && shape.stride == 0) return same(c, in, shape.host);
 #ifdef KBENCH_PTX_INTRINSICS
       if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) {
-        // In another order than lane by lane, so lanes must not meet.
+        // The order is not lane by lane, so lanes must not overlap.
         if (in.aux == 4 && c.mask == kAllLanes && linear && shape.stride >= 16) {
           return wide::store_quads(
               shape.host, shape.offset.data(),

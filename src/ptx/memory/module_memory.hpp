@@ -9,8 +9,8 @@
 
 namespace kbench::ptx {
 
-/// The memory of a module that its kernels may write besides their arguments': its variables and
-/// its heap. Each begins a page, and has its pages to itself.
+/// Memory of the module that kernels may write without an argument: its variables and its heap.
+/// Each starts on a page boundary and shares no page.
 std::vector<std::span<std::byte>> own_memory(Module& module);
 
 }  // namespace kbench::ptx

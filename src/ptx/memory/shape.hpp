@@ -8,24 +8,24 @@
 
 #include "ptx/machine/machine.hpp"
 
-/// How the addresses of a warp's lanes lie, so that an access is checked and done for all at once.
+/// The pattern of the addresses of a warp's lanes, so that one check and one loop handle all lanes.
 namespace kbench::ptx {
 
 struct Shape {
   enum class Kind : std::uint8_t {
-    kLinear,     ///< first + lane * stride, in a run of lanes; uniform where stride is 0
+    kLinear,     ///< first + lane * stride, for a range of lanes; stride 0: uniform
     kGroups,     ///< all lanes; linear in each group of 8
-    kScattered,  ///< offsets from the lowest
+    kScattered,  ///< offsets from the lowest address
     kFar,        ///< over 2 GiB apart: lane by lane
   };
-  std::uint32_t mask = 0;  ///< the lanes that it tells of; 0: not known
+  std::uint32_t mask = 0;  ///< lanes for which it holds; 0: not computed
   Kind kind = Kind::kFar;
   std::uint32_t stride = 0;
-  std::uint32_t mixed = 0;  ///< low bits that may differ between lanes
-  std::uint32_t span = 0;   ///< highest minus lowest
+  std::uint32_t mixed = 0;  ///< low bits in which lanes may differ
+  std::uint32_t span = 0;   ///< highest minus lowest address
   std::uint64_t lowest = 0;
-  std::byte* host = nullptr;  ///< of the lowest, for the instruction that is running
-  /// From the lowest, lanes outside of the mask have 0. Not set where all are 0.
+  std::byte* host = nullptr;  ///< host address of the lowest, for the running instruction
+  /// Offsets from the lowest address; 0 for lanes outside the mask. Unset if span is 0.
   alignas(64) std::array<std::uint32_t, kLanes> offset;
 
   std::uint32_t offset_of(unsigned lane) const { return span == 0 ? 0 : offset[lane]; }
@@ -36,7 +36,7 @@ constexpr std::uint32_t kMaxStride = 1U << 20;
 
 namespace shapes {
 
-/// Lanes [begin, begin + count) at base[begin] + i * stride.
+/// Tests if lanes [begin, begin + count) are at base[begin] + i * stride; if so, fills `shape`.
 template <class W>
 bool linear(const W* base, unsigned begin, unsigned count, Shape& shape) {
   const W first = base[begin];
@@ -107,8 +107,8 @@ void scattered(const W* base, std::uint32_t mask, Shape& shape) {
 
 }  // namespace shapes
 
-/// The shape of the addresses of the lanes of `mask`, of which there is at least one. W is the
-/// width of the register that holds them.
+/// Computes the shape of the addresses of the lanes of `mask`, which is not empty. W: width of the
+/// address register.
 template <class W>
 void find_shape(const W* base, std::uint32_t mask, Shape& shape) {
   shape.mask = mask;

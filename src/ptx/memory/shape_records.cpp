@@ -6,15 +6,15 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/memory/shape.hpp"
 
-// How the addresses in a register lie is found out once for all the loads and stores between two
-// writes of it. The record of that, a Shape, lies behind the frame's registers and tells for which
-// lanes it holds; each instruction that writes the register clears it.
+// The pattern of the addresses in a register is computed once for all loads and stores between two
+// writes of the register. Its record, a Shape, is stored after the frame's registers and says for
+// which lanes it holds. Each instruction that writes the register clears the record.
 namespace kbench::ptx {
 namespace {
 
 using u32 = std::uint32_t;
 
-// Behind the instruction, which may have looked at the register itself.
+// Called after the instruction, because the instruction itself may use the record.
 void clear_records(const Context& c, const Instr& in) {
   for (const u32* record = in.clears; *record != kNone; ++record) {
     c.target<Shape>(*record)->mask = 0;
@@ -36,7 +36,7 @@ void clearing_guarded(Context& c, const Instr& in) {
   clear_records(c, in);
 }
 
-/// In PTX whatever an instruction writes is in its first operand.
+/// All registers that a PTX instruction writes are in its first operand.
 void collect_written(const FunctionDecode& state, const Operand& operand, std::size_t statement,
                      std::map<u32, std::vector<std::size_t>>& writers) {
   if (operand.kind == Operand::Kind::kAddress) return;
@@ -47,7 +47,7 @@ void collect_written(const FunctionDecode& state, const Operand& operand, std::s
   for (const Operand& item : operand.items) collect_written(state, item, statement, writers);
 }
 
-/// Some loop comes back to `use` without a write.
+/// True if a loop contains `use` and no write of the register.
 bool invariant(const std::vector<Loop>& loops, const std::vector<std::size_t>& writers,
                std::size_t use) {
   return std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) {
@@ -72,7 +72,7 @@ void clear_behind(Instr& in) {
 void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
   Function& function = *state.function;
   std::map<u32, std::vector<std::size_t>> writers;
-  std::map<u32, std::vector<std::size_t>> returned;  // by calls: in another frame, and later
+  std::map<u32, std::vector<std::size_t>> returned;  // written by calls: in another frame, later
   for (std::size_t i = 0; i < state.text->statements.size(); ++i) {
     const Statement& statement = state.text->statements[i];
     if (statement.operands.empty()) continue;
@@ -84,7 +84,7 @@ void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
   std::map<std::size_t, std::vector<u32>> clears;
   for (const auto& [address, uses] : state.addresses) {
     const auto& written = writers[address];
-    // Lanes that meet at copies of a warp-synchronous instruction get its result by another way.
+    // Lanes that meet at copies of a warp-synchronous instruction get its result without `clears`.
     const bool meets = std::any_of(written.begin(), written.end(), [&](std::size_t at) {
       return find_sync(function.code[at]) != nullptr;
     });

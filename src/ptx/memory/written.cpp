@@ -14,7 +14,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Whether a word of a stretch was never written.
+/// True if a 2-byte word of the watched memory was never written.
 bool undefined_word(const Watched& memory, u64 offset) {
   std::uint16_t word = 0;
   if (offset + 2 > memory.bytes) return false;
@@ -22,7 +22,7 @@ bool undefined_word(const Watched& memory, u64 offset) {
   return word == 0xffff && !memory.written->marked(offset);
 }
 
-/// Whether all of an element was never written: a part may be the padding of a structure.
+/// True if all of an element was never written. A partly written one may be a padded structure.
 bool undefined(const Watched& memory, u64 offset, u64 bytes) {
   for (u64 at = offset & ~u64{1}; at < offset + bytes; at += 2) {
     if (!undefined_word(memory, at)) return false;
@@ -36,7 +36,7 @@ void mark(const Watched& memory, u64 offset, u64 bytes) {
   }
 }
 
-/// Addresses of shared memory count from its beginning.
+/// Shared memory has addresses relative to its begin.
 u64 address_of(const Context& c, Space space, const std::byte* host) {
   if (space == Space::kShared) return static_cast<u64>(host - c.block->shared.data());
   return reinterpret_cast<u64>(host);
@@ -47,7 +47,7 @@ std::string_view text_of(const Context& c, const Instr& in) {
   return function.texts[static_cast<std::size_t>(&in - function.code.data())];
 }
 
-/// Whether a loaded register is used by more than stores, which copy it.
+/// True if an instruction other than a store uses the loaded register. Stores only copy it.
 bool goes_further(const Context& c, u32 loaded) {
   const Function& function = *c.frame->function;
   for (std::size_t i = 0; i < function.code.size(); ++i) {
@@ -57,10 +57,10 @@ bool goes_further(const Context& c, u32 loaded) {
   return false;
 }
 
-/// What of a lane's access was never written.
+/// The elements of a lane's access that were never written.
 struct Undefined {
-  unsigned elements = 0;  ///< of the access
-  u32 which = 0;          ///< a bit for each
+  unsigned elements = 0;  ///< in the access
+  u32 which = 0;          ///< bit per undefined element
   u64 element_bytes = 0;
 };
 
@@ -76,8 +76,9 @@ Undefined look(const Watched& memory, const Instr& in, bool load, u64 offset, u6
   return result;
 }
 
-/// Copies of padding, and of what is not used, are no use of it. Shared and global memory that was
-/// wholly undefined is reported at once, since what is stored may be a kernel's result.
+/// True if a read of undefined memory is reported. Copies of padding and of unused values are not.
+/// Wholly undefined shared or global memory is reported at once, because a stored value may be a
+/// kernel's result.
 bool counts(const Context& c, const Instr& in, const Undefined& found, bool load, Space space) {
   if (found.which == 0) return false;
   if (!load) return true;
@@ -94,7 +95,7 @@ bool counts(const Context& c, const Instr& in, const Undefined& found, bool load
                                              u64 bytes) {
   const std::string_view text = text_of(c, in);
   const bool load = text.starts_with("ld");
-  // What an exchange reads is often ignored.
+  // The value that an exchange returns is often unused.
   if (text.find(".exch") != std::string_view::npos) return;
   const Undefined found = look(memory, in, load, address - memory.begin, bytes);
   if (!counts(c, in, found, load, space)) return;
@@ -127,7 +128,7 @@ Watched watched_memory(const Context& c, const Instr& in, unsigned lane, Space s
     case Space::kShared:
       return {c.block->shared_written.get(), c.block->shared.data(), 0, c.grid->shared_bytes};
     case Space::kLocal: {
-      // Addresses count from the lane's own part.
+      // Addresses are relative to the lane's own part.
       const u64 part = u64{lane} * c.warp->local_stride;
       return {c.warp->local_written.get(), c.warp->local.data(), u64{0} - part,
               c.warp->local.size()};

@@ -7,46 +7,48 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/memory/shape.hpp"
 
-/// Reads of memory that nobody has written. Such memory holds 0xFF bytes; of what holds them, a bit
-/// for each aligned word of 2 bytes tells whether it was written. So only accesses of values with a
-/// word 0xFFFF have to look.
+/// Finds reads of memory that was never written. Such memory holds 0xFF bytes. A bit for each
+/// aligned 2-byte word says if 0xFFFF was written there. So only accesses of values that contain a
+/// word 0xFFFF need a check.
 namespace kbench::ptx {
 
-/// Memory that is watched, and where it begins as addresses of its space count.
+/// Watched memory, with its begin as an address of its space.
 struct Watched {
   Written* written = nullptr;  ///< null: all of it counts as written
   const std::byte* host = nullptr;
   std::uint64_t begin = 0, bytes = 0;
 };
 
-/// What an address of the space lies in; `space` is not generic. Global: the extent used last.
+/// The memory that holds an address of `space`, which is not kGeneric. Global: the extent used
+/// last.
 Watched watched_memory(const Context& c, const Instr& in, unsigned lane, Space space);
 
-/// Before an access of one lane: looks at what it reads, and notes what it writes.
+/// Call before an access of one lane: checks what it reads, and records what it writes.
 void watch(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
            std::uint64_t bytes, Access access);
 
-/// The same for loads of the lanes of a shape, some of whose values have a word 0xFFFF.
+/// Like watch(), for loads of the lanes of a shape; some values contain a word 0xFFFF.
 void watch_loads(Context& c, const Instr& in, Space space, const Shape& shape, std::uint64_t bytes);
 
-/// Values in a register: how much of each is stored, and how far apart the lanes are.
+/// Values in a register, with stored bytes and distance between lanes.
 struct StoredValues {
   const std::byte* first = nullptr;
   std::size_t bytes = 0, stride = 0;
 };
 
-/// Before stores of the lanes of a shape: notes the words 0xFFFF among the values.
+/// Call before stores of the lanes of a shape: records words 0xFFFF among the values.
 void watch_stores(Context& c, const Instr& in, Space space, const Shape& shape, const std::byte* to,
                   const StoredValues& values);
 
-/// Marks a stretch of a block's shared memory, which another block writes.
+/// Marks a range of a block's shared memory as written; another block writes it.
 void mark_shared(Block& block, std::uint64_t offset, std::uint64_t bytes);
 
-/// Marks a stretch of a lane's local memory, which is written without an instruction that stores.
+/// Marks a range of a lane's local memory as written, for writes without a store instruction.
 void mark_local(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
 
-/// Whether a stretch of memory, aligned to 2 unless it is one byte, has a word (a byte) of ones. A
-/// kernel may be writing there just now: that is no race of ours.
+/// True if memory contains a word of ones. `at` is aligned to 2; for a single byte, that byte
+/// counts. Exempt from thread sanitizer, because the race with a kernel's write is the kernel's
+/// own.
 [[gnu::no_sanitize_thread]] inline bool has_ones(const std::byte* at, std::size_t bytes) {
   if (bytes == 1) return *at == std::byte{0xff};
   bool found = false;
@@ -56,7 +58,8 @@ void mark_local(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t b
   return found;
 }
 
-/// Whether one of 32 values, as memory holds them, has a word (a byte has a byte) of ones.
+/// True if one of 32 values, in the size stored, contains a word of ones (one byte: a byte of
+/// ones).
 template <class M, class R>
 inline bool has_ones(const R* values) {
   using U = std::make_unsigned_t<M>;

@@ -23,13 +23,12 @@ struct LaneAccess {
 void mark(std::vector<std::atomic<std::uint64_t>>& bits, std::uint64_t index) {
   auto& word = bits[index / 64];
   const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  // Most sectors are touched again and again: looking is cheaper than writing.
+  // Most sectors are touched repeatedly, and a load is cheaper than a write.
   if ((word.load(std::memory_order_relaxed) & bit) == 0)
     word.fetch_or(bit, std::memory_order_relaxed);
 }
 
-/// Passes over the banks for lanes that are served together: as many as the busiest bank has
-/// different words.
+/// Passes over the banks for lanes that are served together: the most distinct words in one bank.
 std::uint64_t passes(std::vector<std::uint64_t>& words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -38,8 +37,8 @@ std::uint64_t passes(std::vector<std::uint64_t>& words) {
   return *std::max_element(load.begin(), load.end());
 }
 
-/// Passes beyond those that the width alone needs: 8 and 16 bytes a lane are served by half and by
-/// quarter warps.
+/// Passes beyond those that the width alone needs. Accesses of 8 and 16 bytes are served by half
+/// and by quarter warps.
 std::uint64_t bank_conflicts(const std::vector<LaneAccess>& accesses,
                              std::vector<std::uint64_t>& words) {
   std::uint64_t widest = 4;
@@ -103,7 +102,7 @@ std::uint64_t SectorMap::bytes_in(const std::vector<Stretch>& stretches,
 std::uint64_t SectorMap::read_bytes() const { return bytes_in(stretches_, &Stretch::read); }
 std::uint64_t SectorMap::written_bytes() const { return bytes_in(stretches_, &Stretch::written); }
 
-/// What one host thread counts. Accesses come lane by lane; they are put together when the next
+/// Counts of one host thread. Accesses arrive lane by lane and are combined when the next
 /// instruction begins.
 class LaunchCounters::Thread final : public Observer {
  public:
@@ -144,7 +143,7 @@ class LaunchCounters::Thread final : public Observer {
   }
 
  private:
-  /// `times` −1 takes back what an instruction counted that has only waited.
+  /// `times` = −1 undoes the count of an instruction that only waited.
   void count(std::uint64_t times) {
     auto& executed = counters_.executed[static_cast<std::size_t>(kind_.instruction_class)];
     executed.warps += times;

@@ -3,26 +3,26 @@
 
 #include "ptx/observe/counters.hpp"
 
-// The classes of instructions that counters tell apart, derived from opcode and modifiers.
+// Derives an instruction's class for the counters from its opcode and modifiers.
 namespace kbench::ptx {
 namespace {
 
 enum class By : std::uint8_t {
   kRow,    ///< always the class of the row
-  kType,   ///< by the last type among the modifiers; integers where that is no float
-  kSpace,  ///< by the state space
+  kType,   ///< by the last type modifier; integer if that is not a float
+  kSpace,  ///< by state space
 };
 
 struct KindRow {
   std::string_view opcode;
   By by = By::kRow;
   InstructionClass instruction_class = InstructionClass::kInteger;
-  std::uint32_t flops = 0;  ///< of one float
+  std::uint32_t flops = 0;  ///< per float
 };
 
 using Class = InstructionClass;
 
-/// Opcodes that are not here count as integers, or by their type where they have a float's.
+/// An opcode without a row counts as integer, or by its type if that is a float.
 constexpr KindRow kRows[] = {
     {"add", By::kType, Class::kInteger, 1},
     {"sub", By::kType, Class::kInteger, 1},
@@ -85,7 +85,7 @@ struct FloatRow {
   std::string_view modifier;
   Class instruction_class;
   FlopType type;
-  std::uint32_t values = 1;  ///< in a register
+  std::uint32_t values = 1;  ///< values in a register
 };
 
 constexpr FloatRow kFloats[] = {
@@ -137,7 +137,7 @@ Class class_of_space(const std::vector<std::string_view>& parts) {
   return Class::kGlobal;
 }
 
-/// m · n · k of "m16n8k16"; 0 where it is no shape.
+/// m · n · k of "m16n8k16"; 0 if the text is not a shape.
 std::uint32_t volume(std::string_view shape) {
   std::uint32_t product = 1;
   for (const char axis : {'m', 'n', 'k'}) {
@@ -152,10 +152,10 @@ std::uint32_t volume(std::string_view shape) {
   return shape.empty() ? product : 0;
 }
 
-/// The operations of a warp, 2 · m · n · k, in the type of the factors.
+/// Operations of a warp, 2 · m · n · k, in the type of the factors.
 InstructionKind matrix_kind(const std::vector<std::string_view>& parts) {
   InstructionKind kind;
-  std::vector<FlopType> types;  // of d, a, b, c; wmma on halves names d and c alone
+  std::vector<FlopType> types;  // of d, a, b, c; f16 wmma names d and c only
   for (const std::string_view part : parts) {
     if (const std::uint32_t found = volume(part); found != 0) kind.tensor_flops = 2 * found;
     for (const auto& row : kMatrixTypes)
@@ -165,7 +165,7 @@ InstructionKind matrix_kind(const std::vector<std::string_view>& parts) {
   kind.instruction_class = Class::kTensor;
   const bool halves = parts[0] == "wmma" && types.size() < 4;
   kind.flop_type = halves || types.size() < 2 ? FlopType::kFp16 : types[1];
-  // Four warps share one instruction of a warpgroup.
+  // Four warps execute one warpgroup instruction together.
   if (parts[0] == "wgmma") kind.tensor_flops /= 4;
   return kind;
 }
@@ -179,7 +179,7 @@ InstructionKind classify(std::string_view text) {
       (parts[0] == "wgmma" && sub == "mma_async"))
     return matrix_kind(parts);
   InstructionKind kind;
-  // cp.async that copies names both spaces; its groups are waited for.
+  // A cp.async that copies names both spaces; the instructions on its groups do not.
   if (parts[0] == "cp" && text.find(".global") != std::string_view::npos) {
     kind.instruction_class = Class::kGlobal;
     return kind;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 4096;
 
-/// One conversion after '%', as in C without n and without positions.
+/// One conversion after '%', as in C, without %n and without positional arguments.
 struct Conversion {
   std::string flags;   ///< flags, width and precision
   std::string length;  ///< "ll"
@@ -38,7 +38,7 @@ class Arguments {
   Arguments(Context& c, const Instr& in, unsigned lane, std::uint64_t at)
       : c_(c), in_(in), lane_(lane), at_(at) {}
 
-  /// The next argument of 4 or 8 bytes; nothing after a fault.
+  /// The next argument of 4 or 8 bytes; none after a fault.
   std::optional<std::uint64_t> next(unsigned bytes) {
     at_ = (at_ + bytes - 1) / bytes * bytes;
     const std::byte* from = resolve(c_, in_, lane_, Space::kGeneric, at_, bytes, Access::kRead);
@@ -85,7 +85,7 @@ std::optional<std::string> read_string(Context& c, const Instr& in, unsigned lan
 
 namespace {
 
-/// Puts the widths and precisions that are arguments into the flags; false after a fault.
+/// Replaces each '*' by the width or precision argument; false after a fault.
 bool fill_stars(std::string& flags, Arguments& arguments) {
   for (std::size_t star = 0; (star = flags.find('*')) != std::string::npos;) {
     const auto argument = arguments.next(4);
@@ -93,7 +93,7 @@ bool fill_stars(std::string& flags, Arguments& arguments) {
     const auto width = static_cast<std::int32_t>(*argument);
     const bool precision = star > 0 && flags[star - 1] == '.';
     if (precision && width < 0) {
-      flags.erase(star - 1, 2);  // as if it were not there
+      flags.erase(star - 1, 2);  // ignore it
     } else {
       flags.replace(star, 1, std::to_string(width));
     }

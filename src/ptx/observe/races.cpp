@@ -20,7 +20,7 @@ bool begins(std::string_view text, std::initializer_list<std::string_view> start
                      [&](std::string_view start) { return text.starts_with(start); });
 }
 
-/// Sees what one host thread does.
+/// Observes one host thread.
 class RaceObserver final : public Observer {
  public:
   RaceObserver(GlobalRaces& global, const CodeIndex& code) : global_(global), code_(code) {}

@@ -14,33 +14,33 @@
 #include "ptx/machine/observer.hpp"
 #include "ptx/memory/access.hpp"
 
-/// Races: accesses to the same bytes by threads that nothing orders, of which one writes. Where it
-/// is not certain that nothing orders them, they count as ordered.
+/// A race is two accesses to the same bytes by threads that nothing orders, at least one of them a
+/// write. If the order is uncertain, accesses count as ordered.
 namespace kbench::ptx {
 
-/// What an instruction means for the order of accesses.
+/// Effect of an instruction on the order of accesses.
 struct OrderTraits {
   bool strong : 1 = false;        ///< atomic, volatile, relaxed, acquire or release
-  bool atomic : 1 = false;        ///< reads and writes at once
-  bool releases : 1 = false;      ///< without a fence before it
-  bool fence : 1 = false;         ///< of a block at least
-  bool device_fence : 1 = false;  ///< of the device at least
-  bool warp_sync : 1 = false;     ///< lanes of a warp meet
-  bool collective : 1 = false;    ///< the warp accesses memory as one
+  bool atomic : 1 = false;        ///< reads and writes in one operation
+  bool releases : 1 = false;      ///< needs no fence before it
+  bool fence : 1 = false;         ///< of block scope or wider
+  bool device_fence : 1 = false;  ///< of device scope or wider
+  bool warp_sync : 1 = false;     ///< orders the lanes of a warp
+  bool collective : 1 = false;    ///< the whole warp accesses memory together
   bool mbarrier : 1 = false;      ///< arrives or waits at an mbarrier or the cluster's barrier
-  bool ignored : 1 = false;       ///< its accesses are made later, by hardware
+  bool ignored : 1 = false;       ///< hardware makes its accesses later
   bool plain() const { return !(fence || device_fence || warp_sync || collective || mbarrier); }
 };
 
 OrderTraits order_traits(std::string_view instruction);
 
-/// The instructions of a program by number, and their traits.
+/// Numbers the instructions of a program and stores their traits.
 class CodeIndex {
  public:
   explicit CodeIndex(const Program& program);
   struct Entry {
     const Function* function = nullptr;
-    std::uint32_t first = 0;  ///< number of its first instruction
+    std::uint32_t first = 0;  ///< number of the function's first instruction
   };
   const Entry& of(const Function* function) const { return *entries_.at(function); }
   OrderTraits traits(std::uint32_t number) const { return traits_[number]; }
@@ -60,7 +60,7 @@ class Races {
  public:
   explicit Races(Grid& grid);
   ~Races();
-  /// Looks on for one host thread. Outlived by this.
+  /// Creates the observer of one host thread. This object must outlive it.
   std::unique_ptr<Observer> observer();
 
  private:
@@ -68,7 +68,7 @@ class Races {
   std::unique_ptr<GlobalRaces> global_;
 };
 
-/// One lane's access, as the checks see it.
+/// One lane's access, as the race checks need it.
 struct LaneAccess {
   Context& c;
   const Instr& in;
@@ -76,7 +76,7 @@ struct LaneAccess {
   std::uint64_t address = 0, bytes = 0;
   Access kind = Access::kRead;
   OrderTraits traits;
-  std::uint32_t number = 0;  ///< of the instruction
+  std::uint32_t number = 0;  ///< number of the instruction
 };
 
 }  // namespace kbench::ptx

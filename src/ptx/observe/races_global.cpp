@@ -13,11 +13,11 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr u64 kBlockBits = 20, kBlockMask = (u64{1} << kBlockBits) - 1;
-/// From here on a block's epochs are not told apart, and count as ordered.
+/// The last epoch of a block: accesses from here on count as ordered.
 constexpr std::uint8_t kLastEpoch = 255;
 
-/// Bytes of a word that was read, by the two bits that are kept of them. A single byte is not
-/// kept: who reads one and who writes the next shall not seem to meet.
+/// Byte masks of a read, by the two bits stored for it. A read of a single byte is not stored, so
+/// that it cannot seem to conflict with a write of the adjacent byte.
 constexpr u64 kReadBytes[] = {0xf, 0x3, 0xc, 0x0};
 
 u64 read_part(u64 bytes) {
@@ -27,12 +27,12 @@ u64 read_part(u64 bytes) {
   return 3;
 }
 
-/// A word of the shadow, taken apart.
+/// A word of the shadow memory, unpacked.
 struct Shadow {
-  u64 writer = 0, write_epoch = 0, bytes = 0;  ///< writer 0: nobody
+  u64 writer = 0, write_epoch = 0, bytes = 0;  ///< writer 0: none
   u64 reader = 0, read_epoch = 0, read_bytes = 0;
   bool by_atomic = false;
-  bool many = false;  ///< others have written the same value
+  bool many = false;  ///< other blocks wrote the same value
 
   static Shadow of(u64 word) {
     Shadow s;
@@ -52,8 +52,8 @@ struct Shadow {
   }
 };
 
-/// A word that another block may be writing just now: that is what is looked for, so it is no
-/// finding of a sanitizer of ours.
+/// Reads a word that another block may be writing. This is the race that kbench looks for, so it is
+/// exempt from thread sanitizer.
 [[gnu::no_sanitize_thread]] u32 load_word(u64 address) {
   return *reinterpret_cast<const volatile u32*>(at_address(address));
 }
@@ -122,7 +122,7 @@ void GlobalRaces::access(const LaneAccess& access, BlockOrdering& block, PageCac
       }
     }
   }
-  // Before the write itself is made: whoever sees its value finds the release.
+  // Release before the write happens, so that each reader of its value finds the release.
   if (writes && ((strong && (block.device_fenced || access.traits.releases)) ||
                  (!strong && block.device_fence_pending))) {
     block.device_fence_pending = false;
@@ -169,7 +169,7 @@ void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Pl
            place.page->readers[chunk].load(std::memory_order_relaxed), false);
   }
   const bool met = shadow.writer != 0 && shadow.writer != self && (shadow.bytes & place.bytes) != 0;
-  // Who has counted the others by an atomic may know that they are done, without a fence.
+  // A block that counted others by an atomic may know without a fence that they are done.
   const bool counted = shadow.by_atomic && (atomic || block.device_acquired != 0);
   bool many = false;
   if (met && !counted && !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {
@@ -177,7 +177,7 @@ void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Pl
                         load_word(address), static_cast<u32>(shadow.writer),
                         place.page->writers[chunk].load(std::memory_order_relaxed), access.address,
                         access.bytes});
-    // Until it is known whether the value changes, readers get the benefit of the doubt.
+    // Unless the value is known to change, readers are not reported.
     many = true;
   }
   if (shadow.writer == self && shadow.write_epoch == block.device_epoch) {

@@ -11,53 +11,54 @@
 
 #include "ptx/observe/races_shared.hpp"
 
-/// Races of blocks on global memory.
+/// Races between blocks on global memory.
 namespace kbench::ptx {
 
 constexpr std::uint64_t kPageBytes = 4096;
 
-/// Who last accessed the words of a page that was written. Fields of a word of the shadow:
-/// writer's block (20 bits) and epoch (8), bytes written (4), reader's block (20) and epoch (8),
-/// two flags, and which half was read (2).
+/// The last accesses to the words of a page that was written. Fields of a shadow word: writer's
+/// block (20 bits) and epoch (8), bytes written (4), reader's block (20) and epoch (8), two flags,
+/// bytes read (2).
 struct ShadowPage {
   std::array<std::atomic<std::uint64_t>, kPageBytes / 4> words{};
-  /// Instructions that last wrote and read, for each 128 bytes; for the message alone.
+  /// Instructions that last wrote and read, for each 128 bytes. Used only for messages.
   std::array<std::atomic<std::uint32_t>, kPageBytes / 128> writers{}, readers{};
 };
 
-/// A host thread's way to the pages that it used last.
+/// A host thread's cache of recently used pages.
 struct PageCache {
   struct Entry {
     std::uint64_t page = ~std::uint64_t{0};
     ShadowPage* shadow = nullptr;
-    std::uint64_t stamp = 0;  ///< pages that there were, where there is no shadow
+    std::uint64_t stamp = 0;  ///< number of pages when the lookup found none
   };
   std::array<Entry, 64> entries{};
 };
 
-/// A write to what another block has written: a race if it changes the value.
+/// A write to a word that another block has written: a race if it changes the value.
 struct GlobalRewrite {
   const Warp* warp = nullptr;
   const Instr* in = nullptr;
   const Extent* extent = nullptr;
   unsigned lane = 0;
-  std::uint64_t word = 0, bytes = 0;  ///< host addresses
+  std::uint64_t word = 0, bytes = 0;  ///< host address; mask of bytes
   std::uint32_t before = 0;
   std::uint32_t other_block = 0, other_number = 0;
   std::uint64_t address = 0, access_bytes = 0;
 };
 
-/// What the blocks of a launch did to global memory, and which of them know of each other.
+/// Accesses of a launch's blocks to global memory, and the order between the blocks.
 ///
-/// A block releases what it has done by a strong write after a fence, and acquires by a strong read
-/// all that has been released until then, wherever: two blocks count as ordered rather than not.
+/// A block releases its accesses by a strong write after a fence. By a strong read it acquires
+/// everything that any block has released so far, at any address, so blocks count as ordered in
+/// doubt.
 class GlobalRaces {
  public:
   GlobalRaces(const Grid& grid, const CodeIndex& code) : grid_(grid), code_(code) {}
 
   void access(const LaneAccess& access, BlockOrdering& block, PageCache& cache,
               std::vector<GlobalRewrite>& rewrites);
-  /// After the instruction of a strong read.
+  /// Call after the instruction of a strong read.
   void acquire(BlockOrdering& block) const { block.device_acquired = clock_.load(); }
   void settle(Context& c, std::vector<GlobalRewrite>& rewrites);
 
@@ -70,7 +71,7 @@ class GlobalRaces {
   struct Place {
     ShadowPage* page = nullptr;
     std::size_t word = 0;
-    std::uint64_t bytes = 0;  ///< mask
+    std::uint64_t bytes = 0;  ///< mask of bytes in the word
   };
 
   ShadowPage* find(std::uint64_t page, bool make, PageCache& cache);
@@ -89,7 +90,7 @@ class GlobalRaces {
   std::array<Shard, kShards> shards_;
   std::atomic<std::uint64_t> pages_made_{0};
   std::atomic<std::uint32_t> clock_{0};
-  std::mutex mutex_;                                                        ///< guards what follows
+  std::mutex mutex_;                                                        ///< guards releases_
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> releases_;  ///< times, by block
 };
 

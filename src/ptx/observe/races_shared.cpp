@@ -9,7 +9,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// Places of memory that are known to be used for synchronisation, before all others are one.
+/// Number of synchronisation addresses tracked separately; all others are combined.
 constexpr std::size_t kMostPlaces = 1024;
 
 void join(WarpClock& to, const WarpClock& from) {
@@ -133,12 +133,12 @@ void BlockOrdering::shared(const LaneAccess& access, const CodeIndex& code) {
 
 void BlockOrdering::read(const LaneAccess& access, Word& word, const Past& now,
                          const CodeIndex& code) {
-  // Where several wrote the same value, the reader may be one of them.
+  // If several threads wrote the same value, the reader may be one of them.
   if (!word.write.many && conflicts(word.write, now, access)) {
     report(access.c, access.in, access.lane, code, word.write, true, false, access.address,
            access.bytes);
   }
-  // Two lanes of a warp that have read it at this time stand for all of them.
+  // Two lanes of a warp that read it at this time represent all lanes of that warp.
   const auto stands = [&](const Past& past) {
     return past.time == now.time && past.thread / kLanes == now.thread / kLanes &&
            (past.bytes & now.bytes) == now.bytes && past.strong == now.strong;

@@ -8,49 +8,49 @@
 
 #include "ptx/observe/races.hpp"
 
-/// Races of a block's threads on its shared memory.
+/// Races between a block's threads on its shared memory.
 namespace kbench::ptx {
 
-/// The times of all warps of a block that somebody knows of.
+/// A vector clock: a time for each warp of the block.
 using WarpClock = std::vector<std::uint32_t>;
 
-/// What the threads of one block did, and in which order.
+/// Accesses of one block's threads, and their order.
 ///
-/// Time is counted by warp: it goes on where lanes of a warp meet, and where the warp releases what
-/// it has done: at barriers, and at strong writes after a fence. An access is ordered before those
-/// of another warp that has acquired a later time of its warp.
+/// Each warp has a time. It advances when lanes of the warp meet, and when the warp releases its
+/// accesses: at barriers, and at strong writes after a fence. An access precedes those of another
+/// warp that has acquired a later time of its warp.
 class BlockOrdering final : public BlockObservation {
  public:
   explicit BlockOrdering(const Block& block);
 
-  /// Before an instruction with traits that are not plain, and before the one that follows it.
+  /// Call before each instruction. Applies its traits, and what the one before left to do.
   void instruction(const Context& c, OrderTraits traits) {
     const WarpState& warp = warps_[c.warp->index];
     if (warp.acquires || warp.meets || !traits.plain()) order(c, traits);
   }
-  /// Warps arrive at a barrier, and go on when it completes.
+  /// Warps arrive at a barrier, and continue when it completes.
   void arrives(const Context& c, unsigned id);
   void completes(const Context& c, unsigned id);
-  /// A strong access, or the first write after a fence; `place` tells the memory apart.
+  /// A strong access, or the first write after a fence; `place` identifies the address.
   void synchronize(const LaneAccess& access, std::uint64_t place) {
     const bool first_write =
         access.kind != Access::kRead && warps_[access.c.warp->index].fence_pending;
     if (access.traits.strong || first_write) synchronize_now(access, place);
   }
 
-  /// An access to shared memory.
+  /// Checks an access to shared memory.
   void shared(const LaneAccess& access, const CodeIndex& code);
-  /// Looks at what writes to words that another thread has written have changed.
+  /// Checks if writes to words that another thread had written changed the value.
   void settle(const Context& c, const CodeIndex& code) {
     if (!rewrites_.empty()) settle_now(c, code);
   }
 
-  // Of the grid's races: see GlobalRaces.
+  // State for the races between blocks, see GlobalRaces.
   std::uint32_t device_acquired = 0;
   std::uint8_t device_epoch = 0;
   bool device_fenced = false;
-  bool device_fence_pending = false;  ///< nothing was written since the last fence
-  bool device_acquires = false;       ///< a strong read was made, whose value is from now on known
+  bool device_fence_pending = false;  ///< no write since the last fence
+  bool device_acquires = false;       ///< a strong read takes effect at the next instruction
 
  private:
   void order(const Context& c, OrderTraits traits);
@@ -60,9 +60,9 @@ class BlockOrdering final : public BlockObservation {
   struct Past {
     std::uint32_t time = 0, number = 0;
     std::uint16_t thread = 0;
-    std::uint8_t bytes = 0;  ///< of the word, a bit for each; none: nothing is known
+    std::uint8_t bytes = 0;  ///< bit per byte of the word; 0: no access recorded
     bool strong = false;
-    bool many = false;  ///< others have written the same value
+    bool many = false;  ///< other threads wrote the same value
   };
   struct Word {
     Past write;
@@ -71,10 +71,10 @@ class BlockOrdering final : public BlockObservation {
   struct WarpState {
     std::uint32_t time = 1;
     bool fenced = false, fence_pending = false;
-    bool acquires = false, meets = false;  ///< at its next instruction
+    bool acquires = false, meets = false;  ///< take effect at its next instruction
     WarpClock known;
   };
-  /// A write to what another thread has written: a race if it changes the value.
+  /// A write to a word that another thread has written: a race if it changes the value.
   struct Rewrite {
     const Warp* warp = nullptr;
     const Instr* in = nullptr;
@@ -98,8 +98,7 @@ class BlockOrdering final : public BlockObservation {
 
   std::vector<WarpState> warps_;
   std::array<WarpClock, 16> barriers_;
-  WarpClock
-      loose_;  ///< released to mbarriers, by global memory, and what the table has no room for
+  WarpClock loose_;  ///< released to mbarriers, and to addresses beyond the table
   std::unordered_map<std::uint64_t, WarpClock> places_;
   std::vector<Word> words_;
   std::vector<Rewrite> rewrites_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said about memory without touching it: kinds of addresses, prefetches, fences.
+// Instructions that concern memory but do not access it: address conversions, prefetches, fences.
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/exec.hpp"
 #include "ptx/memory/access.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using u64 = std::uint64_t;
 
-/// cvta: between an address of a space and a generic one.
+/// cvta: converts between an address of a space and a generic one.
 void decode_cvta(Decode& d) {
   const bool to = d.flag("to");
   const Space space = take_space(d);

@@ -9,7 +9,7 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/memory/written.hpp"
 
-// cp.async: a copy is checked when it is issued and performed when something waits for it.
+// cp.async: a copy is checked when it is issued, and performed when an instruction waits for it.
 namespace kbench::ptx {
 
 FurtherAddress FurtherAddress::decode(Decode& d, const Operand& operand) {
@@ -55,7 +55,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Bytes that a lane reads; nothing after a fault has been raised.
+/// Number of bytes that a lane reads; none after a fault.
 std::optional<u64> bytes_read(Context& c, const Instr& in, unsigned lane) {
   const u64 bytes = in.aux;
   if (in.extra != kNone) {
@@ -70,7 +70,8 @@ std::optional<u64> bytes_read(Context& c, const Instr& in, unsigned lane) {
   return std::nullopt;
 }
 
-/// Host address of what a lane reads. The alignment is that of the whole copy.
+/// Host address of a lane's source; null after a fault. It must be aligned to the size of the whole
+/// copy.
 const std::byte* resolve_source(Context& c, const Instr& in, unsigned lane, u64 from, u64 read) {
   const u64 bytes = in.aux;
   if (read == bytes) return resolve(c, in, lane, Space::kGlobal, from, bytes, Access::kRead);
@@ -92,7 +93,7 @@ struct Copy {
   Addresses to, from;
 };
 
-/// Whether all lanes lie in [begin, begin + size) and are aligned.
+/// True if all lanes are in [begin, begin + size) and aligned.
 bool inside(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
   if (size < bytes) return false;
   u64 bad = 0;
@@ -103,7 +104,7 @@ bool inside(const Addresses& at, u32 mask, u64 begin, u64 size, u64 bytes) {
   return bad == 0;
 }
 
-/// Whether all lanes read as much as they write.
+/// True if all lanes read as many bytes as they write.
 bool reads_whole(const Context& c, const Instr& in) {
   if (in.s[2] == kNone) return true;
   const u32* wanted = c.source<u32>(in.s[2]);
@@ -112,7 +113,7 @@ bool reads_whole(const Context& c, const Instr& in) {
   return other == 0;
 }
 
-/// All lanes at once, where nobody looks on; false where it has to be found out lane by lane.
+/// Issues the copies of all lanes at once. False if each lane must be checked on its own.
 bool issue_whole(const Context& c, const Instr& in, const Copy& at, LateCopy& copy) {
   const Extent& extent = *c.extents[in.slot];
   const u64 bytes = in.aux;
@@ -143,8 +144,8 @@ bool issue_lane(Context& c, const Instr& in, unsigned lane, const Copy& at, Late
   return copy.from[lane] != nullptr;
 }
 
-/// The target is that of decode_address(), in.list the source, in.s[2] the bytes that are read, the
-/// rest of in.aux being zeros; in.extra a predicate of "ignore the source", negated by in.s[3].
+/// Target: see decode_address(). in.list: source. in.s[2]: bytes read, the rest of in.aux bytes
+/// becomes zeros. in.extra: predicate that the source is ignored, inverted if in.s[3] is set.
 struct CopyAsync {
   static void run(Context& c, const Instr& in) {
     Copy at;

@@ -5,11 +5,11 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/memory/atomic.hpp"
 
-/// What the instructions of asynchronous copies share.
+/// Declarations for the instructions of asynchronous copies.
 namespace kbench::ptx {
 
-/// An address operand beside that of decode_address(), kept in four numbers: register or constant,
-/// whether it has 32 bits, displacement.
+/// A second address operand next to that of decode_address(). Instr::list holds it in four words:
+/// register or constant, 1 if it has 32 bits, displacement (2 words).
 struct FurtherAddress {
   std::uint32_t operand = kNone;
   bool narrow = false;
@@ -28,18 +28,18 @@ struct FurtherAddress {
   }
 };
 
-/// Takes `.L2::cache_hint`; true where the last operand is therefore a policy, which is checked.
+/// Takes `.L2::cache_hint`; true if it is present. Then the last operand must be a cache policy.
 bool take_cache_hint(Decode& d);
 
-/// cp.async.bulk and cp.reduce.async.bulk, whose `.bulk` has been taken.
+/// Decodes cp.async.bulk and cp.reduce.async.bulk; their `.bulk` has been taken.
 void decode_bulk(Decode& d, bool reduces);
 
-/// st.async and red.async, whose `.async` has been taken.
+/// Decodes st.async and red.async; their `.async` has been taken.
 void decode_store_async(Decode& d);
 void decode_reduce_async(Decode& d);
 
-/// What of values in memory is combined into a target, by atomic operations; null where the
-/// operation is not among the modifiers or does not exist.
+/// Combines values in memory into a target by atomic operations. take_reduction() returns null if
+/// the modifiers name no operation that exists.
 using Reduce = void (*)(std::byte* to, const std::byte* from, std::uint64_t bytes);
 struct Reduction {
   Update update;
@@ -48,21 +48,21 @@ struct Reduction {
 };
 const Reduction* take_reduction(Decode& d);
 
-/// cp.async.mbarrier.arrive, whose `.mbarrier` has been taken.
+/// Decodes cp.async.mbarrier.arrive; its `.mbarrier` has been taken.
 void decode_arrive_after_copies(Decode& d);
 
-/// isspacep.shared, whose space has been taken.
+/// Decodes isspacep.shared; its space has been taken.
 void decode_in_own_shared(Decode& d);
 
-/// barrier.cluster, whose `.cluster` has been taken.
+/// Decodes barrier.cluster; its `.cluster` has been taken.
 void decode_cluster_barrier(Decode& d);
 
-/// The address is one of an mbarrier in shared memory, which may be another block's of the cluster.
-/// Its host address; null after a fault has been raised.
+/// Checks the address of an mbarrier in shared memory, which may belong to another block of the
+/// cluster. Returns its host address; null after a fault.
 std::byte* resolve_mbarrier(Context& c, const Instr& in, unsigned lane, Space space,
                             std::uint64_t address, Access access);
 
-/// The same, and what is there. Nothing after a fault has been raised.
+/// Like resolve_mbarrier(), and reads the mbarrier's state; none after a fault.
 std::optional<Mbarrier> find_mbarrier(Context& c, const Instr& in, unsigned lane, Space space,
                                       std::uint64_t address, std::byte*& at);
 

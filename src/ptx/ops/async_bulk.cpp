@@ -6,21 +6,22 @@
 #include "ptx/launch/async.hpp"
 #include "ptx/ops/async.hpp"
 
-// cp.async.bulk: copies of many bytes by one thread. One that completes transactions of an mbarrier
-// is performed when somebody would have to wait there, one of a bulk group when that is waited for.
+// cp.async.bulk: one thread copies many bytes. A copy that completes transactions of an mbarrier is
+// performed when a thread would have to wait there. A copy of a bulk group is performed when a
+// thread waits for that group.
 namespace kbench::ptx {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr u64 kUnit = 16;  // bytes; addresses and sizes are multiples of it
+constexpr u64 kUnit = 16;  // bytes; addresses and sizes must be multiples of it
 
-/// in.aux: which spaces, in.flags' low bits are those of addresses.
+/// Source and target space, in in.aux. The low bits of in.flags are those of addresses.
 enum class Route : std::uint8_t { kGlobalToShared, kSharedToShared, kSharedToGlobal };
 
-/// Host address of `bytes` that are all checked; null after a fault has been raised. Nothing is
-/// null for no bytes, too, since then nothing is looked at.
+/// Checks all `bytes` and returns the host address of the first; null after a fault. Also null for
+/// 0 bytes, because then nothing is checked.
 std::byte* resolve_all(Context& c, const Instr& in, unsigned lane, Space space, u64 address,
                        u64 bytes, Access access) {
   std::byte* first = nullptr;
@@ -41,7 +42,7 @@ bool check_size(Context& c, const Instr& in, unsigned lane, u64 bytes) {
   return false;
 }
 
-/// The same offset in another block of the cluster.
+/// The same offset in the shared memory of another block of the cluster.
 u64 in_block(u64 address, unsigned rank) {
   return (u64{rank} + 1) << kRankShift | (address & ((u64{1} << kRankShift) - 1));
 }
@@ -62,7 +63,7 @@ Access access_of(const Instr& in) {
   return in.object == nullptr ? Access::kWrite : Access::kAtomic;
 }
 
-/// To the shared memory of one block, at whose mbarrier the transactions are completed.
+/// Copies to the shared memory of one block, and completes transactions of an mbarrier there.
 bool issue_to_shared(Context& c, const Instr& in, unsigned lane, u64 to, u64 from, u64 barrier) {
   const u64 bytes = c.source<u32>(in.s[1])[lane];
   const Space source =
@@ -83,7 +84,7 @@ bool issue_to_shared(Context& c, const Instr& in, unsigned lane, u64 to, u64 fro
   return true;
 }
 
-/// in.s[2]: mask of the blocks that get a copy, where there is one.
+/// in.s[2]: mask of the blocks that receive a copy, or kNone.
 void copy_to_shared(Context& c, const Instr& in) {
   Addresses to;
   addresses(c, in, to);

@@ -4,8 +4,8 @@
 #include "ptx/launch/async.hpp"
 #include "ptx/ops/async.hpp"
 
-// st.async and red.async: a lane's value goes to shared memory of the cluster and completes
-// transactions of an mbarrier there; it is performed when somebody would have to wait.
+// st.async and red.async: send a lane's value to shared memory of the cluster and complete
+// transactions of an mbarrier there. The write is performed when a thread would have to wait there.
 namespace kbench::ptx {
 namespace {
 
@@ -49,7 +49,7 @@ const Reduction* find_reduction(Type type, Update update) {
   return nullptr;
 }
 
-/// The block whose shared memory holds that.
+/// The block whose shared memory contains the host address.
 Block* owner(const Context& c, const std::byte* at) {
   for (const auto& block : c.block->cluster->blocks) {
     const auto offset = static_cast<u64>(at - block->shared.data());
@@ -58,8 +58,8 @@ Block* owner(const Context& c, const std::byte* at) {
   return nullptr;
 }
 
-/// The address is that of decode_address(); in.list: the mbarrier's address, then in.aux registers
-/// of in.s[1] bytes each.
+/// Address: see decode_address(). in.list: the mbarrier's address, then in.aux registers of in.s[1]
+/// bytes each.
 void send(Context& c, const Instr& in) {
   Addresses to;
   addresses(c, in, to);

@@ -17,7 +17,7 @@ bool in_shared(Space space, u64 address) {
          (space == Space::kGeneric && address >> kWindowShift == kSharedWindow >> kWindowShift);
 }
 
-/// All lanes at one address: as if one came directly after the other.
+/// Applies all lanes to one address, in lane order, as a single change of memory.
 template <Update update, class T, class As>
 void same_address(Context& c, const Instr& in, std::byte* to, bool contended) {
   const T* a = c.source<T>(in.s[1]);
@@ -35,7 +35,7 @@ void same_address(Context& c, const Instr& in, std::byte* to, bool contended) {
   for_lanes(c.mask, [&](unsigned i) { d[i] = old[i]; });
 }
 
-/// `As` is how values are seen: addition of f32 in global memory flushes.
+/// `As`: the type for the arithmetic; f32 addition in global memory uses one that flushes.
 template <Update update, class T, class As>
 void each_address(Context& c, const Instr& in, const Addresses& at, bool shared) {
   const Space space = space_of(in);
@@ -58,7 +58,7 @@ bool uniform(const Context& c, const Addresses& at) {
   return other == 0;
 }
 
-/// Shared memory is changed by one host thread at a time.
+/// One host thread at a time changes shared memory, so only global memory is contended.
 template <Update update, class T>
 void atomic(Context& c, const Instr& in) {
   using Global = std::conditional_t<std::is_same_v<T, float>, FlushedFloat, T>;
@@ -78,8 +78,8 @@ void atomic(Context& c, const Instr& in) {
   if (space != Space::kShared) each_address<update, T, Global>(c, in, at, false);
 }
 
-/// in.list: the source registers, then those of the results (kNone for red), in.aux of each. Every
-/// element is an atomic operation of its own.
+/// in.list: in.aux source registers, then in.aux result registers (kNone for red). Each element is
+/// a separate atomic operation.
 template <Update update, class T>
 void vector_atomic(Context& c, const Instr& in) {
   using As = std::conditional_t<std::is_same_v<T, float>, FlushedFloat, T>;
@@ -156,7 +156,7 @@ void decode_vector(Decode& d, Update update, Type type, Space space, unsigned co
   d.each(execute);
 }
 
-/// What a lock or a flag is watched with; a counter is not.
+/// True for operations that poll a lock or a flag, in contrast to a counter.
 bool polls(Update update, const Operand& value) {
   if (update == Update::kCas || update == Update::kExch || update == Update::kOr) return true;
   return update == Update::kAdd && value.kind == Operand::Kind::kInteger && value.bits == 0;

@@ -11,7 +11,7 @@ using u32 = std::uint32_t;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 
-/// Behind the barrier the fragment goes on at its next instruction.
+/// After the barrier the fragment continues at its next instruction.
 void warp_barrier(Context& c, const Instr& in) {
   if (!enter_guard(c, in)) return;
   const u32* masks = c.source<u32>(in.s[0]);
@@ -88,7 +88,7 @@ void decode_bar(Decode& d) {
   d.control(waits ? &block_barrier<BarrierUse::kSync> : &block_barrier<BarrierUse::kArrive>);
 }
 
-/// Sleeping is giving way: the others' turn comes first.
+/// Sleeping yields to other fragments and warps.
 void sleep(Context& c, const Instr& in) {
   if (!enter_guard(c, in)) return;
   c.spins = kSpinsPerTurn;

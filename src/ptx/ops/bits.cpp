@@ -187,7 +187,7 @@ struct Lop3 {
   }
 };
 
-/// p = (d != 0) combined with q, which in.s[3] names; in.flags holds the combination.
+/// p = (d != 0) combined with the predicate q in in.s[3]; in.flags holds the combination.
 void lop3_predicate(Context& c, const Instr& in) {
   static const Execute kCompute = pick<Lop3>();
   kCompute(c, in);

@@ -8,15 +8,15 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/memory/written.hpp"
 
-// Calls, returns, and the stack that they use.
+// Calls, returns, and stack allocation.
 namespace kbench::ptx {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// An argument or result of a call as Instr::list holds it: arguments and results, each with their
-/// number first, and each as `kWords` words.
+/// Location of an argument or result. Instr::list holds the arguments, then the results: first
+/// their number, then `kWords` words each.
 enum class Where : u32 { kLocal, kRegister, kNowhere };
 
 struct Actual {
@@ -183,7 +183,7 @@ Formals formals_of(const std::vector<Variable>& variables) {
   return formals;
 }
 
-/// One argument or result: a .param variable, a register, or (an argument) a literal.
+/// Decodes an argument or result: a .param variable, a register, or a literal (arguments only).
 Actual actual(Decode& d, const Operand& operand, u64 wanted, bool result) {
   if (operand.kind == Operand::Kind::kSink && result) return {Where::kNowhere, 0, 0};
   Actual made;
@@ -220,7 +220,7 @@ void append(Decode& d, const Operand* operand, const Formals& formals, bool resu
   }
 }
 
-/// The operands of a call, as they are written.
+/// The operands of a call as written.
 struct CallText {
   const Operand* results = nullptr;
   const Operand* callee = nullptr;
@@ -305,7 +305,7 @@ void decode_ret(Decode& d) {
   d.control(&return_from);
 }
 
-/// Memory at the end of the frame, of the size that the greediest lane wants.
+/// Allocates memory at the end of the frame, in the largest size that a lane asks for.
 template <class T>
 void allocate(Context& c, const Instr& in) {
   const T* size = c.source<T>(in.s[0]);
@@ -326,7 +326,7 @@ void save_stack(Context& c, const Instr& in) {
   for_lanes(c.mask, [&](unsigned i) { c.target<T>(in.d)[i] = c.frame->local_end; });
 }
 
-/// Gives memory back once all lanes of the frame do: until then the others may use theirs.
+/// Frees memory once all lanes of the frame restore together; until then others may use theirs.
 template <class T>
 void restore_stack(Context& c, const Instr& in) {
   if (c.mask != c.frame->lanes) return;

@@ -2,7 +2,7 @@
 #include "ptx/machine/arithmetic.hpp"
 #include "ptx/machine/decode.hpp"
 
-// Extended precision: the carry lives in a predicate of the frame, "%cc".
+// Extended-precision arithmetic: the carry is a predicate of the frame, "%cc".
 namespace kbench::ptx {
 namespace {
 
@@ -11,8 +11,8 @@ using u64 = std::uint64_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
 
-/// a ± b ± carry with carry in and out as in.flags and in.aux say. A subtraction leaves "no
-/// borrow", as the GPU does: it matters where sub.cc meets addc.
+/// a ± b ± carry. in.flags: reads the carry; in.aux: writes it. A subtraction writes "no borrow",
+/// as the GPU does; this matters if addc follows sub.cc.
 template <class T, bool subtract>
 void add_with_carry(Context& c, const Instr& in) {
   T* d = c.target<T>(in.d);
@@ -39,7 +39,7 @@ using WiderOf =
     std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, s64, u64>,
                        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>;
 
-/// One half of a·b, plus e and the carry.
+/// The low or high half of a·b, plus e and the carry.
 template <class T, bool high>
 void mad_with_carry(Context& c, const Instr& in) {
   using U = std::make_unsigned_t<T>;

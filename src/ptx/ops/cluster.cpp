@@ -4,7 +4,7 @@
 #include "ptx/launch/async.hpp"
 #include "ptx/ops/async.hpp"
 
-// Clusters, and hints that change nothing here.
+// Cluster instructions, and hints without effect in the executor.
 namespace kbench::ptx {
 namespace {
 
@@ -31,12 +31,12 @@ void cluster_wait(Context& c, const Instr& in) {
   wait_for_cluster(c);
 }
 
-/// Whether a generic address or one of shared memory is one of shared memory.
+/// True if an address is in shared memory; `generic`: it is a generic address.
 bool in_shared(bool generic, u64 address) {
   return !generic || address >> kWindowShift == kSharedWindow >> kWindowShift;
 }
 
-/// in.aux: the address is a generic one.
+/// in.aux: the address is generic.
 template <class T>
 void map_address(Context& c, const Instr& in) {
   const T* a = c.source<T>(in.s[0]);
@@ -103,7 +103,7 @@ void decode_dependency(Decode& d) {
   d.each(&nothing);
 }
 
-/// A policy is opaque, and nothing looks at it.
+/// A cache policy is opaque and has no effect here, so its value is 0.
 void decode_policy(Decode& d) {
   d.one_of({"fractional", "range", "cvt"});
   d.flag("global");
@@ -118,7 +118,7 @@ void decode_policy(Decode& d) {
   d.lanes<u64, u64>([](u64 a) { return a; });
 }
 
-/// What may be done to a cache line: nothing here.
+/// Hints for a cache line have no effect here.
 void decode_line_hint(Decode& d) {
   d.flag("global");
   d.one_of({"L2", "L2::evict_normal"});

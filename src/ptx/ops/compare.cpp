@@ -58,7 +58,7 @@ bool holds(T a, T b) {
   return a != a || b != b;
 }
 
-/// Outcomes (less, equal, greater, unordered) in which a relation holds.
+/// The outcomes (bits: less, equal, greater, unordered) for which a relation holds.
 unsigned outcomes(Relation relation) {
   static constexpr unsigned kHolds[] = {2, 5, 1, 3, 4, 6, 10, 13, 9, 11, 12, 14, 7, 8};
   return kHolds[static_cast<std::size_t>(relation)];
@@ -74,7 +74,7 @@ Relation take_relation(Decode& d) {
   d.reject("the comparison is not supported");
 }
 
-/// Calls f with the relation as a constant; integers have the first six.
+/// Calls f with the relation as a constant. Integers have only the first six relations.
 template <bool floating, class F>
 void with_relation(Relation relation, F&& f) {
   const auto is = [&]<Relation r>(std::integral_constant<Relation, r> value) {
@@ -91,7 +91,7 @@ struct Flushed {
   T value;
 };
 
-/// How a lane of an operand becomes a value that C++ can compare.
+/// Converts a lane of an operand to a type that C++ can compare.
 template <class T>
 T comparable(T x) {
   return x;
@@ -220,7 +220,7 @@ void decode_slct(Decode& d) {
   const auto choose = [&]<class T>(T) {
     if (by == Type::kS32) return select_by_sign<T, std::int32_t>(d);
     if (by != Type::kF32) d.reject("the type is not supported");
-    // Flushing makes −0 of small negative values, which is no less than zero.
+    // Flushing turns small negative values into −0, which counts as not less than zero.
     d.flag("ftz") ? select_by_sign<T, Flushed<float>>(d) : select_by_sign<T, float>(d);
   };
   with_bits(d, type, choose);

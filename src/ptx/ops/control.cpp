@@ -10,7 +10,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Goes to `target`; a loop over something polled counts as a spin.
+/// Jumps to `target`. A backward jump counts as a spin if the loop polled.
 void jump(Context& c, const Instr* target) {
   if (target < c.ip) {
     if (c.polled) {
@@ -85,7 +85,7 @@ void decode_trap(Decode& d) {
 
 void nothing(Context&, const Instr&) {}
 
-/// What only tells the hardware something: events are not watched, registers are not counted.
+/// Hints to the hardware: events are not observed and registers not counted.
 void decode_hint(Decode& d) {
   if (d.statement().opcode == "setmaxnreg") {
     if (!d.one_of({"inc", "dec"})) d.reject("one of .inc, .dec is missing");

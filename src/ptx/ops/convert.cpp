@@ -27,19 +27,19 @@ unsigned register_bytes(Decode& d, std::size_t i, Type type) {
   return std::max(size_bytes(type), 2U);
 }
 
-/// A type of the same size as a register.
+/// A bit type of the same size as a register.
 Type type_of_bytes(unsigned bytes) {
   return bytes == 2 ? Type::kB16 : bytes == 4 ? Type::kB32 : Type::kB64;
 }
 
-/// Sign- or zero-extended from the low bits that a type of `bytes` has.
+/// Extends the value in the low bits; `shift`: the number of bits above them.
 inline s64 extend(u64 x, u32 shift, bool sign) {
   const auto up = x << shift;
   return sign ? static_cast<s64>(up) >> shift : static_cast<s64>(up >> shift);
 }
 
-/// Integer to integer: the source is extended from its type, the result from its own.
-/// in.imm holds shift and sign of both, and the flag of saturation.
+/// Integer to integer: extends the source from its type, then the result from its own. in.imm:
+/// shift of each; in.flags: sign of each, and saturation.
 struct IntegerForm {
   u32 source_shift = 0, result_shift = 0;
   bool source_signed = false, result_signed = false, saturate = false;
@@ -110,14 +110,14 @@ double clamp_float(const Instr& in, double x) {
 
 double flush_float(double x) { return static_cast<double>(flush(static_cast<float>(x))); }
 
-/// Any floating type to any, any rounding: in.imm holds both types.
+/// Converts between any floating types in any rounding; in.imm holds both types.
 void float_to_float(Context& c, const Instr& in) {
   const auto from = static_cast<Type>(in.imm & 255), to = static_cast<Type>(in.imm >> 8);
   const auto rounding = static_cast<Rounding>(in.flags >> kRoundingShift);
   for_lanes(c.mask, [&](unsigned i) {
     double x = load_float(c, from, in.s[0], i);
     const bool ftz = (in.flags & kFlush) != 0;
-    // The GPU does not flush what becomes f16.
+    // The GPU does not flush inputs of conversions to f16.
     if (ftz && from == Type::kF32 && to != Type::kF16) x = flush_float(x);
     if ((in.flags & kIntegral) != 0) x = round_to_integer(x, rounding);
     if (size_bytes(to) < size_bytes(from) || from != to) {
@@ -151,7 +151,7 @@ bool scalar_float(Type type) {
   return type == Type::kF16 || type == Type::kBf16 || type == Type::kF32 || type == Type::kF64;
 }
 
-/// The common ones as vector loops; false where the general way is needed.
+/// Common conversions as vector loops; false if the general path is needed.
 bool fast_floats(Decode& d, Type to, Type from) {
   if (d.out.flags != 0) return false;
   if (to == Type::kF32 && from == Type::kF16) {
@@ -188,15 +188,15 @@ void decode_floats(Decode& d, Type to, Type from) {
   if (!fast_floats(d, to, from)) d.each(&float_to_float);
 }
 
-/// Floating to integer: clamped to the type, NaN as PTX says. in.imm: source type; s[1], s[2]:
-/// none.
+/// Floating to integer: clamps to the type, NaN as PTX specifies. in.imm: source type; s[1], s[2]:
+/// unused.
 template <class I, class D>
 void float_to_integer(Context& c, const Instr& in) {
   const auto from = static_cast<Type>(in.imm);
   const auto rounding = static_cast<Rounding>(in.flags >> kRoundingShift);
   constexpr double kLow = static_cast<double>(std::numeric_limits<I>::min());
   const double beyond = std::ldexp(1.0, std::numeric_limits<I>::digits);
-  // NaN from or to 64 bits is the value with the top bit alone, else 0.
+  // A NaN gives the value with only the top bit set if either type has 64 bits, else 0.
   const bool wide = from == Type::kF64 || sizeof(I) == 8;
   const I nan = wide ? static_cast<I>(u64{1} << (8 * sizeof(I) - 1)) : I{0};
   D* d = c.target<D>(in.d);
@@ -216,7 +216,7 @@ void float_to_integer(Context& c, const Instr& in) {
   });
 }
 
-/// Integers of 8 to 64 bits; .b types have no values that could be converted.
+/// Calls f for an integer type of 8 to 64 bits. A .b type has no numeric value to convert.
 template <class F>
 void with_number(Decode& d, Type type, F&& f) {
   if (type == Type::kU8) return f(std::uint8_t{});
@@ -233,7 +233,7 @@ void decode_to_integer(Decode& d, Type to, Type from) {
   if (!rounding) d.reject("the rounding is missing");
   unsigned flags = static_cast<unsigned>(*rounding) << kRoundingShift;
   if (d.flag("ftz")) flags |= kFlush;
-  d.flag("sat");  // conversion to an integer clamps anyway
+  d.flag("sat");  // conversion to an integer always clamps
   d.out.flags = static_cast<std::uint16_t>(flags);
   d.out.imm = static_cast<s64>(from);
   with_number(d, to, [&]<class I>(I) {
@@ -243,7 +243,7 @@ void decode_to_integer(Decode& d, Type to, Type from) {
   });
 }
 
-/// Integer to floating in any rounding. in.imm: result type.
+/// Integer to floating in any rounding; in.imm: result type.
 template <class I, class S>
 void integer_to_float(Context& c, const Instr& in) {
   const auto to = static_cast<Type>(in.imm);
@@ -265,7 +265,8 @@ void integer_to_float(Context& c, const Instr& in) {
       }
       if (to != Type::kF64) value = narrow(value, to, rounding);
     } else {
-      // 64 bits fit no double: what a float cannot hold is folded into a sticky low bit first.
+      // 64 bits do not fit in a double, so bits that a float cannot hold are first folded into a
+      // sticky bit.
       const bool negative = x < I{0};
       u64 magnitude = negative ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
       if (magnitude >> 53 != 0)
@@ -286,7 +287,7 @@ void decode_from_integer(Decode& d, Type to, Type from) {
   if (!rounding) d.reject("the rounding is missing");
   unsigned flags = static_cast<unsigned>(*rounding) << kRoundingShift;
   if (d.flag("sat")) flags |= kSaturate;
-  d.flag("ftz");  // no integer becomes subnormal
+  d.flag("ftz");  // no integer becomes a subnormal
   d.out.flags = static_cast<std::uint16_t>(flags);
   d.out.imm = static_cast<s64>(to);
   if (flags == 0 && bytes == 4 && size_bytes(from) == 4) {

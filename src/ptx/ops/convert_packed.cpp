@@ -6,7 +6,7 @@
 #include "ptx/machine/lanes.hpp"
 #include "ptx/memory/formats.hpp"
 
-// Conversions to two values at once, of fp8 and tf32, and cvt.pack.
+// Conversions of two values at once, of fp8 and of tf32; cvt.pack.
 namespace kbench::ptx {
 namespace {
 
@@ -23,10 +23,10 @@ std::uint16_t take_clamps(Decode& d) {
   return static_cast<std::uint16_t>((relu ? kRelu : 0) | (d.flag("satfinite") ? kFinite : 0));
 }
 
-/// NaN stays.
+/// Applies .relu; NaN stays.
 double positive(const Instr& in, double x) { return (in.flags & kRelu) != 0 && x <= 0 ? 0.0 : x; }
 
-/// cvt.rn.f16x2.f32 d, a, b: a goes into the upper half.
+/// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
 template <class H>
 void pack_nearest(Decode& d) {
   d.lanes<u32, float, float>([](float a, float b) {
@@ -34,7 +34,7 @@ void pack_nearest(Decode& d) {
   });
 }
 
-/// The same in every rounding and with every clamp; in.imm is the type.
+/// Like pack_nearest(), for every rounding and clamp; in.imm: the type.
 template <class H>
 void pack_rounded(Context& c, const Instr& in) {
   const auto type = static_cast<Type>(in.imm);
@@ -61,7 +61,8 @@ void pair_from_fp8(Context& c, const Instr& in) {
   });
 }
 
-/// Two floats, or the two halves of one register; the first of two operands goes up.
+/// Converts two floats, or the halves of one register, to fp8. The first operand becomes the upper
+/// byte.
 template <bool halves>
 void fp8_pair(Context& c, const Instr& in) {
   const auto type = static_cast<Type>(in.imm);
@@ -77,10 +78,10 @@ void fp8_pair(Context& c, const Instr& in) {
   });
 }
 
-/// A float whose low 13 bits are zero; `bias` rounds.
+/// A float whose low 13 bits are zero. `bias` is added before truncation, to round.
 u32 tf32(u32 x, u32 bias, bool away, bool relu, bool clamp) {
   const u32 magnitude = x & 0x7fffffffU;
-  // .rna is no instruction of the GPU's but a sequence, which knows no NaN: those are cut.
+  // On the GPU .rna is not an instruction but a sequence that ignores NaN, so NaNs are truncated.
   if (!away && magnitude > 0x7f800000U) return 0x7fffe000U;
   if (relu && (x >> 31) != 0) return 0;
   u32 rounded = (magnitude >= 0x7f800000U ? magnitude : magnitude + bias) & 0xffffe000U;
@@ -108,7 +109,7 @@ void to_tf32(Decode& d, std::uint16_t clamps) {
   clamp ? d.lanes<u32, u32>(one(No{}, Yes{})) : d.lanes<u32, u32>(one(No{}, No{}));
 }
 
-/// cvt.pack: in.aux bits of each of a and b, which are clamped; what is left of c goes above them.
+/// cvt.pack: clamps a and b to in.aux bits each; the low bits of c go above them.
 void pack_integers(Context& c, const Instr& in) {
   const unsigned bits = in.aux;
   const bool sign = in.flags != 0;

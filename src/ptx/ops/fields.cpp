@@ -5,7 +5,7 @@
 
 #include "ptx/machine/type_switch.hpp"
 
-// Bytes and bit fields: prmt, bfe, bfi, bmsk, szext, fns.
+// Instructions on bytes and bit fields: prmt, bfe, bfi, bmsk, szext, fns.
 namespace kbench::ptx {
 namespace {
 
@@ -25,7 +25,7 @@ u32 permute(u32 a, u32 b, u32 selectors) {
   return result;
 }
 
-/// Selectors of the modes f4e, b4e, rc8, ecl, ecr, rc16 for the low two bits of the control.
+/// Byte selectors of the modes f4e, b4e, rc8, ecl, ecr, rc16, by the low two bits of the control.
 u32 mode_selectors(u32 mode, u32 control) {
   static constexpr u32 kModes[6][4] = {
       {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
@@ -54,7 +54,7 @@ void decode_prmt(Decode& d) {
   d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 s) { return permute(a, b, s); });
 }
 
-/// Of words the GPU looks at 8 bits of position and length, of double words at all of them.
+/// The GPU reads only 8 bits of position and length for 32-bit operands, all bits for 64-bit ones.
 template <class T>
 void limit_field(u32& position, u32& length) {
   if constexpr (sizeof(T) == 8) {
@@ -122,7 +122,7 @@ void decode_bmsk(Decode& d) {
   });
 }
 
-/// The low `width` bits of a, extended; a width of 32 or more leaves a whole where it is clamped.
+/// szext: extends the low `width` bits of a. With .clamp, a width of 32 or more leaves a unchanged.
 void decode_szext(Decode& d) {
   const bool wrap = d.flag("wrap");
   if (!wrap && !d.flag("clamp")) d.reject("one of .wrap, .clamp is missing");
@@ -146,9 +146,9 @@ void decode_szext(Decode& d) {
   return wrap ? choose(Yes{}, No{}) : choose(No{}, No{});
 }
 
-/// Position of the n-th set bit from `base` on, upwards or downwards by the sign of n.
+/// Position of the n-th set bit from `base` on; upwards if n > 0, else downwards.
 u32 find_nth(u32 mask, u32 base, s32 n) {
-  if (n == std::numeric_limits<s32>::min()) return 0;  // whose magnitude the GPU lacks, too
+  if (n == std::numeric_limits<s32>::min()) return 0;  // INT_MIN has no magnitude on the GPU either
   if (n == 0) return base < 32 && ((mask >> base) & 1U) != 0 ? base : ~0U;
   const s32 step = n > 0 ? 1 : -1;
   u32 left = n > 0 ? static_cast<u32>(n) : 0U - static_cast<u32>(n);

@@ -20,7 +20,7 @@ T apply(T a, T b, [[maybe_unused]] T e) {
 template <FloatOp op>
 constexpr bool kThree = op == FloatOp::kFma;
 
-/// A float operation with flushing and saturation as the modifiers say.
+/// Decodes a float operation with the modifiers' flushing and saturation.
 template <FloatOp op, bool ftz, bool sat>
 void single(Decode& d) {
   if constexpr (ftz && (op == FloatOp::kMul || op == FloatOp::kFma)) {
@@ -46,13 +46,13 @@ void single(Decode& d, bool ftz, bool sat) {
   return sat ? single<op, false, true>(d) : single<op, false, false>(d);
 }
 
-/// One half-precision lane: computed wide, rounded once.
+/// Half-precision arithmetic on one lane, rounded once from a wider result.
 template <class H, FloatOp op>
 H half_apply(H a, H b, H e) {
   if constexpr (op == FloatOp::kFma) {
     return from_float<H>(odd_fma(to_float(a), to_float(b), to_float(e)));
   } else {
-    // The sum or product of two values of at most 11 bits in double precision, rounded to odd.
+    // Sum or product of two values of at most 11 bits, in double precision, then rounded to odd.
     const double x = static_cast<double>(to_float(a)), y = static_cast<double>(to_float(b));
     if constexpr (op == FloatOp::kMul) return from_float<H>(odd_float(x * y));
     const float z = op == FloatOp::kSub ? -to_float(b) : to_float(b);
@@ -139,7 +139,7 @@ void arithmetic(Decode& d, Type type) {
   }
 }
 
-/// a/b of div.approx: as by a reciprocal, which is 0 for divisors from 2^126 on.
+/// a/b of div.approx: like a·(1/b), where 1/b is 0 for divisors beyond 2^126.
 float divide_approx(float a, float b) {
   const bool huge =
       std::fabs(b) > 0x1p126F && std::fabs(b) < std::numeric_limits<float>::infinity();
@@ -148,8 +148,8 @@ float divide_approx(float a, float b) {
   return huge ? zero : quotient;
 }
 
-/// What the gross approximations of f64 read and write: the upper 32 bits, subnormals flushed. A
-/// NaN whose payload lies below becomes an infinity.
+/// Inputs and results of the coarse f64 approximations: the upper 32 bits, subnormals flushed. A
+/// NaN whose payload is only in the lower bits becomes an infinity.
 double upper_half(double a) {
   const u64 bits = std::bit_cast<u64>(a);
   const bool small = (bits & 0x7ff0000000000000ULL) == 0;
@@ -215,7 +215,7 @@ void decode_rsqrt(Decode& d) {
   d.lanes<float, float>([](float a) { return decltype(value){}(flush(a)); });
 }
 
-/// The approximation F of a half type, computed in f32 and rounded.
+/// Approximation F of a half type, computed in f32 and rounded.
 template <class H, bool ftz, class F>
 void half_approximation(Decode& d, bool packed, F) {
   const auto one = [](H a) {
@@ -227,7 +227,7 @@ void half_approximation(Decode& d, bool packed, F) {
   d.lanes<P, P>([](P a) { return P{decltype(one){}(a.low), decltype(one){}(a.high)}; });
 }
 
-/// One approximation of f32, with its flushing form.
+/// Approximation F of f32, optionally flushing.
 template <class F>
 void single_approximation(Decode& d, Type type, bool ftz, F) {
   if (type != Type::kF32) d.reject("the type is not supported");
@@ -257,7 +257,7 @@ void decode_ex2(Decode& d) {
   const bool f16 = type == Type::kF16 || type == Type::kF16x2;
   if (f16 && !ftz) return half_approximation<Half, false>(d, is_packed(type), value);
   const bool bf16 = type == Type::kBf16 || type == Type::kBf16x2;
-  // The subnormals of bf16 are those of f32: flushed alike, and bf16 has no other form.
+  // Subnormals of bf16 are also subnormal in f32, so one flush suffices. bf16 has no other form.
   if (bf16 && ftz) return half_approximation<Bfloat, true>(d, is_packed(type), value);
   single_approximation(d, type, ftz, value);
 }
@@ -351,7 +351,8 @@ void float_divide(Decode& d, Type type) {
   }
   if (type != Type::kF32) d.reject("the type is not supported");
   if (ftz) {
-    // No quotient of floats lies between the largest below 2^-126 and that: rounding is no matter.
+    // No quotient of floats is between 2^-126 and the largest float below, so rounding does not
+    // matter.
     return d.lanes<float, float, float>([](float a, float b) {
       const double q = static_cast<double>(flush(a)) / static_cast<double>(flush(b));
       const float r = static_cast<float>(q);

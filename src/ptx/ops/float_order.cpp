@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/machine/arithmetic.hpp"
 
-// Minimum, maximum and sign of floating values.
+// Minimum, maximum and sign of floating-point values.
 namespace kbench::ptx {
 namespace {
 
@@ -57,7 +57,7 @@ void order(Decode& d, Type type, bool ftz) {
 
 template <class T>
 void change_sign(Decode& d, bool absolute) {
-  // The mask is a property of the type and not of the lane: it goes in as a constant.
+  // The mask depends on the type only, so it is passed as a constant.
   if (absolute) {
     d.lanes<T, T, T>([](T a, T mask) { return static_cast<T>(a & static_cast<T>(~mask)); });
   } else {

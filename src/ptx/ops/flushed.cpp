@@ -5,8 +5,8 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/lanes.hpp"
 
-// mul.ftz and fma.ftz. The GPU rounds to 24 bits first and flushes what is then below the normal
-// values; the host rounds such a result to a subnormal's precision, which can give the least
+// mul.ftz and fma.ftz. The GPU rounds to 24 bits first and then flushes values below the normal
+// range. The host rounds such a result to a subnormal's precision, which can yield the least
 // normal.
 namespace kbench::ptx {
 namespace {
@@ -16,7 +16,7 @@ using Lanes = std::array<float, kLanes>;
 
 constexpr u32 kLeastNormal = 0x00800000U;
 
-/// Whether a·b + e, exact, rounds to less than 2^-126 at 24 bits.
+/// True if the exact a·b + e, rounded to 24 bits, is below 2^-126.
 bool tiny(float a, float b, float e) {
   constexpr double kLeast = 0x1p-126 - 0x1p-151;  // rounds, as a tie, to 2^-126
   const double p = static_cast<double>(a) * static_cast<double>(b), q = static_cast<double>(e);
@@ -27,7 +27,7 @@ bool tiny(float a, float b, float e) {
   return error != 0 && (error < 0) != (s < 0);
 }
 
-/// Flushes those of the results ±2^-126 that were less.
+/// Flushes results of ±2^-126 that were rounded up from a smaller magnitude.
 [[gnu::noinline, gnu::cold]] void correct(Lanes& result, const float* a, const float* b,
                                           const float* e) {
   for (unsigned i = 0; i < kLanes; ++i) {
@@ -50,7 +50,7 @@ struct Product {
   }
 
  private:
-  /// Not 0 where a result needs a second look.
+  /// Returns nonzero if correct() must check the results.
   static u32 compute(Lanes& result, const float* a, const float* b,
                      [[maybe_unused]] const float* e) {
     u32 doubtful = 0;

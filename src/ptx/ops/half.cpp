@@ -3,7 +3,7 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/lanes.hpp"
 
-// Forms of half precision (and of min and max) that are rare: lane by lane, one code for all.
+// Rare forms of half-precision operations (and of min and max): lane by lane, one function for all.
 namespace kbench::ptx {
 namespace {
 
@@ -12,10 +12,10 @@ using u32 = std::uint32_t;
 constexpr std::uint16_t kPacked = 1, kFlush = 2, kSaturate = 4, kRelu = 8, kNaN = 16, kXorSign = 32,
                         kMaximum = 64;
 
-/// Flushes what f16 holds as a subnormal.
+/// Flushes values that are subnormal in f16.
 float flush_half(float x) { return std::fabs(x) < 0x1p-14F ? std::copysign(0.0F, x) : x; }
 
-/// Calls f with the halves of a lane of the operands: number 0, and 1 where they are packed.
+/// Calls f for each half of each lane: index 0, and 1 if the operands are packed.
 template <class H, class F>
 void for_halves(Context& c, const Instr& in, F&& f) {
   const unsigned parts = (in.flags & kPacked) != 0 ? 2 : 1;
@@ -24,7 +24,7 @@ void for_halves(Context& c, const Instr& in, F&& f) {
   });
 }
 
-/// Operand k, flushed; zero where the instruction has none.
+/// Operand k, flushed; zero if the instruction has none.
 template <class H>
 float half_operand(const Context& c, const Instr& in, std::size_t k, unsigned at) {
   return in.s[k] == kNone ? 0.0F : flush_half(to_float(c.source<H>(in.s[k])[at]));
@@ -50,7 +50,8 @@ void flushed_arithmetic(Context& c, const Instr& in) {
     const float exact =
         exact_half(op, half_operand<Half>(c, in, 0, at), half_operand<Half>(c, in, 1, at),
                    half_operand<Half>(c, in, 2, at));
-    // Below what rounds to the least normal at full precision: flushed before it can round up.
+    // Flushed if full precision would round it below the least normal, before f16 rounding can
+    // raise it.
     const bool tiny = std::fabs(exact) < 0x1p-14F - 0x1p-26F;
     Half result = to_half(tiny ? std::copysign(0.0F, exact) : exact);
     if ((in.flags & kSaturate) != 0) result = to_half(saturate(to_float(result)));

@@ -79,7 +79,7 @@ T multiply_high(T a, T b) {
                         (8 * sizeof(T)));
 }
 
-/// Product without overflow of C++'s promoted int.
+/// Product whose low bits are kept; avoids overflow in C++'s promoted int.
 template <class T>
 T multiply_low(T a, T b) {
   return static_cast<T>(static_cast<u64>(a) * static_cast<u64>(b));
@@ -179,7 +179,7 @@ void decode_24(Decode& d) {
   });
 }
 
-/// Division as the GPU has it: quotient and remainder by zero are all ones.
+/// Division as on the GPU: quotient and remainder by zero are all ones.
 template <class T>
 T divide(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});

@@ -4,8 +4,8 @@
 #include "ptx/launch/async.hpp"
 #include "ptx/ops/async.hpp"
 
-// mbarrier: barriers that are objects in shared memory. A lane whose wait is not fulfilled gives
-// way until a phase completes or nothing else goes on, and then tries again as after a time-out.
+// mbarrier: barriers that are objects in shared memory. A lane whose wait is unfulfilled yields
+// until a phase completes or no other thread can run. Then it tries again, as after a time-out.
 namespace kbench::ptx {
 
 std::byte* resolve_mbarrier(Context& c, const Instr& in, unsigned lane, Space space,
@@ -35,7 +35,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Calls `act(lane, barrier, host address)` for each lane, until one gives what is wrong.
+/// Calls `act(lane, barrier, host address)` for each lane, until one returns an error text.
 template <class Act>
 void for_barriers(Context& c, const Instr& in, Act&& act) {
   Addresses address;
@@ -79,10 +79,10 @@ void invalidate(Context& c, const Instr& in) {
   });
 }
 
-/// in.aux of arrivals.
+/// Bits of in.aux for arrivals.
 constexpr std::uint8_t kDrops = 1, kKeepsOpen = 2, kExpects = 4;
 
-/// in.s[1]: arrivals, in.s[2]: transactions that are expected.
+/// in.s[1]: number of arrivals; in.s[2]: expected transactions.
 void arrive_at(Context& c, const Instr& in) {
   for_barriers(c, in, [&](unsigned i, Mbarrier barrier, std::byte* at) -> const char* {
     const u64 before = barrier.encode();
@@ -107,7 +107,7 @@ void arrive_at(Context& c, const Instr& in) {
   });
 }
 
-/// in.aux: completes transactions, where 0: expects them.
+/// in.aux: 1 completes transactions, 0 expects them.
 void change_transactions(Context& c, const Instr& in) {
   for_barriers(c, in, [&](unsigned i, Mbarrier barrier, std::byte* at) -> const char* {
     const std::int64_t bytes = c.source<u32>(in.s[1])[i];
@@ -117,7 +117,7 @@ void change_transactions(Context& c, const Instr& in) {
   });
 }
 
-/// The parity of the phase that the lane waits for.
+/// Parity of the phase that the lane waits for.
 std::optional<u32> awaited_phase(Context& c, const Instr& in, unsigned lane, bool parity) {
   if (parity) return c.source<u32>(in.s[1])[lane] & 1U;
   const auto state = Mbarrier::decode(c.source<u64>(in.s[1])[lane]);
@@ -155,7 +155,7 @@ void pending_count(Context& c, const Instr& in) {
   });
 }
 
-/// Takes `.sem.scope` and the space; everything here is as strong as can be.
+/// Takes `.sem.scope` and the space. Every access is executed with the strongest order.
 Space take_order_and_space(Decode& d) {
   d.one_of({"acquire", "release", "relaxed"});
   d.one_of({"cta", "cluster"});
@@ -189,7 +189,7 @@ void decode_wait(Decode& d, bool may_suspend) {
   d.control(parity ? &wait<true> : &wait<false>);
 }
 
-/// The forms "[address], number" and "[address]".
+/// Decodes the forms "[address], number" and "[address]".
 void decode_change(Decode& d, Execute execute, bool has_number) {
   const Space space = take_order_and_space(d);
   d.expect_operands(has_number ? 2 : 1, has_number ? 2 : 1);
@@ -218,7 +218,7 @@ void decode_mbarrier(Decode& d) {
   d.each(&pending_count);
 }
 
-/// in.aux: the phase is to expect the arrival, too.
+/// in.aux: also raises the arrivals that the phase expects.
 void arrive_after_copies(Context& c, const Instr& in) {
   for_barriers(c, in, [&](unsigned i, Mbarrier barrier, std::byte* at) -> const char* {
     if (in.aux != 0) {

@@ -15,12 +15,12 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Of a warp: the first of its loads from memory that is written to as well.
+/// Loads from writable memory after which a warp yields; later loads do not.
 constexpr unsigned kPartings = 4;
 
 struct Stretch {
   u64 begin = 0, size = 0;
-  std::byte* host = nullptr;  ///< of begin
+  std::byte* host = nullptr;  ///< host address of `begin`
 };
 
 Stretch shared_stretch(const Context& c, u64 begin) {
@@ -32,7 +32,8 @@ Stretch global_stretch(const Context& c, const Instr& in, bool write) {
   return {extent.begin, write && !extent.writable ? 0 : extent.bytes, at_address(extent.begin)};
 }
 
-/// What an address may belong to. Generic ones of other spaces than these find nothing here.
+/// The memory range that an address may be in. Empty for generic addresses outside shared and
+/// global.
 template <Space space>
 Stretch stretch(const Context& c, const Instr& in, u64 address, bool write) {
   if constexpr (space == Space::kShared) return shared_stretch(c, 0);
@@ -44,8 +45,8 @@ Stretch stretch(const Context& c, const Instr& in, u64 address, bool write) {
   return global_stretch(c, in, write);
 }
 
-/// One element as a lane sees it. What other threads may change meanwhile, host threads do: such
-/// an access is one of C++'s memory model, too.
+/// One element as a lane accesses it. `ordered`: other host threads may access it meanwhile, so the
+/// access is atomic in C++'s memory model, too.
 template <class M>
 M load_element(const std::byte* from, bool ordered) {
   M value;
@@ -65,7 +66,7 @@ void store_element(std::byte* to, M value, bool ordered) {
   }
 }
 
-/// Loads of any count and pattern, lane by lane.
+/// Loads lane by lane, for any count and address pattern.
 template <class M, class R>
 [[gnu::noinline]] void load_slow(Context& c, const Instr& in, const Addresses& at) {
   const u64 bytes = sizeof(M) * in.aux;
@@ -81,7 +82,7 @@ template <class M, class R>
   }
 }
 
-/// Whether a warp whose addresses have that shape may access them; if so, sets shape.host.
+/// Checks the warp's access by its shape; if allowed, sets shape.host.
 template <Space space, class W>
 bool check(const Context& c, const Instr& in, Shape& shape, u64 bytes, bool write) {
   const W lowest = static_cast<W>(shape.lowest) + static_cast<W>(in.imm);
@@ -103,8 +104,8 @@ struct FindShape {
 const Execute kFindShape32 = pick<FindShape<u32>>();
 const Execute kFindShape64 = pick<FindShape<u64>>();
 
-/// Finds the shape of an instruction's addresses, where it is not known, and checks them; null
-/// where that must be done lane by lane.
+/// Finds the shape of an instruction's addresses, if it is not known, and checks them. Null if each
+/// lane must be checked on its own.
 template <Space space>
 Shape* approach(Context& c, const Instr& in, u64 bytes, bool write) {
   if ((in.flags & kFrameRelative) != 0 || c.observer != nullptr) return nullptr;
@@ -118,7 +119,7 @@ Shape* approach(Context& c, const Instr& in, u64 bytes, bool write) {
   return allowed ? &shape : nullptr;
 }
 
-/// The space of an access that has been allowed.
+/// The space of an allowed access.
 template <Space space>
 Space place(const Instr& in, const Shape& shape) {
   if constexpr (space != Space::kGeneric) return space;
@@ -126,13 +127,13 @@ Space place(const Instr& in, const Shape& shape) {
   return lowest >> kWindowShift == kSharedWindow >> kWindowShift ? Space::kShared : Space::kGlobal;
 }
 
-/// Whether reads of what nobody has written are looked for there.
+/// True if reads of undefined memory are checked there.
 inline bool watches(const Context& c, const Instr& in, Space space) {
   return c.grid->watched && (space == Space::kShared || c.extents[in.slot]->written != nullptr);
 }
 
-/// Lets other blocks go on before this one does what it loaded a value for: where that is storing
-/// another one in its place, and no atomic, what others store meanwhile is lost.
+/// Lets other blocks run before this one uses the loaded value. If it then stores a changed value
+/// without an atomic, it overwrites their stores.
 inline void part(Context& c, const Instr& in) {
   if (!c.extents[in.slot]->writable || c.warp->parted >= kPartings) return;
   ++c.warp->parted;
@@ -140,7 +141,7 @@ inline void part(Context& c, const Instr& in) {
   c.merge_ip = nullptr;
 }
 
-/// Whether 32 values have a word of ones.
+/// True if one of 32 values contains a word of ones.
 template <class M, class R, bool kWide>
 bool have_ones(const R* values) {
 #ifdef KBENCH_PTX_INTRINSICS
@@ -167,7 +168,7 @@ struct Load {
   }
 
  private:
-  /// Undefined memory holds ones: only where some were loaded there is something to look for.
+  /// Undefined memory contains ones, so only loads of ones need a check.
   static void inspect(Context& c, const Instr& in, const Shape& shape) {
     if (shape.kind == Shape::Kind::kLinear && shape.stride == 0) {
       if (!has_ones(shape.host, sizeof(M) * in.aux)) return;
@@ -215,7 +216,7 @@ struct Store {
   }
 
  private:
-  /// Before the values are stored, so that nobody sees ones without their marks.
+  /// Runs before the values are stored, so that no thread sees ones without their marks.
   static void inspect(Context& c, const Instr& in, const Shape& shape) {
     for (unsigned k = 0; k < in.aux; ++k) {
       const R* values = c.source<R>(in.list[k]);
@@ -231,7 +232,7 @@ struct Store {
   }
 };
 
-/// A kernel parameter at a fixed place: the same for all lanes.
+/// A kernel parameter at a fixed offset, which is the same for all lanes.
 template <class M, class R>
 struct LoadParameter {
   static void run(Context& c, const Instr& in) {
@@ -298,8 +299,8 @@ Execute choose_type(Decode& d, Type type, unsigned register_bytes, bool fixed) {
   }
 }
 
-/// Cache operators and orders of memory change nothing here beyond what is noted below. Gives the
-/// number of further operands, which is that of cache policies.
+/// Takes cache operators and memory orders. They have no effect except kOrdered. Returns the number
+/// of cache policy operands.
 std::size_t take_cache_modifiers(Decode& d) {
   const bool scoped = d.flag("relaxed") || d.flag("acquire") || d.flag("release");
   if (scoped || d.flag("volatile")) d.out.flags |= kOrdered;
@@ -336,7 +337,7 @@ void decode_access(Decode& d) {
   unsigned register_bytes = 0;
   for (const Operand& item : items) {
     const bool literal = item.kind != Operand::Kind::kName || !d.find_register(item.name);
-    // A literal's size is that of the registers: it is filled in below.
+    // A literal has the size of the registers; it is filled in below.
     if (kLoads ? item.kind == Operand::Kind::kSink : literal) {
       list.push_back(kNone);
     } else {

@@ -137,11 +137,11 @@ constexpr SpecialRow kSpecials[] = {
     {"%dynamic_smem_size",
      [](const Context& c, unsigned) { return u64{c.grid->launch->dynamic_shared_bytes}; }},
     {"%total_smem_size", [](const Context& c, unsigned) { return u64{c.grid->shared_bytes}; }},
-    // What the system keeps of a block's shared memory on top.
+    // Shared memory that the system reserves per block is added.
     {"%aggr_smem_size",
      [](const Context& c, unsigned) { return u64{c.grid->shared_bytes} + kReservedShared; }},
     {"%current_graph_exec", fixed<0>},
-    // Where the driver puts the address of the grid's barrier for cooperative launches.
+    // The driver passes the address of the grid barrier of cooperative launches here.
     {"%envreg1", [](const Context& c, unsigned) { return workspace(c) >> 32; }},
     {"%envreg2", [](const Context& c, unsigned) { return workspace(c) & kAllLanes; }},
 };
@@ -175,7 +175,7 @@ void read_special(Context& c, const Instr& in) {
     const T value = static_cast<T>(row->read(c, 0));
     for_lanes(c.mask, [&](unsigned i) { d[i] = value; });
     c.grid->read_clock.store(true, std::memory_order_relaxed);
-    c.polled = true;  // a loop that waits for the clock only spins
+    c.polled = true;  // a loop that waits for the clock polls
   } else {
     for_lanes(c.mask, [&](unsigned i) { d[i] = static_cast<T>(row->read(c, i)); });
   }
@@ -214,8 +214,8 @@ void predicate_move(Context& c, const Instr& in) {
   p = (p & ~c.mask) | (value & c.mask);
 }
 
-/// Several registers into one, or one into several: in.list holds them, in.aux how many, in.flags
-/// the bytes of each. A lane of a register has at least two bytes.
+/// Packs several registers into one, or unpacks one. in.list: the registers; in.aux: their number;
+/// in.flags: bytes of each. A lane of a register has at least two bytes.
 template <class Whole>
 void pack(Context& c, const Instr& in) {
   const std::size_t bytes = in.flags, stride = std::max<std::size_t>(bytes, 2);
@@ -245,7 +245,7 @@ void unpack(Context& c, const Instr& in) {
   });
 }
 
-/// What packs or unpacks a whole of this many bytes.
+/// The function that packs or unpacks a value of `whole` bytes.
 template <bool packs>
 Execute vector_move(unsigned whole) {
   switch (whole) {
@@ -260,7 +260,7 @@ Execute vector_move(unsigned whole) {
   }
 }
 
-/// A register or literal of the part's size; registers of 8 bits are held as 16.
+/// A register or literal of the part's size. 8-bit registers are stored with 16 bits.
 u32 part_of(Decode& d, const Operand& item, Type part, bool source) {
   if (!source && item.kind == Operand::Kind::kSink) return kNone;
   if (size_bytes(part) == 1) return d.wide_register(item, 1).offset;

@@ -4,7 +4,7 @@
 #include "ptx/machine/arithmetic.hpp"
 #include "ptx/machine/decode.hpp"
 
-// Integers packed into words: u16x2, s16x2, dp4a, dp2a.
+// Integers packed in words: u16x2, s16x2, dp4a, dp2a.
 namespace kbench::ptx {
 namespace {
 
@@ -37,7 +37,7 @@ void halves(Decode& d, Type type) {
   halves<op, s16, false>(d);
 }
 
-/// e + Σ a_k·b_k over bytes; A and B are the C++ types of a byte.
+/// e + Σ a_k·b_k over the bytes; A and B are the C++ types of a byte.
 template <class A, class B>
 u32 four_products(u32 a, u32 b, u32 e) {
   u32 sum = e;
@@ -48,7 +48,7 @@ u32 four_products(u32 a, u32 b, u32 e) {
   return sum;
 }
 
-/// The halves of a with two bytes of b, from bit `first` on.
+/// Products of a's halves with two bytes of b, starting at bit `first`.
 template <class A, class B, unsigned first>
 u32 two_products(u32 a, u32 b, u32 e) {
   const auto product = [](u32 x, u32 y) {
@@ -58,7 +58,7 @@ u32 two_products(u32 a, u32 b, u32 e) {
   return e + product(a, b >> first) + product(a >> 16, b >> (first + 8));
 }
 
-/// Calls f with values whose signs are those of the two types; 32 bits hold them packed.
+/// Calls f with values that have the signedness of the two types; 32 bits hold the packed bytes.
 template <class F>
 void with_signs(Decode& d, F&& f) {
   const Type a = d.type();

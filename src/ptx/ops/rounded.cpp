@@ -43,8 +43,8 @@ T compute(RoundedOp op, volatile T& a, volatile T& b, volatile T& e) {
   return a;
 }
 
-/// Whether the result was rounded up to the least normal from what .ftz flushes: at 24 bits and
-/// with the host's mode it stays below, which shows where the exponent has room.
+/// True if the result was rounded up to the least normal from a value that .ftz flushes. With 24
+/// bits and enough exponent range, the same operation stays below.
 template <class T>
 bool tiny(RoundedOp op, T result, T a, T b, T e) {
   if (std::fabs(result) != T{0x1p-126}) return false;

@@ -3,7 +3,7 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/lanes.hpp"
 
-// Comparisons of every type and form that is rare, lane by lane.
+// Rare types and forms of comparisons, lane by lane.
 namespace kbench::ptx {
 namespace {
 
@@ -36,7 +36,7 @@ unsigned plain_outcome(const Context& c, const Instr& in, unsigned at) {
   return outcome(c.source<T>(in.s[0])[at], c.source<T>(in.s[1])[at]);
 }
 
-/// How the operands compare; `at` counts lanes, or the halves of packed types.
+/// Outcome of comparing the operands. `at`: index of the lane, or of the half for packed types.
 unsigned compare(const Context& c, const Instr& in, unsigned at) {
   switch (static_cast<Type>(static_cast<u64>(in.imm) & kTypeBits)) {
     case Type::kB16:
@@ -67,7 +67,7 @@ unsigned compare(const Context& c, const Instr& in, unsigned at) {
   }
 }
 
-/// Lanes of the predicate that the comparison is combined with.
+/// Lanes in which the combined predicate is true.
 u32 other_lanes(const Context& c, const Instr& in) {
   if ((in.flags & kCombine) == 0) return 0;
   return c.predicate_source(in.s[3]) ^ (in.aux != 0 ? kAllLanes : 0U);
@@ -87,7 +87,7 @@ bool holds(const Context& c, const Instr& in, unsigned at, bool other) {
   }
 }
 
-/// Writes a value of type D where the comparison holds, else zero; parts: 2 for packed operands.
+/// Writes a value of type D where the comparison holds, else zero. parts: 2 for packed operands.
 template <class D, unsigned parts>
 void set_lanes(Context& c, const Instr& in) {
   const auto yes = static_cast<D>(static_cast<u64>(in.imm) >> kTrueShift);
@@ -100,7 +100,7 @@ void set_lanes(Context& c, const Instr& in) {
   });
 }
 
-/// The halves' results go into two predicates.
+/// Writes the results of the two halves to two predicates.
 void set_predicates(Context& c, const Instr& in) {
   const u32 other = other_lanes(c, in);
   u32 low = 0, high = 0;
@@ -120,7 +120,7 @@ void set_predicates(Context& c, const Instr& in) {
 
 bool is_packed(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2; }
 
-/// Bits of "true" in a result of this type; 16 bits of each half for packed operands.
+/// Bits of "true" in a result of this type; packed: 16 bits for each half.
 u64 true_bits(Decode& d, Type result, bool packed) {
   switch (result) {
     case Type::kU16:

@@ -7,8 +7,7 @@
 #include "ptx/machine/decode.hpp"
 
 // Video instructions on two or four parts of a word (vadd2 … vset4). Those on one part (vadd …
-// vset) are refused: where they saturate or merge, a GPU gives other results than their
-// description.
+// vset) are refused, because a GPU deviates from PTX's description when they saturate or merge.
 namespace kbench::ptx {
 namespace {
 
@@ -24,13 +23,13 @@ struct Part {
   std::uint8_t first, bits;
 };
 
-/// One instruction. Instr::list holds it.
+/// One decoded instruction, stored in Instr::list.
 struct Video {
   VideoOp op = VideoOp::kAdd;
   VideoRelation relation = VideoRelation::kEq;
   bool d_signed = false, a_signed = false, b_signed = false;
   bool saturate = false, adds = false;
-  // How many parts, where each comes from in b:a, which of d are written.
+  // Number of parts, origin of each in b:a, and mask of the parts of d that are written.
   std::uint8_t parts = 2, mask = 0;
   std::array<std::uint8_t, 4> a_from{}, b_from{};
 };
@@ -127,7 +126,7 @@ Operand without_selector(const Operand& operand, std::string& selector) {
   return plain;
 }
 
-/// Digits of ".h32" or ".b7654", from the right; each below `below`.
+/// Digits of ".h32" or ".b7654", from the right; each must be less than `below`.
 std::vector<std::uint8_t> digits_of(Decode& d, const std::string& selector, unsigned below) {
   std::vector<std::uint8_t> digits;
   for (std::size_t i = selector.size(); i-- > 1;) {

@@ -10,7 +10,7 @@
 #include "ptx/machine/warp_sync.hpp"
 #include "ptx/memory/lane_memory.hpp"
 
-// What lanes of a warp do together.
+// Instructions that lanes of a warp execute together.
 namespace kbench::ptx {
 namespace {
 
@@ -19,8 +19,8 @@ using u64 = std::uint64_t;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 
-/// Lanes whose partners (per-lane masks at `operand`) are all here go on; the others wait for them.
-/// False where none can go on now.
+/// Continues with lanes whose partners (per-lane masks at `operand`) have all arrived; the others
+/// wait. False if no lane can continue.
 bool converge(Context& c, const Instr& in, u32 operand) {
   if (in.guard != kNone && !enter_guard(c, in)) return false;
   const u32* members = c.source<u32>(operand);
@@ -60,7 +60,7 @@ bool converge(Context& c, const Instr& in, u32 operand) {
 
 enum class Shuffle : std::uint8_t { kUp, kDown, kButterfly, kIndex };
 
-/// Source lane by PTX's rule: segments and clamp come from c.
+/// Source lane by PTX's rule; c holds the segment mask and the clamp.
 bool shuffle_source(Shuffle mode, u32 lane, u32 b, u32 c, u32& source) {
   const u32 clamp = c & 31U, segment = (c >> 8) & 31U;
   const u32 high = (lane & segment) | (clamp & ~segment);
@@ -132,7 +132,7 @@ void shuffle(Context& c, const Instr& in) {
   kModes[in.aux](c, in);
 }
 
-/// d or d|p, where p is a predicate.
+/// Takes the destination: d or d|p, where p is a predicate.
 void decode_pair(Decode& d, Type type) {
   const Operand& target = d.operand(0);
   d.out.d = d.destination(target, type);
@@ -236,7 +236,7 @@ void decode_match(Decode& d) {
 
 enum class Reduction : std::uint8_t { kAdd, kMin, kMax, kAnd, kOr, kXor };
 
-/// Bits of in.flags of reductions of f32.
+/// Bits of in.flags for f32 reductions.
 constexpr std::uint16_t kAbsolute = 1, kKeepsNan = 2;
 
 template <class T>

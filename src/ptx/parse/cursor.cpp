@@ -11,7 +11,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// A token as a message shows it.
+/// A token as messages show it.
 std::string shown(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 40)) out += c >= ' ' && c <= '~' ? c : '?';
@@ -89,8 +89,8 @@ void Cursor::forget_location() {
   inlined_.clear();
 }
 
-// The location of inlined code is that of the innermost caller that is in the function's own file:
-// a reader looks for the line in the kernel, not in a header of CUDA.
+// Inlined code gets the location of its innermost caller in the function's own file, because users
+// expect a line of the kernel, not of a CUDA header.
 void Cursor::loc() {
   take();
   const auto number = [this] { return static_cast<int>(integer()); };
@@ -119,7 +119,7 @@ void Cursor::loc() {
   location_ = {0, std::get<0>(here), std::get<1>(here), inlined ? file : 0, inlined ? line : 0};
 }
 
-// Labels are used before they stand, so they are looked for ahead.
+// Labels may be used before their definition, so they are collected ahead.
 void Cursor::open_scope() {
   if (scopes_.size() >= kMaxNesting) fail("blocks nested too deeply");
   scopes_.emplace_back();
@@ -150,7 +150,7 @@ std::string Cursor::declare_range(const std::string& prefix, unsigned count) {
 
 std::string Cursor::resolve(const std::string& name) const {
   if (scopes_.empty()) return name;
-  // A selector of a video instruction, as in "%r1.h0", is no part of the name.
+  // A selector of a video instruction, as in "%r1.h0", is not part of the name.
   const auto dot = name.find('.', 1);
   if (dot != std::string::npos) return resolve(name.substr(0, dot)) + name.substr(dot);
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {

@@ -11,13 +11,13 @@
 
 #include "ptx/parse/syntax.hpp"
 
-/// What the parser reads with.
+/// Cursor over the tokens, for the parser.
 namespace kbench::ptx {
 
-/// How deeply blocks, lists and expressions may be nested: far more than any compiler does.
+/// Maximum nesting of blocks, lists and expressions; compilers stay far below.
 constexpr int kMaxNesting = 64;
 
-/// Tokens in order, the place in the source that .loc names, and the names of inner blocks.
+/// Tokens in order, the source position from .loc, and the names of inner blocks.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : tokens_(tokenize(text)) {}
@@ -30,7 +30,7 @@ class Cursor {
     return peek().text == text && peek().kind != TokenKind::kString && !at_end();
   }
   bool at_word() const { return peek().kind == TokenKind::kWord; }
-  /// A word that is no directive.
+  /// True at a word that is not a directive.
   bool at_name() const { return at_word() && peek().text[0] != '.'; }
   bool at_directive() const { return at_word() && peek().text[0] == '.'; }
   const Token& take();
@@ -44,25 +44,26 @@ class Cursor {
   /// Skips "( … )", which may contain further ones.
   void skip_parentheses();
 
-  /// Throws kbench::Error: what is wrong, with line and token.
+  /// Throws kbench::Error with the error, the line and the token.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Notes that the text is PTX that cannot be run; parsing goes on, so errors are found first.
+  /// Records that the text is valid PTX that cannot be run. Parsing continues, so that errors have
+  /// priority.
   void refuse(std::string_view what, const std::string& why);
   std::optional<Rejected> take_refused() { return std::move(refused_); }
 
-  /// The source position of a statement that begins here.
+  /// Source position for a statement that begins here.
   Position position() const;
-  /// A function begins: its first .loc tells which file it is in.
+  /// Resets the location at the begin of a function, whose first .loc determines its file.
   void forget_location();
   /// Reads ".loc …".
   void loc();
 
-  // Names of an inner block hide those outside, and may come again in the next block.
+  // Names of an inner block hide outer ones and may be reused in the next block.
   void open_scope();
   void close_scope();
-  /// The name under which an inner block's variable or register is known to the function.
+  /// Declares a variable or register of an inner block; returns its unique name in the function.
   std::string declare(const std::string& name);
-  /// The same for the registers prefix0 … prefix<count - 1>: their new prefix.
+  /// Like declare(), for registers prefix0 … prefix<count - 1>; returns their new prefix.
   std::string declare_range(const std::string& prefix, unsigned count);
   std::string resolve(const std::string& name) const;
 
@@ -87,7 +88,7 @@ class Cursor {
   std::optional<Rejected> refused_;
 };
 
-/// The number behind `prefix` in `name`, where it is one of prefix0 … prefix<count - 1>.
+/// The number after `prefix`, if `name` is one of prefix0 … prefix<count - 1>; else none.
 std::optional<unsigned> index_behind(std::string_view name, std::string_view prefix,
                                      unsigned count);
 

@@ -5,7 +5,7 @@
 
 #include "ptx/parse/grammar.hpp"
 
-// Constant expressions: operators, precedence and signedness of C, on 64 bits.
+// Constant expressions with C's operators, precedence and signedness, on 64 bits.
 namespace kbench::ptx {
 namespace {
 
@@ -172,7 +172,7 @@ class Evaluator {
     }
     if (y == 0) cursor_.fail("a division by zero");
     if (is_unsigned) return op == '/' ? x / y : x % y;
-    if (y == ~u64{0}) return op == '/' ? 0 - x : 0;  // the quotient of the least value overflows
+    if (y == ~u64{0}) return op == '/' ? 0 - x : 0;  // avoids overflow of INT64_MIN / -1
     const auto sx = static_cast<s64>(x), sy = static_cast<s64>(y);
     return static_cast<u64>(op == '/' ? sx / sy : sx % sy);
   }

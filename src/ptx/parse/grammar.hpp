@@ -3,15 +3,15 @@
 
 #include "ptx/parse/cursor.hpp"
 
-/// The parts of PTX's grammar. Each reads what stands at the cursor and throws kbench::Error where
-/// something else stands there.
+/// The parts of PTX's grammar. Each function parses one part at the cursor and throws kbench::Error
+/// if other text is there.
 namespace kbench::ptx {
 
-/// A constant expression, at its value: integers of 64 bits as in C, or a floating literal.
+/// A constant expression: a 64-bit integer as in C, or a floating literal.
 Operand constant(Cursor& cursor);
-/// Whether a constant expression (and no name) begins here.
+/// True if a constant expression, not a name, begins here.
 bool at_constant(const Cursor& cursor);
-/// A constant expression of integers.
+/// An integer constant expression.
 std::int64_t integer_constant(Cursor& cursor);
 
 /// ".global .align 4 .b8 x[4] = {…}, y;"

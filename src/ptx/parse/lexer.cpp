@@ -13,13 +13,13 @@
 namespace kbench::ptx {
 namespace {
 
-constexpr std::size_t kMaxText = std::size_t{64} << 20;  // bytes; compilers stay far below
+constexpr std::size_t kMaxText = std::size_t{64} << 20;  // bytes; compilers' output is far smaller
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// What may follow the first character of a name.
+/// Characters allowed in a name after the first.
 bool name_part(char c) { return is_alnum(c) || c == '_' || c == '$'; }
 bool name_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
@@ -57,7 +57,7 @@ class Lexer {
       if (is_space(peek()) || (peek() == '\0' && at_ + 1 == text_.size())) {
         ++at_;
       } else if (peek() == '\\' && (peek(1) == '\n' || peek(1) == '\r')) {
-        ++at_;  // the line goes on
+        ++at_;  // a continuation line
       } else if (peek() == '/' && peek(1) == '/') {
         while (at_ < text_.size() && peek() != '\n') ++at_;
       } else if (peek() == '/' && peek(1) == '*') {
@@ -86,7 +86,7 @@ class Lexer {
       kind = TokenKind::kNumber;
       number();
     } else if (c == '.' && name_start(peek(1))) {
-      kind = TokenKind::kWord;  // a directive or an attribute; ".reg.b32" are two
+      kind = TokenKind::kWord;  // a directive or attribute; ".reg.b32" is two tokens
       ++at_;
       name();
     } else if (name_start(c) || (c == '%' && name_part(peek(1)))) {
@@ -150,7 +150,7 @@ class Lexer {
       fmt::format("not PTX: line {}: {} number '{}'", token.line, how, token.text.substr(0, 40)));
 }
 
-/// Hexadecimal bits of a float: exactly so many digits.
+/// Hexadecimal bits of a float with exactly `digits` digits.
 std::uint64_t float_bits(const Token& token, std::size_t digits) {
   std::uint64_t bits = 0;
   const char* begin = token.text.data() + 2;

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxFunctions = 16384;  // of a module
 constexpr std::int64_t kMaxFiles = 100'000;
 constexpr std::int64_t kMaxRegisters = 10'000'000;  // of one declaration
 
-/// Directives before a declaration that change nothing for a module that is complete by itself.
+/// Linkage directives, which have no effect in a module that is complete by itself.
 bool linkage(std::string_view word) {
   static constexpr std::array kWords{".visible", ".weak", ".common"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
@@ -214,7 +214,7 @@ class Parser {
     }
   }
 
-  /// A function may be declared any number of times and defined once.
+  /// A function may be declared repeatedly but defined only once.
   void add(FunctionText function) {
     const auto [place, fresh] = functions_.try_emplace(function.name, module_.functions.size());
     if (fresh) {
@@ -345,7 +345,7 @@ class Parser {
   ModuleText module_;
   bool external_ = false;
   std::unordered_map<std::string, std::size_t> functions_, variables_;
-  std::unordered_set<std::string> names_;  ///< of the function that is being read
+  std::unordered_set<std::string> names_;  ///< of the function being parsed
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace kbench::ptx {
 namespace {
 
-constexpr std::size_t kMaxModifiers = 32;   // the longest instruction has about half as many
+constexpr std::size_t kMaxModifiers = 32;   // the longest instruction has about half of it
 constexpr std::size_t kMaxOperands = 1024;  // of a statement or a list
 
 class Reader {
@@ -46,7 +46,7 @@ class Reader {
       cursor_.fail("too long an instruction before this,");
   }
 
-  /// Operands separated by commas, up to `close`, which stays.
+  /// Operands separated by commas, up to `close`, which is not consumed.
   std::vector<Operand> list(std::string_view close) {
     if (++depth_ > kMaxNesting) cursor_.fail("operands nested too deeply");
     std::vector<Operand> items;

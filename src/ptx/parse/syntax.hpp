@@ -11,10 +11,10 @@
 
 #include "ptx/parse/types.hpp"
 
-/// The text of a PTX module as a tree, before anything is looked up.
+/// Syntax tree of a PTX module, before names are resolved.
 namespace kbench::ptx {
 
-/// One operand as it is written.
+/// One operand as written.
 struct Operand {
   enum class Kind : std::uint8_t { kName, kInteger, kFloat32, kFloat64, kAddress, kVector, kSink };
   Kind kind = Kind::kName;
@@ -23,22 +23,22 @@ struct Operand {
   bool negated = false;        ///< "!p"
   bool is_unsigned = false;    ///< kInteger: a constant of type .u64
   std::uint64_t bits = 0;      ///< value of a literal
-  std::int64_t offset = 0;     ///< kAddress, and kName where it is a symbol: "x+4"
-  std::vector<Operand> items;  ///< kVector; kAddress: what follows a comma, "[map, {x, y}]"
+  std::int64_t offset = 0;     ///< kAddress, and kName if it is a symbol: "x+4"
+  std::vector<Operand> items;  ///< kVector; kAddress: items after a comma, "[map, {x, y}]"
 };
 
-/// Where a statement comes from: line of the PTX and, by .loc, of the source.
+/// Origin of a statement: line of the PTX and, by .loc, of the source.
 struct Position {
   int ptx_line = 0;
   int file = 0;  ///< index of a .file directive; 0: unknown
   int line = 0;
-  int inner_file = 0;  ///< where inlined code stands, if that is another file than the kernel's
+  int inner_file = 0;  ///< file of inlined code, if it is not the kernel's file
   int inner_line = 0;
 };
 
 /// One instruction: "@!p add.s32 d, a, b;".
 struct Statement {
-  std::string guard;  ///< predicate register, empty where there is none
+  std::string guard;  ///< predicate register; empty if there is none
   bool guard_negated = false;
   std::string opcode;                  ///< "add"
   std::vector<std::string> modifiers;  ///< "s32"
@@ -54,7 +54,7 @@ struct Initial {
   std::uint64_t at = 0;    ///< byte in the variable
   std::uint64_t bits = 0;  ///< value, or offset from the symbol
   std::string symbol;
-  std::uint64_t mask = ~std::uint64_t{0};  ///< of "0xFF00(symbol)": these bits, shifted down
+  std::uint64_t mask = ~std::uint64_t{0};  ///< of "0xFF00(symbol)": keeps these bits, shifted down
 };
 
 /// A variable or parameter of any state space.
@@ -63,7 +63,7 @@ struct Variable {
   Space space = Space::kGlobal;
   Type type = Type::kB32;  ///< of one component
   unsigned element_bytes = 4;
-  unsigned scalar_bytes = 4;  ///< of one component, where an element is a vector
+  unsigned scalar_bytes = 4;  ///< of one component, if an element is a vector
   std::uint64_t count = 1;    ///< elements; 0 for "[]"
   unsigned align = 0;
   bool external = false;
@@ -74,29 +74,29 @@ struct Variable {
 };
 
 struct RegisterDeclaration {
-  std::string name;  ///< "%r1", or the prefix "%r" where count is not 0
+  std::string name;  ///< "%r1", or the prefix "%r" if count is not 0
   std::string type;  ///< "b32", "pred"
   unsigned count = 0;
 };
 
 struct Label {
   std::string name;
-  std::size_t statement = 0;  ///< index of the statement it stands before
+  std::size_t statement = 0;  ///< index of the statement after the label
 };
 
-/// A form of functions, for calls by a pointer: "p: .callprototype (…) _ (…);".
+/// Signature for calls by a pointer: "p: .callprototype (…) _ (…);".
 struct CallPrototype {
   std::string name;
   std::vector<Variable> returns, parameters;
 };
 
-/// The functions that a call by a pointer may reach: "t: .calltargets f, g;". All have one form.
+/// Possible targets of a call by a pointer: "t: .calltargets f, g;". All have one signature.
 struct CallTargets {
   std::string name;
   std::vector<std::string> functions;
 };
 
-/// A table of labels for brx.idx: "ts: .branchtargets a, b;".
+/// A table of branch labels for brx.idx: "ts: .branchtargets a, b;".
 struct BranchTargets {
   std::string name;
   std::vector<std::string> labels;
@@ -121,7 +121,7 @@ struct FunctionText {
   bool needs_cluster = false;                       ///< .explicitcluster
 };
 
-/// Thrown inside the module where a text is sound PTX that the executor cannot run.
+/// Thrown within this module if a text is valid PTX that the executor cannot run.
 struct Rejected {
   std::string instruction, message;
   Position position;
@@ -130,8 +130,7 @@ struct Rejected {
 struct ModuleText {
   std::vector<std::string> files;                            ///< by .file index
   std::vector<std::pair<std::string, std::string>> aliases;  ///< ".alias a, b": a is b
-  std::optional<Rejected>
-      rejected;  ///< the first thing that cannot be run, as far as parsing tells
+  std::optional<Rejected> rejected;  ///< the first thing found in parsing that cannot be run
   std::vector<Variable> variables;
   std::vector<FunctionText> functions;
 };
@@ -144,13 +143,13 @@ struct Token {
   int line = 0;
 };
 
-/// Splits a text into tokens; comments vanish. Throws kbench::Error at a character that PTX lacks.
+/// Splits a text into tokens and drops comments. Throws kbench::Error at an invalid character.
 std::vector<Token> tokenize(std::string_view text);
 
-/// Value of a numeric token: integer, 1.5, 0f… or 0d…. Throws kbench::Error where it is none.
+/// Value of a numeric token: integer, 1.5, 0f… or 0d…. Throws kbench::Error if it is invalid.
 Operand parse_number(const Token& token);
 
-/// Parses a module. Throws kbench::Error where the text is no PTX.
+/// Parses a module. Throws kbench::Error if the text is not PTX.
 ModuleText parse(std::string_view text);
 
 }  // namespace kbench::ptx

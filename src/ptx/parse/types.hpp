@@ -36,10 +36,10 @@ enum class Type : std::uint8_t {
   kPred,
 };
 
-/// "f32" → kF32; nothing where it is no type.
+/// "f32" → kF32; none if the name is not a type.
 std::optional<Type> parse_type(std::string_view name);
 
-/// Bytes of one value; 4 for predicates, which are kept as a mask of the warp's lanes.
+/// Bytes of one value; 4 for predicates, which are stored as a mask of the warp's lanes.
 unsigned size_bytes(Type type);
 
 constexpr bool is_signed(Type type) { return type >= Type::kS8 && type <= Type::kS64; }

@@ -7,7 +7,7 @@
 #include "ptx/parse/grammar.hpp"
 #include "ptx/parse/types.hpp"
 
-// Declarations of variables and parameters, with their initial values.
+// Declarations of variables and parameters, with initial values.
 namespace kbench::ptx {
 namespace {
 
@@ -23,7 +23,8 @@ Space space_of(std::string_view directive) {
   return Space::kGlobal;
 }
 
-/// A literal as the bits of an element. Floats fit floats, integers integers of any sign.
+/// Bits of a literal for an element. Integers of either sign may initialize integers, and floats
+/// floats.
 std::uint64_t literal(const Cursor& cursor, const Operand& value, const std::optional<Type>& type) {
   const bool floats = type && (*type == Type::kF32 || *type == Type::kF64);
   if (floats != (value.kind != Operand::Kind::kInteger)) {
@@ -43,7 +44,7 @@ class Declaration {
  public:
   explicit Declaration(Cursor& cursor) : cursor_(cursor) {}
 
-  /// State space, alignment and type, which several names may share.
+  /// Parses state space, alignment and type, which apply to all names of a declaration.
   void prefix(bool external) {
     shared_ = Variable{};
     shared_.ptx_line = cursor_.peek().line;
@@ -85,7 +86,7 @@ class Declaration {
       }
       if (cursor_.accept(".align")) cursor_.integer();
     } else if (text == ".attribute") {
-      cursor_.skip_parentheses();  // .managed, .unified: all memory is the host's here
+      cursor_.skip_parentheses();  // .managed, .unified: no effect, all memory is the host's
     } else if (text == ".texref" || text == ".samplerref" || text == ".surfref") {
       cursor_.refuse(text, "textures, samplers and surfaces are not supported");
       shared_.scalar_bytes = 8;
@@ -126,7 +127,7 @@ class Declaration {
     if (!extents_.empty() && extents_[0] == 0) variable.count = 0;
   }
 
-  /// Scalars in one element of the given level of braces.
+  /// Number of scalars in an element of the given brace level.
   std::uint64_t below(std::size_t level) const {
     std::uint64_t product = 1;
     for (std::size_t i = level + 1; i < extents_.size(); ++i) product *= extents_[i];
@@ -181,7 +182,7 @@ class Declaration {
   bool typed_ = false;
   unsigned vector_ = 1;
   std::vector<std::uint64_t> extents_;
-  std::uint64_t outermost_ = 0;  ///< values in the outermost braces
+  std::uint64_t outermost_ = 0;  ///< number of values in the outermost braces
 };
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include "ptx/ops/matrix/floats.hpp"
 
-/// mma on e4m3 and e5m2, for which Hopper has no instruction: its compiler makes f16 of them.
+/// mma on e4m3 and e5m2. Hopper has no such instruction; its compiler converts the elements to f16.
 namespace kbench::ptx::matrix {
 
-/// Bits of f16 for the lower or the upper two bytes of each word.
+/// The lower or the upper two bytes of each word as f16 bits.
 template <class V>
 void widen_bytes(const typename V::WordV& words, unsigned upper, bool e5m2,
                  typename V::WordV& out) {
@@ -21,7 +21,7 @@ void widen_bytes(const typename V::WordV& words, unsigned upper, bool e5m2,
     typename V::FloatV value;
     e4m3_values<V>(byte, value);
     const WordV magnitude = reinterpret_cast<const WordV&>(value) & 0x7fffffffU;
-    // Every e4m3 but NaN is zero or a normal f16.
+    // Every e4m3 value except NaN is zero or a normal f16.
     const WordV rebiased = (magnitude >> 13) - (112U << 10);
     const WordV finite = magnitude == 0 ? WordV{} : rebiased;
     halves[h] = (magnitude > 0x7f800000U ? WordV{} + 0x7fffU : finite) | ((byte & 0x80U) << 8);
@@ -29,8 +29,8 @@ void widen_bytes(const typename V::WordV& words, unsigned upper, bool e5m2,
   out = halves[0] | (halves[1] << 16);
 }
 
-/// The products of each word's lower two bytes are one sum, to which those of the upper two are
-/// added, both as mma on f16 does; c is added last, rounded to nearest even.
+/// Sums the products of each word's lower two bytes, then adds those of the upper two, both as mma
+/// on f16. c is added last, rounded to nearest even.
 template <unsigned bytes>
 struct FloatBytes {
   using V = Vectors<bytes>;

@@ -6,19 +6,18 @@
 
 #include "ptx/ops/matrix/matrix.hpp"
 
-/// The arithmetic of tensor cores on one block of 16 rows and 8 columns. Rows are the lanes of
-/// vectors. Order along k does not matter to sums that are exact, so elements stay in the order in
-/// which the words of fragments hold them.
+/// Arithmetic of tensor cores on a block of 16 rows and 8 columns; rows are vector lanes. Exact
+/// sums do not depend on the order along k, so elements keep their order in the fragments' words.
 namespace kbench::ptx::matrix {
 
 constexpr unsigned kRows = 16, kColumns = 8;
-constexpr unsigned kWordBlocks = 2;   // words along k, each of four lanes
-constexpr unsigned kMostPerWord = 8;  // elements
+constexpr unsigned kWordBlocks = 2;   // words along k, for each of four lanes
+constexpr unsigned kMostPerWord = 8;  // elements per word
 constexpr unsigned kMostK = kWordBlocks * 4 * kMostPerWord;
 
 using Word = std::uint32_t;
 
-/// Vectors of as many bytes as the instruction set has. Wider ones would work, but slowly.
+/// Vectors as wide as the instruction set's registers. Wider ones would work, but slowly.
 template <unsigned bytes>
 struct Vectors {
   using FloatV [[gnu::vector_size(bytes)]] = float;
@@ -27,7 +26,7 @@ struct Vectors {
   static constexpr unsigned kCount = bytes / 4;
 };
 
-/// The variant of Body<bytes> for this machine.
+/// The variant of Body<bytes> for this host.
 template <template <unsigned> class Body>
 Execute pick_by_width() {
   switch (host_isa()) {
@@ -40,7 +39,7 @@ Execute pick_by_width() {
   }
 }
 
-/// Words of A: [word along k][t][row]; of B: [word along k][lane], as in the registers.
+/// Words of A: [word along k][t][row]; words of B: [word along k][lane], as in the registers.
 struct RowWords {
   alignas(64) Word at[kWordBlocks][4][kRows];
 };
@@ -48,19 +47,19 @@ struct ColumnWords {
   alignas(64) Word at[kWordBlocks][kLanes];
 };
 
-/// Accumulators, bits in 32: [column][row].
+/// Accumulators as 32 bits: [column][row].
 struct Accumulators {
   alignas(64) Word at[kColumns][kRows];
 };
 
-/// Rows g of eight, from the four lanes that share each.
+/// Gathers rows g of eight from the four lanes that hold each.
 inline void gather_rows(const Word* lanes, Word (*out)[kRows], unsigned half) {
   for (unsigned t = 0; t < 4; ++t) {
     for (unsigned g = 0; g < 8; ++g) out[t][8 * half + g] = lanes[4 * g + t];
   }
 }
 
-/// Accumulators of a block out of its registers, f16 in pairs.
+/// Unpacks the accumulators of a block from its registers; f16 is in pairs.
 inline void gather_accumulators(const Context& c, const Word* registers, unsigned halves,
                                 bool half_type, Accumulators& out) {
   for (unsigned half = 0; half < halves; ++half) {
@@ -79,7 +78,7 @@ inline void gather_accumulators(const Context& c, const Word* registers, unsigne
   for (auto& column : out.at) std::fill(column + 8, column + kRows, 0U);
 }
 
-/// The way back.
+/// Packs the accumulators of a block into its registers.
 inline void scatter_accumulators(const Context& c, const Word* registers, unsigned halves,
                                  bool half_type, const Accumulators& in) {
   for (unsigned half = 0; half < halves; ++half) {
@@ -96,10 +95,10 @@ inline void scatter_accumulators(const Context& c, const Word* registers, unsign
   }
 }
 
-constexpr unsigned kFractionBits = 25;       ///< of mma and of wgmma's wider types
+constexpr unsigned kFractionBits = 25;       ///< of mma, and of wgmma on wider types
 constexpr unsigned kFractionBitsOfFp8 = 13;  ///< of wgmma on e4m3 and e5m2
 
-/// Integers: exact, modulo 2^32 or clamped to s32.
+/// Integer products: exact, modulo 2^32 or clamped to s32.
 template <Element element, unsigned bytes>
 struct Integers {
   using IntV = typename Vectors<bytes>::IntV;
@@ -151,7 +150,7 @@ struct Integers {
   }
 };
 
-/// Single bits: the number of those that a∧b or a⊕b has, added to c.
+/// Single bits: adds the number of ones in a∧b or a⊕b to c.
 struct Bits {
   struct Side {
     alignas(64) Word value[kWordBlocks * 4 * kRows];

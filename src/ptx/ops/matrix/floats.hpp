@@ -4,20 +4,20 @@
 #include "ptx/machine/lanes.hpp"
 #include "ptx/ops/matrix/core.hpp"
 
-/// The arithmetic of tensor cores on floating elements, as far as it is known of Hopper's.
+/// Arithmetic of tensor cores on floating elements, as far as Hopper's is known.
 namespace kbench::ptx::matrix {
 
 /// Floating elements: values, and the exponents that the hardware aligns by.
 struct FloatSide {
   alignas(64) float value[32 * kRows];
   alignas(64) std::int32_t exponent[32 * kRows];
-  std::int32_t lowest, highest;  ///< exponents of what is not zero
+  std::int32_t lowest, highest;  ///< exponents of nonzero values
 };
 
 constexpr std::int32_t kExponentOfZero = -4096;
 constexpr std::int32_t kExponentOfSpecial = 128;
 
-/// Of each value: ⌊log2 |x|⌋, that of subnormals of a type being its least exponent.
+/// ⌊log2 |x|⌋ of each value; a subnormal of a type has that type's least exponent.
 template <class V>
 void exponents_of(const typename V::FloatV& x, std::int32_t least, typename V::IntV& out) {
   using IntV = typename V::IntV;
@@ -29,8 +29,8 @@ void exponents_of(const typename V::FloatV& x, std::int32_t least, typename V::I
   out = magnitude == 0 ? IntV{} + kExponentOfZero : bounded;
 }
 
-/// Values of a float type in the low `bits` bits of words, whose others are zero: f16, or e4m3,
-/// which has no infinities and one NaN.
+/// Converts floats in the low `bits` bits of words, whose other bits are zero. The type is f16, or
+/// e4m3, which has no infinities and one NaN.
 template <class V, unsigned bits, unsigned fraction>
 void narrow_values(const typename V::WordV& words, typename V::FloatV& out) {
   using FloatV = typename V::FloatV;
@@ -53,13 +53,13 @@ void narrow_values(const typename V::WordV& words, typename V::FloatV& out) {
   out = reinterpret_cast<const FloatV&>(with_sign);
 }
 
-/// Of f16 in the low halves of words.
+/// Converts f16 in the low halves of words.
 template <class V>
 void half_values(const typename V::WordV& halves, typename V::FloatV& out) {
   narrow_values<V, 16, 10>(halves, out);
 }
 
-/// Of e4m3 in the low bytes.
+/// Converts e4m3 in the low bytes of words.
 template <class V>
 void e4m3_values(const typename V::WordV& bytes, typename V::FloatV& out) {
   narrow_values<V, 8, 3>(bytes, out);
@@ -79,7 +79,7 @@ struct Decoded {
   static constexpr unsigned kPerWord = element == Element::kTf32   ? 1
                                        : element == Element::kE4m3 ? 4
                                                                    : 2;
-  /// Products of two such are exact in a float, far from its ends.
+  /// Products of two such values are exact in a float and far from its limits.
   static constexpr bool kNarrow = element == Element::kF16 || element == Element::kE4m3;
 
   static constexpr std::int32_t least(bool other) {
@@ -106,8 +106,8 @@ struct Decoded {
   }
 };
 
-/// Products aligned to the largest of them and of the accumulator, cut behind `fraction` bits,
-/// added exactly; the sum is cut to f32, or rounded to f16.
+/// Aligns products to the largest of them and the accumulator, truncates them after `fraction` bits
+/// and adds them exactly. The sum is truncated to f32, or rounded to f16.
 template <Element element, unsigned bytes>
 struct Floats {
   using Side = FloatSide;
@@ -169,7 +169,7 @@ struct Floats {
     return Decoder::kNarrow || (side.lowest >= -50 && side.highest <= 50);
   }
 
-  /// Values of c and their exponents; the highest of them.
+  /// Reads c: values and exponents. Returns the highest exponent.
   static std::int32_t take_addends(const Geometry& g, const Accumulators& in, Block& block) {
     const bool half_type = (g.flags & kHalfC) != 0;
     IntV highest = IntV{} + kExponentOfZero;
@@ -188,8 +188,8 @@ struct Floats {
     return highest_of<V>(highest);
   }
 
-  /// With infinities or NaNs: IEEE's rules decide on the sums that they are part of; the others are
-  /// summed with zeros in their places.
+  /// Case with infinities or NaNs. IEEE rules give the sums that contain them; in the other sums
+  /// they are replaced by zeros.
   [[gnu::noinline]] static void multiply_special(const Side& with_a, const Side& with_b,
                                                  const Geometry& g, unsigned fraction, Block& block,
                                                  Accumulators& out) {
@@ -223,8 +223,8 @@ struct Floats {
     }
   }
 
-  /// The sum of column j, in units of 2^(exponent − fraction), for moderate magnitudes: products
-  /// and scales are normal floats, and each term is below 2^27.
+  /// Sum of column j, in units of 2^(exponent − fraction), for moderate magnitudes. Products and
+  /// scales are normal floats, and each term is below 2^27.
   static void sum_float(const Side& a, const Side& b, unsigned quads, unsigned j, unsigned row,
                         Block& block) {
     const float* values = a.value + row;
@@ -275,7 +275,7 @@ struct Floats {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
   }
 
-  /// The same for all magnitudes.
+  /// Like sum_float(), for all magnitudes.
   static void sum_double(const Side& a, const Side& b, unsigned quads, unsigned j,
                          unsigned fraction, Block& block) {
     std::int32_t* top = block.exponent[j];
@@ -304,10 +304,10 @@ struct Floats {
     }
   }
 
-  /// Towards zero, to an integer; |x| < 2^27.
+  /// Truncates to an integer; |x| < 2^27.
   static double cut(double x) { return static_cast<double>(static_cast<std::int32_t>(x)); }
 
-  /// Towards zero; past the largest float: infinity.
+  /// Truncates to float; beyond the largest float the result is infinity.
   static float cut_float(double x) {
     const auto near = static_cast<float>(x);
     const bool away = std::fabs(static_cast<double>(near)) > std::fabs(x);

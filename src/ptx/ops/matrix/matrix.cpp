@@ -24,7 +24,7 @@ constexpr TypeRow kTypes[] = {
 
 struct ShapeRow {
   Shape shape;
-  Element element;  ///< of types of one size, the first
+  Element element;  ///< see first_of_its_size()
   bool wmma;
 };
 
@@ -61,7 +61,7 @@ Element first_of_its_size(Element element) {
   }
 }
 
-/// "m16n8k32"; all zero where it is none.
+/// "m16n8k32"; all zero if the text is not a shape.
 Shape parse_shape(std::string_view text) {
   Shape shape;
   const auto number = [&](char letter, unsigned& value) {

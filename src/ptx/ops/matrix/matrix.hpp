@@ -6,15 +6,14 @@
 
 #include "ptx/machine/decode.hpp"
 
-/// What the instructions on matrices share: how fragments lie in the registers of a warp, and how
-/// their modifiers are read.
+/// Layout of matrix fragments in the registers of a warp, and decoding of the modifiers.
 ///
-/// A fragment consists of words of 32 bits (f64: 64). Lane 4·g + t holds in each word the elements
-/// of row g of eight, at the columns p·t … p·t + p − 1, where p elements fill a word; fragments of
-/// B are those of its transpose. Larger shapes are blocks of that, as mma's fragments are laid out.
+/// A fragment consists of words of 32 bits (f64: 64). With p elements in a word, lane 4·g + t holds
+/// row g of eight, at columns p·t … p·t + p − 1. Fragments of B are those of its transpose. Larger
+/// shapes are blocks of that layout, as PTX defines for mma.
 namespace kbench::ptx::matrix {
 
-/// Types of the elements that are multiplied.
+/// Types of the multiplied elements.
 enum class Element : std::uint8_t {
   kF16,
   kBf16,
@@ -35,16 +34,17 @@ inline bool is_integer(Element e) { return e >= Element::kS8 && e <= Element::kU
 /// Bits of Geometry::flags.
 constexpr std::uint8_t kHalfC = 1;      ///< c is f16
 constexpr std::uint8_t kHalfD = 2;      ///< d is f16
-constexpr std::uint8_t kOtherA = 4;     ///< e5m2 where e4m3 is the rule, unsigned where signed is
-constexpr std::uint8_t kOtherB = 8;     ///< the same of b
+constexpr std::uint8_t kOtherA = 4;     ///< e5m2 instead of e4m3, unsigned instead of signed
+constexpr std::uint8_t kOtherB = 8;     ///< the same for b
 constexpr std::uint8_t kSaturate = 16;  ///< .satfinite
 constexpr std::uint8_t kAnd = 32;       ///< b1: and, else xor
 
-/// A shape as blocks, and where the registers of each operand begin in Instr::list, d first.
+/// A shape as blocks, with the index in Instr::list where each operand's registers start; d is
+/// first.
 struct Geometry {
   std::uint8_t row_blocks = 1;     ///< of 16 rows
   std::uint8_t halves = 2;         ///< of 8 rows in a block
-  std::uint8_t column_blocks = 1;  ///< of 8 columns
+  std::uint8_t column_blocks = 1;  ///< of 8 columns each
   std::uint8_t k_blocks = 1;       ///< words along k, in each lane
   std::uint8_t a = 0, b = 0, c = 0;
   std::uint8_t flags = 0;
@@ -58,37 +58,38 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// wmma of 8 by 32 is done as its transpose, as on the hardware: a and b change places.
+/// wmma of 8 by 32 runs as its transpose, as on the hardware: a and b are swapped.
 inline bool is_turned(const Shape& shape) { return shape.m == 8 && shape.n == 32; }
 inline Shape turn(const Shape& shape) { return {shape.n, shape.m, shape.k}; }
 
-/// Blocks of a shape; the registers are not yet placed.
+/// Blocks of a shape; the register indexes are not set yet.
 Geometry geometry(const Shape& shape, Element element);
 
-/// What the modifiers of an instruction on matrices say, in their order.
+/// Modifiers of a matrix instruction, in their order.
 struct Modifiers {
   Shape shape;
   std::vector<std::string> types, layouts;
 };
 
-/// Takes .sync, .aligned, the shape, layouts and types. Rejects where one of the first is missing.
+/// Takes .sync, .aligned, the shape, layouts and types. Rejects if .sync, .aligned or shape is
+/// missing.
 Modifiers take_modifiers(Decode& d);
 
 /// "s8" → kS8; rejects others.
 Element element_of(Decode& d, std::string_view name);
 
-/// Whether a multiplication of this shape exists as mma (`wmma`: as wmma).
+/// True if a multiplication of this shape exists as mma (`wmma`: as wmma).
 bool multiplies(const Shape& shape, Element element, bool wmma);
 
-/// Appends the registers of a "{…}" operand, or of a single one, to `list`; rejects another number.
+/// Appends the registers of a "{…}" operand, or a single one, to `list`. Rejects any other count.
 void take_registers(Decode& d, const Operand& operand, std::size_t count, Type type,
                     std::vector<std::uint32_t>& list, bool written);
 
-/// All lanes of the warp execute the instruction together: false where some have yet to come, or
-/// where the launch has ended because some have exited.
+/// Waits until all lanes of the warp are at the instruction. False if some have yet to arrive, or
+/// after a fault because some have exited.
 bool converge_warp(Context& c, const Instr& in);
 
-/// The instructions.
+/// Decoders of the matrix instructions.
 void decode_mma(Decode& d);
 void decode_quad_mma(Decode& d, const Modifiers& modifiers);
 void decode_wmma(Decode& d);

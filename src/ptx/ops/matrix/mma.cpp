@@ -2,7 +2,7 @@
 #include "ptx/ops/matrix/bytes.hpp"
 #include "ptx/ops/matrix/multiply.hpp"
 
-// mma and the multiplication of wmma, which are one: d = a·b + c on fragments in registers.
+// mma and the multiplication of wmma. Both are d = a·b + c on fragments in registers.
 namespace kbench::ptx::matrix {
 namespace {
 
@@ -13,7 +13,7 @@ struct Multiply {
   static void run(Context& c, const Instr& in) {
     if (!converge_warp(c, in)) return;
     const Geometry g = geometry_of(in);
-    // A register of d may be one of a or b: nothing is written before all is read.
+    // A register of d may also belong to a or b, so all reads come before any write.
     Accumulators d[kMostBlocks];
     for (unsigned row = 0; row < g.row_blocks; ++row) {
       typename Arithmetic::Side a, b;
@@ -36,7 +36,7 @@ struct Multiply {
   }
 
  private:
-  /// Registers of a block of accumulators.
+  /// Number of registers of a block of accumulators.
   static unsigned step(const Geometry& g, bool half_type) {
     return half_type ? g.halves : 2U * g.halves;
   }
@@ -67,7 +67,7 @@ struct Multiply {
   }
 };
 
-/// f64: one rounding for each product that is added, in the order of k.
+/// f64: one rounding for each product added, in the order of k.
 struct MultiplyDouble {
   static void run(Context& c, const Instr& in) {
     if (!converge_warp(c, in)) return;
@@ -116,7 +116,7 @@ struct Types {
   std::string d, a, b, c;
 };
 
-/// `turned`: a and b change places.
+/// `turned`: a and b are swapped.
 void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma, bool turned) {
   d.expect_operands(4, 4);
   const Element element = element_of(d, types.a);
@@ -127,7 +127,7 @@ void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma, bool t
   const Type multiplied = element == Element::kF64 ? Type::kF64 : Type::kB32;
   std::vector<std::uint32_t> list;
   take_registers(d, d.operand(0), accumulators(types.d), multiplied, list, true);
-  // wmma's f16 has eight registers whatever the shape: what is beyond the need repeats it.
+  // wmma on f16 has eight registers in any shape; those beyond the need repeat the others.
   const bool eight = wmma && element == Element::kF16;
   const unsigned rows = unsigned{g.row_blocks} * g.halves * g.k_blocks;
   const unsigned columns = unsigned{g.column_blocks} * g.k_blocks;
@@ -140,7 +140,7 @@ void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma, bool t
   d.out.list = d.keep(list);
 }
 
-/// The types of accumulators that go with elements.
+/// Checks the accumulator types for the element type.
 void check_types(Decode& d, const Types& types, bool wmma) {
   const Element a = element_of(d, types.a), b = element_of(d, types.b);
   const auto rejects = [&] { d.reject("this combination of types does not exist"); };
@@ -166,7 +166,7 @@ void check_types(Decode& d, const Types& types, bool wmma) {
 template <unsigned bytes>
 using OnFloatBytes = Multiply<FloatBytes<bytes>>;
 
-/// Chooses what runs, by the type of the elements.
+/// Chooses the arithmetic by element type.
 void choose(Decode& d, Element element) {
   switch (element) {
     case Element::kE4m3:
@@ -182,7 +182,7 @@ void choose(Decode& d, Element element) {
   }
 }
 
-/// d.out from the shape and the types; modifiers of one kind of element are taken here.
+/// Fills d.out by shape and types; takes modifiers that only some element types have.
 void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, bool wmma) {
   check_types(d, types, wmma);
   const Element element = element_of(d, types.a);

@@ -4,7 +4,8 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/ops/matrix/matrix.hpp"
 
-// ldmatrix, stmatrix, movmatrix: matrices of 8 by 8 elements of 16 bits, a row in each address.
+// ldmatrix, stmatrix, movmatrix: matrices of 8 by 8 elements of 16 bits. Each address points to a
+// row.
 namespace kbench::ptx::matrix {
 namespace {
 
@@ -15,7 +16,7 @@ struct Tile {
   u16 at[8][8];
 };
 
-/// The register of a fragment that holds the tile; `transposed`: its columns are the lanes' rows.
+/// Packs the tile into a fragment's register. `transposed`: columns become rows.
 void to_register(const Tile& tile, bool transposed, u32* lanes) {
   for (std::size_t g = 0; g < 8; ++g) {
     for (std::size_t t = 0; t < 4; ++t) {
@@ -37,7 +38,7 @@ void from_register(const u32* lanes, bool transposed, Tile& tile) {
   }
 }
 
-/// in.aux: the number of matrices; their registers in in.list.
+/// in.aux: number of matrices; in.list: their registers.
 template <bool transposed>
 void load_matrices(Context& c, const Instr& in) {
   if (!converge_warp(c, in)) return;
@@ -78,7 +79,7 @@ void transpose(Context& c, const Instr& in) {
   to_register(tile, true, c.target<u32>(in.d));
 }
 
-/// Modifiers, address and registers of both directions.
+/// Decodes modifiers, address and registers of ldmatrix and stmatrix.
 void decode_access(Decode& d, bool store, Execute plain, Execute transposed) {
   if (!d.flag("sync")) d.reject("the form .sync is missing");
   if (!d.flag("aligned")) d.reject("the form .aligned is missing");

@@ -3,7 +3,7 @@
 
 #include "ptx/ops/matrix/floats.hpp"
 
-/// What mma and wgmma share when they are decoded. Form<Arithmetic> is the instruction's body.
+/// Decoding that mma and wgmma have in common. Form<Arithmetic> is the instruction's body.
 namespace kbench::ptx::matrix {
 
 template <template <class> class Form, Element element>
@@ -18,7 +18,7 @@ struct OnIntegers {
   using Body = Form<Integers<element, bytes>>;
 };
 
-/// Chooses what runs, for the elements that both multiply alike; rejects others.
+/// Chooses the arithmetic for elements that both instructions treat alike; rejects others.
 template <template <class> class Form>
 void choose_multiply(Decode& d, Element element) {
   switch (element) {
@@ -38,7 +38,7 @@ void choose_multiply(Decode& d, Element element) {
   }
 }
 
-/// Whether a type is the one that kOtherA and kOtherB stand for.
+/// True for the types that kOtherA and kOtherB indicate.
 inline bool is_other(const std::string& type) { return type == "e5m2" || type[0] == 'u'; }
 
 }  // namespace kbench::ptx::matrix

@@ -2,14 +2,14 @@
 #include "ptx/machine/lanes.hpp"
 #include "ptx/ops/matrix/core.hpp"
 
-// mma.m8n8k4 on f16, the form of the first tensor cores: each quad of lanes and the one 16 lanes
-// above multiply matrices of their own.
+// mma.m8n8k4 on f16, the form of the first tensor cores. Each quad of lanes multiplies separate
+// matrices, together with the quad 16 lanes above.
 namespace kbench::ptx::matrix {
 namespace {
 
 constexpr std::uint16_t kRowA = 1, kRowB = 2;
 
-/// Lanes of one multiplication: four, and the four above them.
+/// Lanes of one multiplication: a quad, and the quad 16 lanes above.
 struct Quads {
   unsigned first;
   unsigned lane(unsigned i) const { return first + i % 4 + (i < 4 ? 0 : 16); }
@@ -25,7 +25,7 @@ struct Matrices {
   float c[8][8];
 };
 
-/// Lane and index of an accumulator.
+/// Lane and register index of an accumulator.
 struct Owner {
   unsigned lane, index;
 };
@@ -72,7 +72,7 @@ void put_result(Context& c, const Instr& in, Quads quads, const Accumulators& d)
   }
 }
 
-/// Hopper has no such instruction: its compiler makes FMAs of it, in another order for each type of
+/// Hopper has no such instruction. Its compiler emits FMAs, in an order that depends on the type of
 /// d. Products of f16 are exact in f32.
 float sum_of(const Matrices& m, bool half_type, unsigned i, unsigned j) {
   const auto product = [&](unsigned k) { return m.a[i][k] * m.b[k][j]; };

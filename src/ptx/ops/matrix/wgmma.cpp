@@ -4,9 +4,9 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/ops/matrix/multiply.hpp"
 
-// wgmma: four warps multiply 64 rows of A, from shared memory or registers, by N columns of B in
-// shared memory. A warp has 16 rows of its own, so each works when it comes; the results are there
-// at once, which is one of the times that PTX allows.
+// wgmma: four warps multiply 64 rows of A (in shared memory or registers) by N columns of B in
+// shared memory. Each warp has 16 rows and works as soon as it arrives. Its results are available
+// at once, which PTX allows.
 namespace kbench::ptx::matrix {
 namespace {
 
@@ -16,10 +16,10 @@ using u64 = std::uint64_t;
 constexpr std::uint16_t kTransA = 1, kTransB = 2, kNegateA = 4, kNegateB = 8, kRegistersA = 16;
 constexpr std::uint16_t kScaleNegated = 32;
 
-constexpr unsigned kChunk = 16;  ///< bytes that stay together in every layout
+constexpr unsigned kChunk = 16;  ///< bytes that are contiguous in every layout
 
-/// A matrix in shared memory by its descriptor. Lines of 8 rows (of the other dimension than k)
-/// hold 32 bytes along k; transposed, 8 elements of that dimension are together.
+/// A matrix in shared memory, by its descriptor. A group of 8 rows (of the dimension other than k)
+/// has 32 bytes along k. If transposed, 8 elements of that dimension are contiguous.
 class SharedMatrix {
  public:
   explicit SharedMatrix(u64 descriptor)
@@ -31,13 +31,13 @@ class SharedMatrix {
 
   bool known() const { return offset_ == 0; }
 
-  /// Address of 16 bytes of row x, the first or second along k.
+  /// Address of 16 bytes of row x: the first or second chunk along k.
   u64 chunk(unsigned x, unsigned which) const {
     const u64 along = mode_ == 0 ? leading_ : kChunk;
     return swizzle(start_ + x % 8 * width() + x / 8 * stride_ + which * along);
   }
 
-  /// Address of the element of 16 bits at row x and position k of a transposed matrix.
+  /// Address of the 16-bit element at row x and position k of a transposed matrix.
   u64 element(unsigned x, unsigned k) const {
     const u64 unit = x / 8, per_line = width() / kChunk;
     const u64 next_unit = mode_ == 0 ? stride_ : leading_, next_k = mode_ == 0 ? leading_ : stride_;
@@ -46,10 +46,10 @@ class SharedMatrix {
   }
 
  private:
-  /// Bytes from a row to the next: 16 without swizzling, else what is swizzled.
+  /// Bytes from one row to the next: 16 without swizzling, else the swizzle width.
   u64 width() const { return mode_ == 0 ? kChunk : 256U >> mode_; }
 
-  /// Rows of 128 bytes rotate their chunks: bits 4 and up are changed by bits 7 and up.
+  /// Permutes the chunks of 128-byte rows: XORs bits 7 and up into bits 4 and up.
   u64 swizzle(u64 address) const {
     const u64 mask = mode_ == 0 ? 0 : (8U >> (mode_ - 1)) - 1;
     return address ^ ((address >> 7 & mask) << 4);
@@ -59,7 +59,7 @@ class SharedMatrix {
   unsigned mode_, offset_;
 };
 
-/// Words of 8 or 16 rows from `first` on: word(k block, t, row).
+/// Loads words of 8 or 16 rows, starting at `first`: word(k block, t, row).
 template <class F>
 bool load_rows(Context& c, const Instr& in, const SharedMatrix& matrix, unsigned first,
                unsigned rows, F&& word) {
@@ -76,7 +76,7 @@ bool load_rows(Context& c, const Instr& in, const SharedMatrix& matrix, unsigned
   return true;
 }
 
-/// The same of a transposed matrix of 16 bits: a chunk holds 8 rows at one k.
+/// Like load_rows(), for a transposed matrix of 16-bit elements: a chunk holds 8 rows at one k.
 template <class F>
 bool load_transposed(Context& c, const Instr& in, const SharedMatrix& matrix, unsigned first,
                      unsigned rows, F&& word) {
@@ -168,14 +168,14 @@ struct MultiplyShared {
     return true;
   }
 
-  /// in.extra holds the signs of the elements in a word.
+  /// in.extra: the sign bits of a word's elements.
   static void negate(Word* words, std::size_t count, const Instr& in, std::uint16_t flag) {
     if ((in.flags & flag) == 0) return;
     for (std::size_t i = 0; i < count; ++i) words[i] ^= in.extra;
   }
 };
 
-/// Whether the types and the shape exist together.
+/// Rejects combinations of types and shape that do not exist.
 void check_form(Decode& d, const Modifiers& m) {
   const Element a = element_of(d, m.types[1]), b = element_of(d, m.types[2]);
   const std::string& sum = m.types[0];
@@ -199,7 +199,7 @@ bool take_bit(Decode& d, std::size_t i, std::uint64_t yes, std::uint64_t no) {
   return operand.bits == yes;
 }
 
-/// The literals behind scale-d: signs of A and B where they are floats, transposition of 16 bits.
+/// Takes the literals after scale-d: signs of floating A and B, transposition of 16-bit elements.
 void take_literals(Decode& d, std::size_t at, Element element) {
   const bool whole = is_integer(element) || element == Element::kB1;
   const bool registers = (d.out.flags & kRegistersA) != 0;

@@ -6,16 +6,16 @@
 #include "ptx/memory/access.hpp"
 #include "ptx/ops/matrix/matrix.hpp"
 
-// wmma.load and wmma.store: fragments from and to matrices in memory, with a stride between lines.
-// Fragments lie as those of mma do, so that code which relies on that works as well.
+// wmma.load and wmma.store: move fragments between registers and matrices in memory, with a stride
+// between lines. Fragments have the layout of mma, so code that relies on it works.
 namespace kbench::ptx::matrix {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// The beginning of Instr::list; behind it are the registers, and for each lane of each register
-/// the offsets of its pieces in the matrix, lines packed.
+/// Header of Instr::list. The registers follow, then for each lane of each register the offsets of
+/// its pieces in the packed matrix.
 struct Plan {
   u32 registers, lines, line_bytes, bits;
 };
@@ -25,7 +25,7 @@ constexpr u64 kMostChunk = 64;
 
 enum class Way : std::uint8_t { kLoad, kStore };
 
-/// Copies between the matrix in memory and its packed form; false after a fault.
+/// Copies between the matrix in memory and its packed lines; false after a fault.
 template <Way way>
 bool copy_lines(Context& c, const Instr& in, const Plan& plan, std::byte* packed) {
   constexpr Access kAccess = way == Way::kLoad ? Access::kRead : Access::kWrite;
@@ -46,7 +46,7 @@ bool copy_lines(Context& c, const Instr& in, const Plan& plan, std::byte* packed
   return true;
 }
 
-/// Register is what a lane holds in one, Piece what of it is contiguous in memory.
+/// Register: a lane's value in one register. Piece: the part of it that is contiguous in memory.
 template <Way way, class Register, class Piece>
 void transfer(Context& c, const Instr& in) {
   if (!converge_warp(c, in)) return;
@@ -71,7 +71,7 @@ void transfer(Context& c, const Instr& in) {
   if (way == Way::kStore) copy_lines<way>(c, in, plan, packed);
 }
 
-/// Which matrix a fragment is of, and its type in memory.
+/// The matrix that a fragment belongs to, and its type in memory.
 struct Fragment {
   char operand = 'a';  ///< a, b, c or d
   std::string type;
@@ -80,8 +80,8 @@ struct Fragment {
   unsigned bits = 16;
 };
 
-/// Where an element of a fragment is: line of the other dimension than k, and element of k; for
-/// accumulators row and column. `index` counts the registers.
+/// Position of an element of a fragment: x is the line along the dimension other than k, y the
+/// position along k. For accumulators, x is the row and y the column. `index` counts the registers.
 struct Place {
   unsigned x, y;
 };
@@ -92,7 +92,7 @@ Place place(const Fragment& f, const Geometry& g, unsigned per_word, unsigned in
   if (f.operand == 'b') {
     return {8 * (index / g.k_blocks) + row, per_word * (4 * (index % g.k_blocks) + t)};
   }
-  const unsigned columns = f.operand == 'a' || f.type == "f16" ? 1 : 2;  // in two registers
+  const unsigned columns = f.operand == 'a' || f.type == "f16" ? 1 : 2;  // registers per row
   const unsigned of_column = index % columns;
   index /= columns;
   const unsigned half = index % g.halves;
@@ -111,10 +111,10 @@ unsigned register_count(const Fragment& f, const Geometry& g) {
   return f.type == "f16" ? blocks : 2 * blocks;
 }
 
-/// Elements in a word of a fragment in the registers.
+/// Elements in a 32-bit word of a fragment.
 unsigned per_word(const Fragment& f) { return f.bits >= 32 ? 1 : 32 / f.bits; }
 
-/// Whether memory's lines go along y, as words do.
+/// True if the matrix's lines in memory are along y, as words are.
 bool lines_along_words(const Fragment& f) { return (f.operand == 'b') != f.row_major; }
 
 void fill_plan(const Fragment& f, const Geometry& g, unsigned used, std::vector<u32>& list) {
@@ -147,7 +147,7 @@ Execute choose(const Fragment& f) {
   return &transfer<way, u32, std::uint8_t>;
 }
 
-/// Element types that go with a type of accumulators, as far as fragments' sizes tell them apart.
+/// True if an element type exists for accumulators of this shape and type.
 bool accumulates(const Shape& shape, std::string_view type) {
   const auto any = [&](std::initializer_list<Element> elements) {
     return std::ranges::any_of(elements, [&](Element e) { return multiplies(shape, e, true); });
@@ -158,7 +158,7 @@ bool accumulates(const Shape& shape, std::string_view type) {
   return type == "f64" && any({Element::kF64});
 }
 
-/// The fragment as one of the transposed product.
+/// Turns the fragment into that of the transposed product.
 void turn_fragment(Fragment& f) {
   f.shape = turn(f.shape);
   f.row_major = !f.row_major;
