@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 using Duration = CompileBudget::Duration;
 using Clock = std::chrono::steady_clock;
 
-/// What a compiler that waits is charged of the time that passes.
+/// A waiting compiler is charged 1/kShareOfWaiting of the elapsed time.
 constexpr int kShareOfWaiting = 10;
 constexpr std::chrono::milliseconds kShortestLook{10};
 constexpr std::chrono::milliseconds kLongestLook{250};
-/// Looks within the time in which all cores together could spend what is left.
+/// Checks per interval in which all cores together could use up the remaining time.
 constexpr int kLooks = 4;
 
 std::string first_line(const fs::path& path) {
@@ -36,7 +36,7 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-/// The number of a process's group, or 0.
+/// The process group of `pid`, or 0 if it cannot be read.
 pid_t group_of(pid_t pid) {
   const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
   const auto after = line.rfind(')');
@@ -47,8 +47,8 @@ pid_t group_of(pid_t pid) {
   return group;
 }
 
-/// Where the kernel does not list children (CONFIG_PROC_CHILDREN): a compiler cannot leave its
-/// group.
+/// All processes of `group`, for kernels that do not list children (no CONFIG_PROC_CHILDREN). It
+/// finds all of a compiler's processes, because a compiler cannot leave its group.
 std::vector<pid_t> members_of(pid_t group) {
   std::vector<pid_t> members;
   std::error_code ignored;
@@ -62,10 +62,10 @@ std::vector<pid_t> members_of(pid_t group) {
   return members;
 }
 
-/// Of this process and of children that it has waited for, in the kernel's ticks.
+/// Processor time of `pid` and of its children that ended and were waited for, in clock ticks.
 unsigned long long ticks_of(pid_t pid) {
   const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
-  // The name before it may hold anything.
+  // The process's name before it may contain any character, also ")".
   const auto after = line.rfind(')');
   if (after == std::string::npos) return 0;
   unsigned long long user = 0;
@@ -124,7 +124,7 @@ CommandResult CompileTime::run(const SpawnOptions& options, std::string_view inp
   Duration charged{0};
   auto looked = start - kShortestLook;
   const auto watch = [&](pid_t group) -> std::chrono::milliseconds {
-    // A compiler that prints wakes this up.
+    // Output of the compiler also leads to calls of this function; skip those that come too soon.
     if (Clock::now() - looked < kShortestLook / 2) return kShortestLook;
     looked = Clock::now();
     const Duration waited = (Clock::now() - start) / kShareOfWaiting;

@@ -11,17 +11,17 @@
 
 namespace kbench {
 
-/// Processor time that the compilers of one candidate may take, all together. Thread-safe.
+/// The processor time that all compilers of one candidate together may use. Thread-safe.
 class CompileBudget {
  public:
   using Duration = std::chrono::nanoseconds;
   explicit CompileBudget(Duration all) : all_(all) {}
 
   Duration all() const { return all_; }
-  /// 0 where it is spent.
+  /// 0 if it is spent.
   Duration left() const;
   void spend(Duration time) { spent_ += time.count(); }
-  /// True once: a compile that took too long may be tried again.
+  /// True at the first call only: one compile that took too long may be tried again.
   bool take_second_try() { return !second_try_taken_.exchange(true); }
 
  private:
@@ -30,23 +30,23 @@ class CompileBudget {
   std::atomic<bool> second_try_taken_ = false;
 };
 
-/// The processor time of one compile, which may run several commands, side by side too. What it
-/// takes is taken from the candidate's budget as well. A compiler that waits is charged a tenth of
-/// the time that passes, so that none waits for ever.
+/// The processor time of one compile, which may run several commands, also in parallel. It also
+/// counts against the candidate's budget. A waiting compiler is charged a tenth of the elapsed
+/// time, so it cannot wait forever.
 class CompileTime {
  public:
-  /// `budget` may be null. Both are to outlive this.
+  /// `budget` may be null; it must outlive this object.
   CompileTime(std::chrono::milliseconds limit, CompileBudget* budget)
       : own_(limit), budget_(budget) {}
 
-  /// Runs a command as run_command() does; its limit is what is left.
+  /// Runs a command as run_command() does, limited by the remaining time.
   CommandResult run(const SpawnOptions& options, std::string_view input,
                     std::size_t max_output_bytes, int cancel_fd);
-  /// The limit that a compile has come to: of the candidate where its budget is spent, else its
-  /// own.
+  /// The limit that applies to the compile: the candidate's if its budget is spent or smaller, else
+  /// its own.
   std::chrono::milliseconds limit() const;
-  /// Whether a command came to the limit by waiting: for the processor, or for something else that
-  /// others hold.
+  /// True if a command reached the limit by waiting, for example for a processor, and not by
+  /// working.
   bool has_waited() const { return has_waited_; }
 
  private:
@@ -57,11 +57,11 @@ class CompileTime {
   std::atomic<bool> has_waited_ = false;
 };
 
-/// Processor time of a process and all below it so far, with that of those which have ended and
-/// were waited for; 0 where there is no such process.
+/// Processor time so far of process `root` and its descendants, including ended ones that were
+/// waited for. 0 if there is no such process.
 std::chrono::nanoseconds processor_time(pid_t root);
 
-/// What becomes of a compile that a spent budget leaves no time for.
+/// The error of a compile for which a spent budget leaves no time.
 CompileError budget_is_spent(const CompileBudget& budget);
 
 }  // namespace kbench

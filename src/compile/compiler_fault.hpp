@@ -11,8 +11,8 @@
 
 namespace kbench {
 
-/// A fault that a process of kbench-cc reported of itself, by a channel that neither a compiler nor
-/// a candidate's text can write to.
+/// A fault of kbench-cc itself. It reports the fault over a channel that neither a compiler nor a
+/// candidate's text can write to.
 class CompilerFault : public Error {
  public:
   using Error::Error;
@@ -20,15 +20,15 @@ class CompilerFault : public Error {
 
 inline constexpr const char* kCompilerFault = "compiler_fault";
 
-/// What `compile()` returns; it is tried again after a CompilerFault. If the fault repeats, and
-/// `works()` says that another source goes through, this source causes it: a CompileError
-/// `compiler_fault`. Else the second fault is thrown.
+/// Returns what `compile()` returns; calls it once more after a CompilerFault. If the fault
+/// repeats, `works()` must say if another source compiles. If it does, this source causes the
+/// fault: returns a CompileError `compiler_fault`. Otherwise throws the second fault.
 template <typename Compile, typename Works>
 auto settle_fault(Compile compile, Works works) -> std::variant<decltype(compile()), CompileError> {
   try {
     return compile();
   } catch (const CompilerFault&) {
-    // A fault of the moment does not come twice.
+    // A transient fault does not come twice.
   }
   try {
     return compile();

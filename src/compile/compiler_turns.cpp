@@ -8,20 +8,20 @@
 namespace kbench {
 namespace {
 
-/// All compilers of this process: pools for different languages share the machine.
+/// State of all compilers of this process, because pools for different languages use one machine.
 struct Turns {
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t next = 0, serving = 0;  ///< numbers of those that ask
-  unsigned beside = 0;                  ///< that run now
+  std::uint64_t next = 0, serving = 0;  ///< numbers of requests
+  unsigned beside = 0;                  ///< compilers that run now, not alone
   bool alone = false;
-  std::chrono::nanoseconds alone_for{0};  ///< as far as take_time_alone() has allowed
+  std::chrono::nanoseconds alone_for{0};  ///< granted by take_time_alone()
 };
 
 constexpr std::chrono::minutes kFirstAlone{1};
 constexpr int kShareAlone = 4;
 
-// Leaked, since a compile may end while the process does.
+// Leaked, because a compile may end while the process exits.
 Turns& turns() {
   static auto* const kTurns = new Turns;
   return *kTurns;

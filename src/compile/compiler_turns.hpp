@@ -13,8 +13,8 @@
 
 namespace kbench {
 
-/// While it lives, a compiler of this process may run: beside others, or alone. In the order in
-/// which they were asked for, so that one that waits to be alone is not passed by all others.
+/// While it lives, one compiler of this process may run, alongside others or alone. Turns are
+/// granted in the order of requests, so others do not overtake a compiler that waits to run alone.
 class CompilerTurn {
  public:
   enum class Kind : std::uint8_t { kBesideOthers, kAlone };
@@ -27,17 +27,17 @@ class CompilerTurn {
   Kind kind_;
 };
 
-/// Whether a compile that worked up to its limit may be tried again alone, which takes as long, and
-/// all others wait. Such tries take a minute of a process's time, and a quarter of what goes
-/// beyond: many endless sources would stop a run.
+/// True if a compile that worked up to its limit may be tried again alone; all others wait
+/// meanwhile. All such tries together get one minute plus a quarter of the process's age, because
+/// otherwise many endless sources would stop a run.
 bool take_time_alone(std::chrono::nanoseconds limit);
 
-/// What waits for a compiler. Owners are served in turn, one of each after the other, so that many
-/// requests of one owner do not hold up those of others.
+/// Requests that wait for a compiler. Owners are served in turn, so many requests of one owner do
+/// not delay those of others.
 template <typename Item>
 class TurnQueue {
  public:
-  /// An owner that is null is one of its own.
+  /// Each item with a null owner counts as an owner of its own.
   void push(const void* owner, Item item) {
     std::uint64_t round = round_;
     if (owner != nullptr) {
@@ -48,7 +48,7 @@ class TurnQueue {
     items_.emplace(std::pair(round, pushed_++), std::move(item));
   }
   bool empty() const { return items_.empty(); }
-  /// Of a queue that is not empty.
+  /// The queue must not be empty.
   Item pop() {
     const auto first = items_.begin();
     round_ = first->first.first;
@@ -57,7 +57,7 @@ class TurnQueue {
     if (items_.empty()) next_rounds_.clear();
     return item;
   }
-  /// Empties it.
+  /// Removes and returns all items.
   std::vector<Item> take_all() {
     std::vector<Item> all;
     while (!empty()) all.push_back(pop());
@@ -66,14 +66,14 @@ class TurnQueue {
 
  private:
   std::map<std::pair<std::uint64_t, std::uint64_t>, Item> items_;  ///< by round, then by age
-  std::map<const void*, std::uint64_t> next_rounds_;               ///< of owners that wait
+  std::map<const void*, std::uint64_t> next_rounds_;               ///< of waiting owners
   std::uint64_t round_ = 0, pushed_ = 0;
 };
 
-/// What `compile(CompileTime&)` gives within `limit` and what is left of `budget` (null: no bound).
-/// Where it takes too long it is tried once more with no other compiler of this process beside it,
-/// since others may have been the reason; once for all compiles of a budget, and where the compiler
-/// had work all the time only as take_time_alone() allows.
+/// Returns what `compile(CompileTime&)` gives within `limit` and the rest of `budget` (null: no
+/// limit). A compile that takes too long is tried once more while no other compiler of this process
+/// runs, because others may have slowed it down. A budget allows one such try. If the compiler
+/// worked all the time, take_time_alone() must allow it, too.
 template <typename Result, typename Compile>
 Result compile_in_time(std::chrono::milliseconds limit, CompileBudget* budget, Compile compile) {
   {

@@ -88,7 +88,7 @@ std::optional<CompileResult> ContentCache::load(const std::string& key) const {
   try {
     CompileResult result = unpack_result(*text);
     if (auto* error = std::get_if<CompileError>(&result)) {
-      if (!is_lasting(*error)) return std::nullopt;  // earlier versions kept timeouts
+      if (!is_lasting(*error)) return std::nullopt;  // an older cache may hold timeouts
       error->cached = true;
     } else {
       std::get<Artifact>(result).cached = true;

@@ -17,7 +17,7 @@ constexpr std::string_view kNameMap = "__nv_name_map";
 /// "file(line): error: text", or ptxas's "ptxas error   : text" with no file.
 struct FirstError {
   std::string file, line, text;
-  std::string_view rest;  ///< of the log
+  std::string_view rest;  ///< of the log, after this line
 };
 
 /// A message without the colons before it and the spaces around it.
@@ -75,7 +75,7 @@ std::optional<FirstError> first_error(std::string_view log) {
   return std::nullopt;
 }
 
-/// Of an error in a header: the candidate's line that led there.
+/// For an error in a header: the candidate's line that leads there.
 std::optional<std::string> candidate_line(std::string_view rest) {
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
@@ -88,7 +88,8 @@ std::optional<std::string> candidate_line(std::string_view rest) {
   return std::nullopt;
 }
 
-/// The kernel of the plan whose lookup failed; a source may claim with #line to be that lookup.
+/// The plan's kernel whose lookup failed. The log must name it, because a source may claim with
+/// #line to be that lookup.
 std::optional<std::string> failed_lookup(std::string_view log,
                                          const std::vector<std::string>& name_expressions) {
   const auto named = std::ranges::find_if(name_expressions, [&](const std::string& name) {
@@ -120,7 +121,7 @@ std::string_view cause_of(const FirstError& error) {
   return "ptxas_error";
 }
 
-/// What to do about an error, where it is one that an author may not understand; "" else.
+/// Advice on an error that an author may not understand; "" for other errors.
 std::string_view advice(const FirstError& error) {
   const auto is_in = [&](std::string_view part) {
     return error.file.find(part) != std::string::npos;

@@ -7,14 +7,14 @@
 
 namespace kbench {
 
-/// What a failed compile comes down to.
+/// The cause of a failed compile.
 struct Diagnosis {
   std::string cause;    ///< as in CompileError
   std::string message;  ///< one sentence
 };
 
-/// Reads NVRTC's log: the first error, with the candidate's line ("line 12: identifier "foo" is
-/// undefined"), or the kernel of the plan that the source does not define.
+/// Finds the first error in NVRTC's log, with the candidate's line ("line 12: identifier "foo" is
+/// undefined"). If the source does not define a kernel of the plan, names that kernel.
 Diagnosis diagnose(std::string_view log, const std::vector<std::string>& name_expressions);
 
 }  // namespace kbench

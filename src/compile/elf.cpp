@@ -11,7 +11,7 @@
 namespace kbench {
 namespace {
 
-/// The `T` at `offset`, or zeros where the file ends before.
+/// The `T` at `offset`, or zeros if the file is too short.
 template <typename T>
 T read_at(std::string_view bytes, std::uint64_t offset) {
   T value{};

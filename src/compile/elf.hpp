@@ -8,7 +8,7 @@
 
 namespace kbench {
 
-/// What each ELF file begins with.
+/// The first bytes of every ELF file.
 inline constexpr std::string_view kElf = "\177ELF";
 
 /// One symbol of an object file.
@@ -18,17 +18,17 @@ struct ElfSymbol {
   bool is_function = false, is_object = false, is_defined = false, is_weak = false;
 };
 
-/// A 64-bit little-endian ELF file, read in place: `bytes` has to outlive it. Nothing in the file
-/// is trusted; what lies outside it is as good as absent.
+/// A 64-bit little-endian ELF file, read in place: `bytes` must outlive it. Offsets in the file are
+/// not trusted: data outside the file counts as absent.
 class ElfFile {
  public:
-  /// Throws kbench::Error where the bytes are no such file.
+  /// Throws kbench::Error if the bytes are no such file.
   explicit ElfFile(std::string_view bytes);
   /// All symbols, local ones included (.symtab); empty in a stripped file.
   std::vector<ElfSymbol> symbols() const;
-  /// What the file exports and what it wants of others (.dynsym).
+  /// Exported and imported symbols (.dynsym).
   std::vector<ElfSymbol> dynamic_symbols() const;
-  /// The libraries that it names as needed.
+  /// Names of the libraries that it needs (DT_NEEDED).
   std::vector<std::string> needed() const;
 
  private:

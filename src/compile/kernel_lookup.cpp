@@ -10,12 +10,12 @@
 namespace kbench {
 namespace {
 
-/// A name without template arguments, which alone can mean functions of one name.
+/// True for a name without template arguments or casts: only such a name can be ambiguous.
 bool is_plain(std::string_view name) {
   return !name.empty() && name.find_first_of("<(&") == std::string_view::npos;
 }
 
-/// Whether `name` may mean what is called `qualified`, as "norm" may mean "mine::norm".
+/// True if `name` may refer to `qualified`, as "norm" may refer to "mine::norm".
 bool may_mean(std::string_view name, std::string_view qualified) {
   return qualified == name || qualified.ends_with(fmt::format("::{}", name));
 }
@@ -45,7 +45,7 @@ std::vector<std::string> kernels_named(std::string_view ptx, std::string_view na
     const FunctionName kernel = function_name(demangle(symbol));
     const bool is_template = kernel.expression != kernel.qualified;
     if (is_template || kernel.parameters.empty() || !may_mean(name, kernel.qualified)) continue;
-    // A cast that fits no function is an error, and never makes one of another type.
+    // If the cast fits no function, NVRTC reports an error; it never converts to another signature.
     expressions.push_back(fmt::format("static_cast<void(*){}>({})", kernel.parameters, name));
   }
   return expressions;

@@ -7,13 +7,13 @@
 
 namespace kbench {
 
-/// Those of the name expressions that, by NVRTC's log, mean several functions: a kernel may have
-/// the name of a function of CUDA's (norm, all, max), which nvcc takes.
+/// The name expressions that NVRTC's log calls ambiguous. A kernel may have the name of a CUDA
+/// function (norm, all, max); nvcc accepts that.
 std::vector<std::string> ambiguous_names(std::string_view log,
                                          const std::vector<std::string>& name_expressions);
 
-/// Expressions that choose the kernels of that name, one for each, by their parameters as the
-/// symbols of entries in PTX tell them. Templates are none of them.
+/// One expression per kernel called `name` in `ptx`: a cast to its parameter types, which come from
+/// the symbols of the PTX entries. Leaves out templates.
 std::vector<std::string> kernels_named(std::string_view ptx, std::string_view name);
 
 }  // namespace kbench

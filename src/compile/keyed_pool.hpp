@@ -16,7 +16,7 @@
 
 namespace kbench {
 
-/// The future that `start` gives; what it throws arrives in a future, too.
+/// Returns the future of `start()`. If `start()` throws, the returned future holds that exception.
 template <typename Result, typename Start>
 std::shared_future<Result> future_of(Start start) {
   try {
@@ -28,8 +28,8 @@ std::shared_future<Result> future_of(Start start) {
   }
 }
 
-/// Threads that work through jobs, each known by a key: who asks for a key that is queued or under
-/// way gets the same future.
+/// Threads that run jobs, each with a key. A request for a key that is queued or running gets the
+/// same future.
 template <typename Result>
 class KeyedPool {
  public:
@@ -47,8 +47,8 @@ class KeyedPool {
   KeyedPool(const KeyedPool&) = delete;
   KeyedPool& operator=(const KeyedPool&) = delete;
 
-  /// What `work` returns or throws, once a thread has come to it. Owners are served in turn, and
-  /// share no work: a spent budget is no answer to others.
+  /// A future for what `work` returns or throws. Owners are served in turn. Equal jobs of different
+  /// owners run separately, because one owner's spent budget is no result for another.
   std::shared_future<Result> submit(const std::string& key, const CompileBudget* owner, Work work) {
     const std::scoped_lock lock(mutex_);
     const Key id{key, owner};
@@ -65,7 +65,7 @@ class KeyedPool {
     return future;
   }
 
-  /// Futures of jobs that no thread has begun get a kbench::Error, and so do those of later ones.
+  /// Futures of queued jobs and of later ones throw kbench::Error.
   void cancel() {
     std::vector<std::shared_ptr<Job>> dropped;
     {

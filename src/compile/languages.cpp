@@ -86,9 +86,9 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
                           false,
                           0};
     }
-    // The shim headers need C++14, which means the same for what C++11 allows.
+    // The compatibility headers need C++14, and valid C++11 means the same in C++14.
     const bool too_old = row->value == Flag::Value::kStandard && flag.ends_with("c++11");
-    // NVRTC knows every one of them with one dash, and not every one with two.
+    // NVRTC accepts every flag with one dash, but not every flag with two.
     const std::string option = flag.substr(flag.starts_with("--") ? 1 : 0);
     if (row->passed) options.push_back(too_old ? "-std=c++14" : option);
   }
@@ -97,7 +97,7 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
 
 constexpr Language kLanguages[] = {
     {"cuda", "nvrtc", nvrtc_options},
-    // What torch.cuda._compile_kernel takes: what is missing there is missing here.
+    // As torch.cuda._compile_kernel compiles: without the headers that nvcc includes implicitly.
     {"torch_kernel", "nvrtc", nvrtc_options, false},
 };
 

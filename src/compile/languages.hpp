@@ -21,7 +21,7 @@ struct Language {
   std::string_view name;  ///< as in CompileRequest::language
   std::string_view way;   ///< as in Artifact::way
   Options (*options)(const std::vector<std::string>& flags);
-  bool prelude = true;  ///< what nvcc includes without being asked is included
+  bool prelude = true;  ///< include what nvcc includes implicitly
 };
 
 std::span<const Language> languages();
@@ -34,7 +34,7 @@ struct Flag {
   enum class Value : std::uint8_t { kNone, kBool, kNumber, kStandard, kMacro };
   std::string_view name;
   Value value;
-  bool passed;  ///< false: allowed because nvcc knows it, and of no meaning to NVRTC
+  bool passed;  ///< false: a flag of nvcc that is allowed but not passed to NVRTC
 };
 
 std::span<const Flag> nvrtc_flags();

@@ -12,7 +12,8 @@
 
 namespace kbench {
 
-/// A file as bytes, mapped, since libtorch_cpu.so alone has 400 MB; empty where it cannot be read.
+/// A file's bytes, memory-mapped because libtorch_cpu.so alone has 400 MB. Empty if it cannot be
+/// read.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path) {

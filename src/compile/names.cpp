@@ -17,9 +17,8 @@ void drop_all(std::string& text, std::string_view word) {
   }
 }
 
-/// Walks over a name and tells at each character whether it stands outside of all brackets. What is
-/// compared among template arguments stands in parentheses, so every angle bracket outside of these
-/// is one of a list.
+/// Walks over a name and says for each character if it is outside of all brackets. Comparisons in
+/// template arguments are in parentheses, so every other angle bracket belongs to an argument list.
 class Depth {
  public:
   bool is_outside(char c) {
@@ -36,7 +35,7 @@ class Depth {
   int parentheses_ = 0;
 };
 
-/// "k<float, 4>" without what stands between its angle brackets.
+/// "k<float, 4>" without its template arguments.
 std::string without_arguments(std::string_view name) {
   Depth depth;
   std::string plain;
@@ -49,7 +48,7 @@ std::string without_arguments(std::string_view name) {
   return plain;
 }
 
-/// Where the parameter list begins; the end of the name if there is none.
+/// Offset of the parameter list, or the name's size if there is none.
 std::size_t find_parameters(std::string_view name) {
   Depth depth;
   for (std::size_t at = 0; at < name.size(); ++at) {
@@ -58,7 +57,7 @@ std::size_t find_parameters(std::string_view name) {
   return name.size();
 }
 
-/// "float relu<2>" without the type: symbols of template instances begin with what they return.
+/// "float relu<2>" without its return type, with which symbols of template instances begin.
 std::string_view without_type(std::string_view name) {
   Depth depth;
   std::size_t begin = 0;
@@ -77,7 +76,7 @@ std::size_t closing(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// Functions among template arguments, "&(relu(float))" in a symbol, as a source names them:
+/// Rewrites functions in template arguments as a source names them: "&(relu(float))" becomes
 /// "&relu".
 void name_functions(std::string& text) {
   for (std::size_t at = text.find("&("); at != std::string::npos; at = text.find("&(", at + 1)) {

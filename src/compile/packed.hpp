@@ -12,8 +12,8 @@
 
 namespace kbench {
 
-/// A message as bytes: numbers and texts one after another, each text behind its length. Texts may
-/// hold any bytes.
+/// Packs numbers and texts into one message; each text follows its length. Texts may hold any
+/// bytes.
 class Packer {
  public:
   Packer& number(std::uint64_t value) {
@@ -37,8 +37,8 @@ class Packer {
   std::string bytes_;
 };
 
-/// Reads such a message in the order in which it was packed. All functions throw kbench::Error
-/// where the bytes are something else.
+/// Unpacks a Packer's message in the same order. All functions throw kbench::Error if the bytes do
+/// not fit.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}

@@ -66,7 +66,7 @@ std::optional<std::vector<KernelParameter>> parameters_of(const std::string& pro
   const std::size_t close = text.rfind(kClose);
   const std::size_t open = text.find(kType);
   if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  // Of a type, or of a reference to it.
+  // The probe's argument is the kernel's type or a reference to it.
   const bool is_reference = text.compare(open, kReference.size(), kReference) == 0;
   const std::size_t start = open + (is_reference ? kReference : kType).size();
   if (close < start) return std::nullopt;

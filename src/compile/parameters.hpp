@@ -9,10 +9,10 @@
 
 namespace kbench {
 
-/// The parameters of a kernel, from the mangled name of the probe's instance for it (kProbe of
-/// compile/shims.hpp), whose argument is the kernel's type or a reference to that: "…IFvPKfiEE" is
-/// (const float*, int). Nothing where it is no such name, or too long to be read: the names of
-/// types are the candidate's.
+/// A kernel's parameters, from the mangled name of its probe instance (kProbe of
+/// compile/headers/shims.hpp): "…IFvPKfiEE" is (const float*, int). The probe's template argument
+/// is the kernel's type or a reference to it. Nullopt if it is no such name or cannot be demangled,
+/// because a candidate chooses the names of its types.
 std::optional<std::vector<KernelParameter>> parameters_of(const std::string& probe_symbol);
 
 }  // namespace kbench

@@ -30,12 +30,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLoadLimit{60};  // a slow disk, and 100 MB of library
-// Raised when what a result holds changes its meaning.
+constexpr std::chrono::seconds kLoadLimit{60};  // to read a library of 100 MB from a slow disk
+// Increase it when the meaning of a stored result changes.
 constexpr std::string_view kCompileFormat = "compile-4";
 
-/// Names, sizes and times of what lies in the folder: another version of CUDA's headers there
-/// differs in them, and nothing has to be read.
+/// A hash of the names, sizes and times in a folder. It differs for another version of CUDA's
+/// headers, and no file has to be read.
 std::string folder_identity(const fs::path& folder) {
   std::vector<std::string> entries;
   std::error_code ignored;
@@ -54,7 +54,7 @@ std::string shims_identity() {
   return hash.hex();
 }
 
-/// What would reach the compiler as something else than it is.
+/// An error if NUL or control characters would change the request on its way to the compiler.
 std::optional<CompileError> malformed(const CompileRequest& request) {
   const auto error = [](std::string cause, std::string message) {
     return CompileError{std::move(cause), std::move(message), {}, 0, false, 0};
@@ -72,7 +72,8 @@ std::optional<CompileError> malformed(const CompileRequest& request) {
   return std::nullopt;
 }
 
-/// The log speaks of the one name that all sources have: here it gets the candidate's own.
+/// Puts the candidate's file name into log and PTX in place of kSourceName, the name of all
+/// sources.
 CompileResult with_file_name(CompileResult result, const std::string& file_name) {
   if (file_name.empty()) return result;
   std::string& log =
@@ -105,11 +106,11 @@ std::exception_ptr cancelled_error() {
   return std::make_exception_ptr(Error("compiling was cancelled"));
 }
 
-/// The key of a source, and whose budget it is compiled by: one that is spent is no answer to
-/// others.
+/// The cache key and the budget of a source. Tasks are not merged across budgets, because one
+/// candidate's spent budget is no result for another.
 using TaskKey = std::pair<std::string, const CompileBudget*>;
 
-/// One source on its way through a compiler, and everybody who asked for it.
+/// One source to compile, and all requests for it.
 struct Task {
   struct Waiter {
     std::string file_name;
@@ -266,7 +267,7 @@ void CompilePool::Impl::work() {
     std::optional<CompileResult> result;
     std::exception_ptr error;
     try {
-      // Once more: it may have been done between the caller's look and its place in the queue.
+      // Check again: another task may have stored it after the caller's check.
       result = cache.load(task->key);
       if (!result) result = compile_now(task->request);
     } catch (...) {
@@ -282,7 +283,7 @@ void CompilePool::Impl::work() {
   }
 }
 
-/// Answers all who wait; nobody can join them any more.
+/// Answers all waiters. The task has left `under_way`, so no waiter can join it.
 void CompilePool::Impl::finish(Task& task, const CompileResult* result,
                                const std::exception_ptr& error) {
   for (auto& waiter : task.waiters) {
@@ -303,7 +304,7 @@ CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
   });
 }
 
-/// Whether a source that nothing is wrong with compiles where `beside` does not.
+/// True if a plain, correct source compiles for the architecture of `beside`, which failed.
 bool CompilePool::Impl::works(const CompileRequest& beside) {
   CompileRequest plain;
   plain.source = "__global__ void plain(float* x) { x[0] = 1; }\n";

@@ -9,7 +9,8 @@
 namespace kbench {
 namespace {
 
-/// Lines that are in both places once, at least; and of those of the text that are not blank.
+/// Lines that occur once in both file and text: at least kFewestAlike of them, and at least
+/// 1/kAlikeShare of the text's non-blank lines.
 constexpr std::size_t kFewestAlike = 2;
 constexpr std::size_t kAlikeShare = 3;
 
@@ -23,7 +24,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Without what indents it: dedent() may have been there.
+/// Without indentation, because the Python code may have called dedent().
 std::string_view stripped(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = line.find_first_not_of(kBlank);
@@ -31,7 +32,8 @@ std::string_view stripped(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(kBlank) + 1 - begin);
 }
 
-/// With each of the characters that stands there twice once: escapes of literals and of f-strings.
+/// Replaces each doubled character of `characters` by one: undoes escapes of literals and
+/// f-strings.
 std::string halved(std::string_view line, std::string_view characters) {
   std::string half;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -43,7 +45,7 @@ std::string halved(std::string_view line, std::string_view characters) {
   return half;
 }
 
-/// {line: where it stands}, of a text; one that stands in two places is in none.
+/// Maps each line of a text to its place; a line that occurs twice maps to kNowhere.
 class Places {
  public:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
@@ -89,7 +91,7 @@ std::optional<std::size_t> lines_before(std::string_view file, std::string_view 
   for (const auto& [line, at] : in_text.all()) {
     const std::size_t there = in_file.find(line);
     if (at == Places::kNowhere || there == Places::kNowhere) continue;
-    // Parts from several places have no one line to begin with.
+    // The text was joined from several places, so it has no single first line.
     if (there < at || (before && *before != there - at)) return std::nullopt;
     before = there - at;
     ++alike;

@@ -7,9 +7,9 @@
 
 namespace kbench {
 
-/// Lines of a Python file that stand before a text that its code gave to a compiler; none where
-/// they cannot be told. The text is found as it is, or by its lines: in a literal with escapes, in
-/// an f-string, or before `.replace`, some look otherwise and all keep their places.
+/// The number of lines before `text` in a Python file whose code gave `text` to a compiler. Nullopt
+/// if it cannot be determined. The text is found as it is, or by its lines: escapes, f-strings and
+/// `.replace` change some lines, but all keep their places.
 std::optional<std::size_t> lines_before(std::string_view file, std::string_view text);
 
 }  // namespace kbench

@@ -17,7 +17,7 @@ namespace {
 
 bool is_word(char c) { return is_word_char(c) || c == '$'; }
 
-/// Comments and lines of debugging as blanks: offsets stay.
+/// Replaces comments and debug directives by blanks, so offsets stay the same.
 std::string without_remarks(std::string_view ptx) {
   std::string text(ptx);
   const auto blank = [&](std::size_t from, std::size_t to) {
@@ -49,7 +49,8 @@ struct RegisterFile {
 
 class Registers {
  public:
-  /// Of "%r<20>" or "%SP"; those without a number the compiler itself takes care of.
+  /// Declares "%r<20>". Ignores names without a number, such as "%SP", because the compiler sets
+  /// those.
   void declare(std::string_view type, std::string_view name) {
     const std::size_t open = name.find('<');
     if (open == std::string_view::npos) return;
@@ -73,8 +74,9 @@ class Registers {
     }
   }
 
-  /// What puts garbage into it: NaN as a float of its width or of two halves, and no small number;
-  /// where `extreme` takes it for a maximum or minimum, which leave NaN out, an infinity.
+  /// The instruction that fills a register with garbage: NaN as a float or as two 16-bit floats,
+  /// and a large integer. `extreme`: the max or min instruction that reads it, or "". Those ignore
+  /// NaN, so the garbage is then an infinity.
   std::string fill(std::size_t index, std::string_view extreme) const {
     for (const auto& [prefix, file] : files_) {
       if (index < file.first || index >= file.first + file.count) continue;
@@ -111,9 +113,9 @@ class Registers {
   std::size_t size_ = 0;
 };
 
-/// Which warps fall behind, in one block of eight, for the others cost time alone. At first by as
-/// long as others need to come to their next step, then by half of that each time: a loop with a
-/// thousand barriers would take forever.
+/// Selects the late warps, in one block of eight because more would only cost time. The first delay
+/// is as long as other warps need for their next step. Each later delay is half as long, because a
+/// loop may have a thousand barriers.
 constexpr int kFirstLate_ns = 16384, kLeastLate_ns = 512;
 constexpr std::string_view kWarps =
     "\t.reg .pred \t%kbench_late<2>;\n\t.reg .b32 \t%kbench_ns;\n"
@@ -142,11 +144,11 @@ struct Statement {
   bool is_label = false;       ///< `target` is its name
 };
 
-/// One function's body, from behind its opening brace on.
+/// One function's body, which begins after its opening brace.
 class Body {
  public:
   Body(std::string_view text, std::size_t begin) {
-    // Braces around statements are scopes, within one they are vectors.
+    // Braces between statements are scopes; braces within a statement are vectors.
     std::size_t from = begin, depth = 1, vector = 0, at = begin;
     for (; at < text.size() && depth > 0; ++at) {
       const char c = text[at];
@@ -170,7 +172,7 @@ class Body {
   }
 
   std::size_t end() const { return end_; }
-  /// What is to be put where, in order.
+  /// Offsets in ascending order, and the text to insert at each.
   std::vector<std::pair<std::size_t, std::string>> insertions() const {
     if (behind_declarations_ == 0) return {};
     std::string start;
@@ -186,7 +188,7 @@ class Body {
       all.emplace_back(barriers_[i], "\n" + late(i % 2));
     return all;
   }
-  /// Which half of the warps are to be late.
+  /// Code that delays half 0 or 1 of the warps, and halves their next delay.
   static std::string late(std::size_t half) {
     return fmt::format(
         "\t@%kbench_late{0} nanosleep.u32 \t%kbench_ns;\n"
@@ -198,7 +200,7 @@ class Body {
  private:
   using Set = std::vector<bool>;
 
-  /// Nothing stands there but labels.
+  /// True if `text` is empty or ends with a label.
   static bool is_between_statements(std::string_view text) {
     text = trimmed(text);
     return text.empty() || text.ends_with(':');
@@ -218,7 +220,7 @@ class Body {
     if (depth == 1 && statements_.empty()) behind_declarations_ = behind;
   }
 
-  /// Of a label that `text` begins with; 0: it begins with none.
+  /// Length of the label at the start of `text`; 0 if there is none.
   static std::size_t label_length(std::string_view text) {
     std::size_t length = 0;
     while (length < text.size() && is_word(text[length])) ++length;
@@ -252,9 +254,9 @@ class Body {
     std::string_view rest = trimmed(text.substr(end));
     const std::size_t first_length = first_operand(rest);
     const std::string_view first = rest.substr(0, first_length);
-    // What is not a place in memory is what an instruction writes; a matrix product of a warp group
-    // adds to it. Where an instruction writes nothing, its first operand is taken for written: what
-    // was not set there goes unnoticed.
+    // An instruction writes its first operand unless that is a memory address. wgmma.mma adds to
+    // it, so it reads it, too. An instruction that writes nothing counts as writing its first
+    // operand, so an undefined value there goes unnoticed.
     const bool adds = opcode.starts_with("wgmma.mma");
     if (first.starts_with('[') || adds) registers_.each_in(first, read);
     if (!first.starts_with('[') && !is_guarded)
@@ -288,13 +290,13 @@ class Body {
     return text.size();
   }
 
-  /// Registers that are read where some path has not written to them. Of a register that nothing
-  /// is known of, every statement is thought to be reached with it set until a path says otherwise.
+  /// Registers that are read although some path has not written them. The analysis assumes that a
+  /// register is set at a label until some path reaches the label without setting it.
   std::vector<std::size_t> undefined() const {
     std::multimap<std::string_view, std::size_t> labels;
     for (std::size_t i = 0; i < statements_.size(); ++i)
       if (statements_[i].is_label) labels.emplace(statements_[i].target, i);
-    // Sets at labels alone, which is where paths meet.
+    // Sets are kept only at labels, because paths meet there.
     std::map<std::size_t, Set> at_label;
     Set found(registers_.size());
     bool changed = true;
@@ -337,9 +339,9 @@ class Body {
 
   Registers registers_;
   std::vector<Statement> statements_;
-  std::vector<std::size_t> barriers_;                 ///< behind each
-  std::map<std::size_t, std::string_view> extremes_;  ///< what takes a register for an extreme
-  bool shares_ = false;                               ///< its warps may have something in common
+  std::vector<std::size_t> barriers_;                 ///< offset after each
+  std::map<std::size_t, std::string_view> extremes_;  ///< the max or min that reads a register
+  bool shares_ = false;                               ///< uses shared memory or barriers
   std::size_t behind_declarations_ = 0, end_ = 0;
 };
 
@@ -349,7 +351,7 @@ std::string with_undefined_shown(std::string_view ptx) {
   const std::string text = without_remarks(ptx);
   std::string changed;
   std::size_t copied = 0;
-  // A body's braces stand on lines of their own; those of an initialiser do not.
+  // A body's braces are on lines of their own; those of an initialiser are not.
   for (std::size_t at = 0; (at = text.find("\n{", at)) != std::string::npos;) {
     const Body body(text, at + 2);
     for (const auto& [place, inserted] : body.insertions()) {

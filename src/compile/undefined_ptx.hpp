@@ -6,12 +6,12 @@
 
 namespace kbench {
 
-/// The same PTX so that what is not defined shows: every register that some path may read before
-/// anything was written to it holds a NaN (and a huge integer), and in some blocks with shared
-/// memory half of the warps fall behind at the start and after each barrier, by turns, so that who
-/// reads what another warp has yet to write reads something else. Empty where there is neither. A
-/// kernel whose answer is defined gives the same; one that counts on what a GPU happens to do need
-/// not.
+/// Changes PTX so that undefined behaviour shows. Every register that some path may read before it
+/// is written holds a NaN (and a huge integer). In some blocks with shared memory or barriers, half
+/// of the warps are delayed at the start and after each barrier, in alternation. A warp that reads
+/// another warp's data too early then reads something else. Returns "" if there is nothing to
+/// change. A kernel with a defined result still gives it; one that relies on what a GPU happens to
+/// do may not.
 std::string with_undefined_shown(std::string_view ptx);
 
 }  // namespace kbench

@@ -10,28 +10,28 @@
 
 namespace kbench {
 
-/// The name under which every source is compiled, so that equal sources give equal images; people
-/// see the candidate's own name in its place.
+/// The name under which every source is compiled, so that equal sources give equal images. Messages
+/// and logs show the candidate's own name instead.
 inline constexpr std::string_view kSourceName = "candidate.cu";
 
-/// A log is cut here, in the middle of whatever it says.
+/// Maximum size of a log; the rest is cut off.
 inline constexpr std::size_t kMaxLogBytes = 256 * std::size_t{1024};
-/// What kbench-cc may write to its standard output.
+/// Maximum size of kbench-cc's standard output.
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
-/// What kbench-cc reads from its standard input: one job.
+/// One job, which kbench-cc reads from its standard input.
 struct CompilerJob {
   std::filesystem::path nvrtc;
   std::vector<std::filesystem::path> includes;
-  std::size_t memory_bytes = 0;  ///< resident size at which it gives up
+  std::size_t memory_bytes = 0;  ///< resident size above which it gives up
   CompileRequest request;
 };
 
 /// A job or result as bytes: "<head bytes> <body bytes>\n", a JSON head, a body (the source or the
-/// image). The unpack functions throw kbench::Error where the bytes are not that.
+/// image). The unpack functions throw kbench::Error if the bytes have another form.
 std::string pack(const CompilerJob& job);
 std::string pack(const CompileResult& result);
-/// A result that kbench-cc could not come to: unpack_result() throws it as CompilerFault.
+/// A fault of kbench-cc in place of a result; unpack_result() throws it as CompilerFault.
 std::string pack_fault(std::string_view message);
 CompilerJob unpack_job(std::string_view bytes);
 CompileResult unpack_result(std::string_view bytes);

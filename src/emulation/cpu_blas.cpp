@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Counterparts of cuBLAS by torch's own products on the CPU. A matrix in columns is the transpose
-// of one in rows, so C = op(A) op(B) is computed as its transpose, op(B)' op(A)'.
+// CPU emulation of cuBLAS by torch's own products. A column-major matrix is the transpose of a
+// row-major one, so C = op(A) op(B) is computed as its transpose, op(B)' op(A)'.
 #include "kbench_cpu.hpp"
 
 namespace {
@@ -21,12 +21,11 @@ std::optional<at::ScalarType> scalar_type(cudaDataType type) {
   }
 }
 
-/// Matrices that lie in columns, as torch sees them: the transpose of op(M), one for each of
-/// `count`.
+/// Transposes of `count` column-major matrices op(M), as a tensor [count, columns, rows].
 at::Tensor transposed(const void* data, cublasOperation_t op, std::int64_t rows,
                       std::int64_t columns, std::int64_t leading, std::int64_t stride,
                       std::int64_t count, at::ScalarType type) {
-  // The sizes are those of op(M), so what lies in memory has them exchanged where op transposes.
+  // The sizes are those of op(M), so the matrix in memory has them exchanged if op transposes.
   const bool plain = op == CUBLAS_OP_N;
   const std::int64_t stored_columns = plain ? columns : rows;
   const std::int64_t stored_rows = plain ? rows : columns;
@@ -117,7 +116,7 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t, cublasMath_t* mode) {
   *mode = CUBLAS_DEFAULT_MATH;
   return CUBLAS_STATUS_SUCCESS;
 }
-// Here a pointer is as good on either side.
+// On the CPU, host pointers and device pointers are the same.
 cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) {
   return CUBLAS_STATUS_SUCCESS;
 }

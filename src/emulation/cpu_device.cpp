@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's device, streams, events and errors on the CPU: one device with the limits of the PTX
-// executor, on which everything is done when a call returns.
+// CPU emulation of CUDA's device, streams, events and errors: one device with the limits of the PTX
+// executor. All work is done when a call returns.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As kbench says of the CPU elsewhere (a plan's device.sms and device.smem).
+// These agree with device.sms and device.smem of a plan on the CPU.
 constexpr int kMultiprocessors = 16;
 constexpr int kSharedBytes = 48 << 10;
 constexpr int kSharedBytesOptIn = 227 << 10;
@@ -69,7 +69,7 @@ const ErrorName* find(cudaError_t error) {
   return nullptr;
 }
 
-/// Errors of earlier launches come out here, too.
+/// Also returns errors of earlier launches.
 cudaError_t synchronize() {
   const Runtime* runtime = current_runtime();
   if (runtime == nullptr || runtime->synchronize == nullptr) return cudaSuccess;
@@ -172,7 +172,7 @@ KBENCH_HIDDEN cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-// A tensor on the CPU says that its device is number -1.
+// A CPU tensor has the device number -1.
 KBENCH_HIDDEN cudaError_t cudaSetDevice(int device) {
   if (device <= 0) return cudaSuccess;
   set_error(cudaErrorInvalidDevice);

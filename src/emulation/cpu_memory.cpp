@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's memory on the CPU: the process's own, by way of the table, so that kernels' accesses to it
-// can be checked. Every copy is done when its call returns.
+// CPU emulation of CUDA's memory: the process's own memory, through the table of functions
+// (Runtime), so that kernels' accesses to it can be checked. A copy is done when its call returns.
 #include <cstdlib>
 #include <cstring>
 
@@ -90,7 +90,7 @@ KBENCH_HIDDEN cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t 
   return allocate(pointer, *pitch * height);
 }
 
-// Pinned memory is the device's, too: kernels may read it.
+// Pinned memory is device memory, too, because kernels may read it.
 KBENCH_HIDDEN cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   return allocate(pointer, bytes);
 }
@@ -149,7 +149,7 @@ KBENCH_HIDDEN cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int valu
   return cudaMemset2D(target, pitch, value, width, height);
 }
 
-// Hints about where memory had best lie.
+// Hints about the best place of memory, which mean nothing here.
 #if CUDART_VERSION >= 13000
 KBENCH_HIDDEN cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned,
                                                cudaStream_t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Those of torch's words for a GPU that call CUDA's runtime: here, its counterparts.
+// Functions of torch's GPU interface that call CUDA's runtime; here they call its CPU emulation.
 #include "kbench_cpu.hpp"
 
 namespace c10::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in the library that all host halves share, where cudaGetLastError is CUDA's own.
+// Part of the library that all host code links; there, cudaGetLastError is CUDA's own.
 #include <cuda_runtime_api.h>
 
 namespace kbench_split {

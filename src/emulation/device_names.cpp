@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Fast forms of CUDA's mathematics that the C library's headers happen to declare (as internal
-// names of its own) and do not define.
+// CUDA's fast mathematical functions that the C library's headers declare as internal names of
+// their own, but do not define.
 #include <cmath>
 
 #define KBENCH_HIDDEN __attribute__((visibility("hidden")))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Torch's and CUDA's words for a GPU, for a host half that will run on the CPU: one device, on
-// which everything is done when a call returns. What calls CUDA's runtime is declared here and
-// defined in cpu_torch.cpp, which is linked into each host half beside the counterparts of the
-// runtime; here, in the precompiled header, it would call the real one.
+// Torch's and CUDA's GPU interfaces for host code that will run on the CPU. There is one device,
+// and all work is done when a call returns. Functions that call CUDA's runtime are declared here
+// and defined in cpu_torch.cpp, which is linked into all host code alongside the emulated runtime.
+// In this precompiled header they would call the real runtime.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -25,7 +25,7 @@
 
 namespace c10::cuda {
 
-/// One of the streams, all of which run at once: what they differ in is their handle.
+/// A stream. Streams differ only in their handles, because all work is done at once.
 class CUDAStream {
  public:
   enum Unchecked { UNCHECKED };
@@ -69,7 +69,7 @@ inline DeviceIndex MaybeExchangeDevice(DeviceIndex) { return 0; }
 KBENCH_HIDDEN void device_synchronize();
 KBENCH_HIDDEN void stream_synchronize(cudaStream_t stream);
 
-/// All guards, for there is nothing to change and to put back.
+/// Base of all guards; there is nothing to change and to restore.
 struct AnyGuard {
   AnyGuard() = default;
   template <typename... Any>
@@ -105,7 +105,7 @@ struct CUDAMultiStreamGuard : AnyGuard {
   explicit CUDAMultiStreamGuard(ArrayRef<CUDAStream>) {}
 };
 
-/// Throws, as torch's own check does, what the error is called.
+/// Throws the text of the error, as torch's own check does.
 KBENCH_HIDDEN void c10_cuda_check_implementation(std::int32_t error, const char* file,
                                                  const char* function, std::uint32_t line,
                                                  bool include_device_assertions);
@@ -147,7 +147,7 @@ inline c10::Allocator* getCUDADeviceAllocator() { return c10::cuda::CUDACachingA
 KBENCH_HIDDEN cudaDeviceProp* getCurrentDeviceProperties();
 KBENCH_HIDDEN cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
 inline cublasHandle_t getCurrentCUDABlasHandle() { return nullptr; }
-// Libraries without a counterpart: declared, so that who asks for them is told which it was.
+// Libraries without CPU emulation: declared, so that the error message names the missing function.
 cublasLtHandle_t getCurrentCUDABlasLtHandle();
 cusparseHandle_t getCurrentCUDASparseHandle();
 cusolverDnHandle_t getCurrentCUDASolverDnHandle();
@@ -170,8 +170,7 @@ constexpr A ATenCeilDiv(A a, B b) {
   return (a + b - 1) / b;
 }
 
-/// A point in time.
-// Not hidden: what is defined here is compiled into the library that comes with the header.
+// Not hidden, because code of this header is compiled into the library of the precompiled header.
 struct CUDAEvent {
   explicit CUDAEvent(unsigned flags = cudaEventDisableTiming);
   ~CUDAEvent();

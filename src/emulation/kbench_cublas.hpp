@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The forms of cuBLAS's products, of which cpu_blas.cpp has counterparts on the CPU. All of cuBLAS
-// is declared as NVIDIA declares it: what has no counterpart is found by its name when it is
-// linked.
+// Signatures of cuBLAS's products that cpu_blas.cpp emulates on the CPU. All of cuBLAS is declared
+// as NVIDIA declares it, so a missing function is found by its name when host code is linked.
 #pragma once
 
 #include <cublas_v2.h>

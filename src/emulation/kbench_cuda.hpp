@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What nvcc alone declares in its pass over host code: forms of runtime functions that take kernels
-// and device variables by their type, and device names that functions of both sides may mention.
+// Declarations that only nvcc's pass over host code has. They are overloads of runtime functions
+// that take kernels and device variables by type, and device names in functions for both host and
+// device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -74,7 +75,7 @@ cudaError_t cudaFuncSetCacheConfig(F* kernel, cudaFuncCache config) {
 
 // --- Torch's names ---------------------------------------------------------------------------
 
-// Declared by torch's headers for nvcc alone, as it is.
+// Torch's headers declare it only for nvcc, in the same way.
 #if __has_include(<torch/headeronly/core/TensorAccessor.h>)
 namespace torch::headeronly {
 template <typename T>
@@ -114,7 +115,7 @@ T __ldg(const T* address) {
   return *address;
 }
 
-// __expf, __logf and their like are declared by the C library: device_names.cpp.
+// The C library declares __expf, __logf and the like; device_names.cpp defines them.
 inline float __fdividef(float x, float y) { return x / y; }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
@@ -128,7 +129,7 @@ inline float rsqrt(float x) { return rsqrtf(x); }
 inline float fdividef(float x, float y) { return x / y; }
 
 // As in CUDA, min and max of two numbers need no std:: and no equal types. Integers follow the
-// usual conversions: what is wider or unsigned wins.
+// usual conversions: the wider or the unsigned type wins.
 template <typename A, typename B>
 constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>,
                            std::common_type_t<A, B>>
@@ -145,7 +146,7 @@ max(A a, B b) {
   return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
 }
 
-// Libraries of the device side, whose headers mean nothing here: their names may still be opened.
+// Namespaces of device libraries, whose headers are empty here; using directives may name them.
 namespace cooperative_groups {}
 namespace nvcuda::wmma {}
 namespace cub {}

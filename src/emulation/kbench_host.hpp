@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the host half of a candidate is compiled on top of, precompiled once per torch, compiler and
-// device class. The file that includes it says which:
-//   KBENCH_HOST_CPU    the candidate will run on the CPU: own counterparts of CUDA's runtime
+// The header that all host code is compiled with, precompiled once per torch, compiler and device
+// class. The file that includes it defines:
+//   KBENCH_HOST_CPU    the candidate will run on the CPU: an emulation of CUDA's runtime
 //   KBENCH_HOST_HEAVY  all of torch/extension.h instead of its common part
 #pragma once
 
@@ -39,8 +39,8 @@
 #include <utility>
 #include <vector>
 
-// GCC emits every static function that is not inline, used or not, but for those that are
-// optimised; CUDA's headers hold hundreds.
+// GCC emits every static function that is not inline, even an unused one, unless it optimises.
+// CUDA's headers have hundreds.
 #ifndef __clang__
 #pragma GCC push_options
 #pragma GCC optimize("O1")
@@ -54,21 +54,22 @@
 #pragma GCC pop_options
 #endif
 
-// pybind11 hides its namespace; here its functions are to be exported by one library for all
-// candidates. (GCC has no such library: it puts them into each.)
+// pybind11 hides its namespace, but here one library exports its functions for all candidates. (GCC
+// has no such library and puts them into each candidate.)
 #ifdef __clang__
 #define PYBIND11_NAMESPACE pybind11
 #endif
 #include <pybind11/detail/common.h>
-// Before pybind11 3.0 the compiler's name kept modules from seeing torch's types, though clang's
-// and GCC's layouts are the same.
+// Before pybind11 3.0, the compiler's name keeps modules from seeing torch's types, although the
+// layouts of clang and GCC are the same.
 #if defined(__clang__) && PYBIND11_VERSION_MAJOR < 3
 #define PYBIND11_COMPILER_TYPE "_gcc"
 #endif
 
-// GCC compiles what the headers hold for each candidate anew, so that there each header counts:
-// custom_function.h is a tenth of it, and comes with the texts that speak of it (host_source.cpp).
-// Declared inline ahead of torch, these static templates are as many functions less.
+// GCC compiles the headers' code again for each candidate, so each header costs time.
+// custom_function.h is a tenth of it, so only texts that name autograd include it (preamble() in
+// compile/host/source.cpp). Declared inline before torch's headers, these static templates are not
+// emitted.
 #ifndef __clang__
 namespace c10 {
 namespace detail {
@@ -84,7 +85,8 @@ static inline std::vector<T> createVectorFromList(const detail::ListImpl* impl);
 #if KBENCH_HOST_HEAVY
 #include <torch/extension.h>
 #else
-// All but torch::nn, optim, jit, data and serialize, which take longer to parse than the rest.
+// All but torch::nn, optim, jit, data and serialize, which take longer to parse than all the
+// others.
 #include <torch/cuda.h>
 #include <torch/enum.h>
 #include <torch/fft.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Macros of the candidate's text, included between the headers that it asks for and itself: some
-// are words that headers use.
+// Macros for the candidate's text, included after the headers that it asks for, because headers use
+// some of these words.
 #pragma once
 
 #define TORCH_EXTENSION_NAME kbench_extension
@@ -10,7 +10,7 @@
 #define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 
-// CUDA's headers give these to compilers that do not know them.
+// CUDA's headers define these for compilers that do not know them.
 #undef __global__
 #undef __device__
 #undef __host__
@@ -39,7 +39,7 @@
 #define __grid_constant__
 
 #if KBENCH_HOST_CPU
-// Torch's words for a GPU, as member functions, constants and enumerators.
+// Torch's GPU names become CPU names: member functions, constants and enumerators.
 #define is_cuda is_cpu
 #define kCUDA kCPU
 #define CUDA CPU

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the splitter's texts stand on: `(configure(grid, block), k<T>(arguments…))` in the place of
-// a launch, and launch_stub() in the body of k. Functions of CUDA's runtime that take a kernel or a
-// device variable are defined in split_runtime.cpp, for stubs and shadows.
+// Functions that the source splitter's host code calls. A launch becomes `(configure(grid, block),
+// k<T>(arguments…))`, and the stub k calls launch_stub(). split_runtime.cpp also defines the
+// functions of CUDA's runtime that take a kernel or a device variable, because host code has only
+// stubs and host variables.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,15 +16,15 @@ namespace kbench_split {
 
 template <typename T>
 Argument argument(const T& value) {
-  // By force: clang does not make a const void* of a pointer to a __restrict__ pointer.
+  // A C cast, because clang does not convert a pointer to a __restrict__ pointer to const void*.
   return {(const void*)__builtin_addressof(value), sizeof(T)};
 }
 
-/// Keeps what stands between <<< and >>> for the stub that is called next on this thread.
+/// Keeps the configuration of a launch for the stub that this thread calls next.
 KBENCH_HIDDEN void configure(dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                              cudaStream_t stream = nullptr);
 
-/// Launches the kernel whose stub called this, with the configuration kept last.
+/// Launches the kernel whose stub called this, with the configuration that was kept last.
 KBENCH_HIDDEN void launch_stub(const Argument* arguments, std::size_t count);
 
 }  // namespace kbench_split

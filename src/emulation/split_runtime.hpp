@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// What the parts of the runtime share that are linked into every host half.
+// Declarations for the parts of the runtime that are linked into all host code.
 #pragma once
 
 #include "kbench_split.hpp"
 
 namespace kbench_split {
 
-/// Null until the process that loaded the host half has given it.
+/// The table that kbench_split_start() got; null before that.
 KBENCH_HIDDEN const Runtime* current_runtime();
 
-/// The last error of a launch or of a counterpart on this thread, as cudaGetLastError has it.
+/// The last error on this thread of a launch or of an emulated function, for cudaGetLastError.
 KBENCH_HIDDEN int take_error();
 KBENCH_HIDDEN int peek_error();
 KBENCH_HIDDEN void set_error(int error);
 
-/// The last error of CUDA's own runtime, cleared where `take` says so; none on the CPU.
+/// The last error of CUDA's own runtime; `take` clears it. On the CPU it is always cudaSuccess.
 #if KBENCH_HOST_CPU
 KBENCH_HIDDEN int other_last_error(bool take);
 #else

@@ -27,7 +27,7 @@ struct Confinement {
   std::optional<std::string> refused;
 };
 
-// Leaked, since NVRTC's threads may open files up to the very end.
+// Leaked, because NVRTC's threads may open files up to the end of the process.
 Confinement& confinement() {
   static auto* const kInstance = new Confinement;
   return *kInstance;

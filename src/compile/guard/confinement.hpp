@@ -12,26 +12,26 @@
 
 namespace kbench {
 
-/// From here on this process reads files below `folders` alone, and loads no further libraries.
-/// Two walls: kbench-cc's own open and fopen stand before libc's for every library in the process
-/// and refuse other paths, on every kernel; and Landlock, where the kernel has it (Linux 5.13),
-/// holds against what would go past them, and forbids writing and executing files as well. Without
-/// Landlock the first wall stands alone: it stops whatever NVRTC can be told to read, not machine
-/// code that a fault in NVRTC let in. The rest is the candidate's cage: no privileges, the system
-/// calls of its table refused, bounds of processes and descriptors; `own` is what this process has
-/// for itself.
+/// Restricts this process for good: it may read only files below `folders`, and load no more
+/// libraries. There are two barriers. On every kernel, kbench-cc's own open and fopen replace
+/// libc's for every library in the process, and refuse other paths. Landlock (Linux 5.13) stops
+/// code that avoids those functions, and also forbids writing and executing files. Without Landlock
+/// only the first barrier stands. It stops everything that a source can make NVRTC read, but not
+/// machine code that exploits a fault in NVRTC. The rest is as in the candidate's sandbox: no
+/// privileges, a table of refused system calls, limits of processes and descriptors. `own`: the
+/// namespaces that this process has for itself.
 void confine_reads(const std::vector<std::filesystem::path>& folders, OwnNamespaces own = {});
 
-/// From here on, and in every program that this process becomes or starts, only what lies below the
-/// `read` paths may be read and executed, and only what lies below `write` written. Landlock alone
-/// does it: without it, nothing is refused. The rest as above.
+/// Restricts this process and every program that it becomes or starts: they may read and execute
+/// only files below `read`, and write only files below `write`. Only Landlock enforces this:
+/// without it no path is refused. The rest is as above.
 void confine_program(const std::vector<std::filesystem::path>& read,
                      const std::vector<std::filesystem::path>& write, OwnNamespaces own = {});
 
-/// The first existing file outside the folders that somebody tried to open, if any.
+/// The first existing file outside the folders that this process tried to open, if any.
 std::optional<std::string> refused_file();
 
-/// Whether a path may be opened once confined; what is refused is remembered. For the hooks.
+/// For the hooks: true if `path` may be opened. Remembers the first refused file.
 bool may_open(const char* path);
 bool is_confined();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// kbench-cc exports these symbols, so that every library in its process opens files through them:
-// the wall around what an #include may read that needs nothing of the kernel.
+// kbench-cc exports these symbols, so every library in its process opens files through them. They
+// restrict what an #include may read, and need no support of the kernel.
 #include <dlfcn.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ Function* real(const char* name) {
 
 bool refuse(const char* path) {
   if (kbench::may_open(path)) return false;
-  errno = ENOENT;  // the same for what exists and what does not: a source cannot ask
+  errno = ENOENT;  // as for a missing file, so a source cannot test which files exist
   return true;
 }
 
@@ -28,7 +28,7 @@ using OpenLibrary = void*(const char*, int);
 
 }  // namespace
 
-// Other C++ names, as libc's headers declare or even define the real ones.
+// Other C++ names, because libc's headers declare or even define the real ones.
 extern "C" {
 __attribute__((visibility("default"))) int kbench_open(const char* path, int flags,
                                                        unsigned mode) asm("open");
@@ -41,7 +41,8 @@ __attribute__((visibility("default"))) std::FILE* kbench_fopen64(const char* pat
 __attribute__((visibility("default"))) void* kbench_dlopen(const char* path,
                                                            int flags) asm("dlopen");
 
-// Variadic in C; on every ABI that CUDA runs on the third argument arrives as a named one does.
+// open() is variadic in C. On every ABI that CUDA supports, its third argument is passed like a
+// named one.
 int kbench_open(const char* path, int flags, unsigned mode) {
   static Open* const kNext = real<Open>("open");
   return refuse(path) ? -1 : kNext(path, flags, mode);
@@ -62,8 +63,8 @@ std::FILE* kbench_fopen64(const char* path, const char* mode) {
   return refuse(path) ? nullptr : kNext(path, mode);
 }
 
-// NVRTC asks for the driver while it compiles, which would cost time and can be of no use here:
-// once confined, only what is already loaded is given.
+// NVRTC tries to load the driver while it compiles, which costs time and is useless here. A
+// confined process gets only libraries that are already loaded.
 void* kbench_dlopen(const char* path, int flags) {
   static OpenLibrary* const kNext = real<OpenLibrary>("dlopen");
   return kNext(path, kbench::is_confined() ? flags | RTLD_NOLOAD : flags);

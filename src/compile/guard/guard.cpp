@@ -47,9 +47,9 @@ void limit(const Job& job) {
   };
   set(RLIMIT_CORE, 0);
   set(RLIMIT_FSIZE, kFileBytes);
-  // What is written to: precompiled headers and libraries are mapped, and do not count.
+  // RLIMIT_DATA counts only writable memory: mapped precompiled headers and libraries do not count.
   if (job.memory_bytes > 0) set(RLIMIT_DATA, job.memory_bytes);
-  // Where memory runs out all the same, the compiler is the process to lose.
+  // If memory still runs out, the kernel kills the compiler first.
   if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
     std::fputs("1000", score);
     std::fclose(score);

@@ -9,13 +9,13 @@ namespace kbench {
 inline constexpr int kGuardReport = 3;
 inline constexpr char kGuardStarted = '+';
 
-/// Becomes another program, a compiler, with limits that hold for all that it starts: memory,
-/// files that it may write (256 MB each), a pid and a network namespace where the kernel gives
-/// them, and what confine_program() does. `arguments`: MEMORY_BYTES
-/// {--read PATH | --write PATH}… -- COMMAND…
-/// The driver learns by descriptor kGuardReport how that went: kGuardStarted alone is written
-/// before the compiler takes over, and a sentence where something fails. The compiler does not have
-/// that descriptor. Throws kbench::Error where it cannot be done.
+/// Replaces this process by a compiler. Its limits also hold for its children: memory, 256 MB for
+/// each file that it writes, and those of confine_program(). It gets pid and network namespaces of
+/// its own if the kernel has them. `arguments`: MEMORY_BYTES {--read PATH | --write PATH}… --
+/// COMMAND…
+/// Reports to the driver on descriptor kGuardReport, which the compiler does not get: kGuardStarted
+/// just before the compiler starts, or a sentence if something fails. Throws kbench::Error if the
+/// compiler cannot be started.
 [[noreturn]] void guard(std::span<const std::string> arguments);
 
 }  // namespace kbench

@@ -22,8 +22,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What any compiler needs to start, and libraries that a machine has for all of its users: nothing
-/// of one user's.
+/// Paths that any compiler needs to start, and libraries for all users of a machine. No path
+/// belongs to one user.
 constexpr const char* kSystem[] = {"/usr",
                                    "/opt",
                                    "/lib",
@@ -45,7 +45,7 @@ std::pair<Fd, Fd> report_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// What is there to read: no process that ran holds the other end any more, or ever waits for it.
+/// Reads the report without waiting: no process that may write to it still runs.
 std::string read_report(int fd) {
   std::string text(4096, '\0');
   const ssize_t count = ::read(fd, text.data(), text.size());
@@ -94,7 +94,7 @@ CommandResult run_guarded_by(const GuardedCompiler& compiler, const Words& comma
   if (result.cancelled) throw Error("compiling was cancelled");
   report_end.reset();
   const std::string said = read_report(report.value());
-  // The limit may have come before the guard was there; a kill from outside says nothing about it.
+  // After a timeout or a kill the report may be empty, because the guard may not have started yet.
   const bool killed = result.status.signaled && result.status.code == SIGKILL;
   const bool started = said == std::string(1, kGuardStarted);
   if (started || (said.empty() && (result.timed_out || killed))) return result;

@@ -13,38 +13,38 @@ namespace kbench {
 
 class CompileTime;
 
-/// The limits of one run of a compiler that knows none itself, and what messages call it.
+/// Limits of one run of a compiler that has no limits itself, and its name in messages.
 struct GuardedCompiler {
   std::string name;                             ///< "the host compiler"
   std::filesystem::path guard;                  ///< kbench-cc
   std::size_t memory_bytes = 0;                 ///< of each of its processes
   std::filesystem::path scratch;                ///< the only folder that it may write to
-  std::vector<std::filesystem::path> readable;  ///< besides the system's
+  std::vector<std::filesystem::path> readable;  ///< besides the system's paths
 };
 
-/// The tree that a program is installed in; of one that stands alone, a wrapper perhaps, or in the
-/// user's home, itself.
+/// The folder that a program is installed in: the parent of its `bin`. If there is no `bin`, or if
+/// the parent is the root or the user's home: the program itself, which may be a wrapper.
 std::filesystem::path program_tree(const std::filesystem::path& program);
 
-/// `command` behind the guard.
+/// The command line that runs `command` under kbench-cc's guard.
 std::vector<std::string> guarded(const GuardedCompiler& compiler,
                                  const std::vector<std::string>& command);
 
-/// The environment of such a compiler: nothing that changes what it reads or where it writes.
+/// Environment variables of a guarded compiler. They stop the user's environment from changing what
+/// it reads or where it writes.
 std::vector<std::pair<std::string, std::string>> guarded_environment(
     const GuardedCompiler& compiler);
 
-/// Runs `command` behind the guard; how it ends and what it says is the compiler's own. Throws
-/// CompilerFault where the guard could not start it, and kbench::Error when the run is cancelled.
+/// Runs `command` under the guard; the status and output are the compiler's own. Throws
+/// CompilerFault if the guard could not start it, and kbench::Error if the run is cancelled.
 CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
                           std::chrono::milliseconds limit, int cancel_fd);
-/// The same, limited by what is left of processor time.
+/// The same, limited by the remaining processor time.
 CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
                           CompileTime& time, int cancel_fd);
 
-/// What a failed run says of the compiler instead of the source: compile_timeout,
-/// compiler_out_of_memory, compiler_killed, compiler_crash. Nothing where its log is about the
-/// source.
+/// The error of a failed run that is about the compiler and not about the source: compile_timeout,
+/// compiler_out_of_memory, compiler_killed, compiler_crash. Nullopt if the log is about the source.
 std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
                                              const CommandResult& result,
                                              std::chrono::milliseconds limit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parts of cub that kernels use, in the place of the header that has the device-wide
-// algorithms, too: those are host code, which NVRTC cannot read. Versions of cub differ in what
-// they have, and all want C++17.
+// The parts of cub that kernels use, in place of cub/cub.cuh. That header also has the device-wide
+// algorithms, which are host code that NVRTC cannot read. Versions of cub have different headers,
+// and all need C++17.
 #pragma once
 #if __cplusplus >= 201703L
 #if __has_include(<cub/block/block_adjacent_difference.cuh>)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The parts of <limits>, <algorithm>, <utility>, <array> and <functional> that kernels use; see
-// prelude.cuh.
+// The part of <limits> that kernels use; see prelude.cuh.
 #pragma once
 namespace std {
 enum float_round_style { round_indeterminate = -1, round_toward_zero = 0, round_to_nearest = 1 };
 namespace kbench_detail {
-// Constants are members of templates and no full specialisation holds any: NVRTC emits the constants
-// of every class that it instantiates, and so only those of the types that a source asks for.
+// Constants are members of templates, and no full specialisation has any. NVRTC emits the constants
+// of every class that it instantiates, so it emits only those of types that a source uses.
 template <typename T, bool kIntegral, bool kFloating> struct limits {
   static constexpr bool is_specialized = false, is_signed = false, is_integer = false,
                         is_exact = false, is_iec559 = false, is_bounded = false,

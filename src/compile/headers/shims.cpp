@@ -6,7 +6,8 @@
 namespace kbench {
 namespace {
 
-// The prelude has been read by then: the name only has to exist.
+// kPrelude has the content of all these headers and is usually included already, so a name only has
+// to exist.
 constexpr std::string_view kEmpty = "#include <kbench_prelude.h>\n";
 
 constexpr Shim kShims[] = {
@@ -56,15 +57,16 @@ constexpr Shim kShims[] = {
     {"numeric", kEmpty},
     {"type_traits", kEmpty},
     {"utility", kEmpty},
-    // Headers of the host's side: an include that is left over must not fail a device-only source,
-    // what it declares is not there.
+    // Headers for host code: a leftover #include must not fail a device-only source. Nothing that
+    // they declare is available.
     {"chrono", kEmpty},
     {"iostream", kEmpty},
     {"memory", kEmpty},
     {"stdexcept", kEmpty},
     {"string", kEmpty},
     {"vector", kEmpty},
-    // CUDA: built into NVRTC as far as device code needs them, and slow to parse for nothing.
+    // CUDA headers: NVRTC has built in what device code needs of them, and parsing them would be
+    // slow.
     {"cuda.h", kEmpty},
     {"cuda_runtime.h", kEmpty},
     {"cuda_runtime_api.h", kEmpty},

@@ -6,22 +6,22 @@
 
 namespace kbench {
 
-/// A header that NVRTC lacks or that a device-only compile needs nothing of, given to it in memory.
+/// A compatibility header, given to NVRTC in memory: one that NVRTC lacks, or from which device
+/// code needs nothing.
 struct Shim {
   std::string_view name;  ///< as in #include <name>
   std::string_view text;
 };
 
-/// The header that is read before every candidate: what nvcc's implicit includes would have
-/// brought, and the little more that models expect, so that a forgotten #include is no compile
-/// failure.
+/// The header that is included before every candidate. It has what nvcc includes implicitly and a
+/// little more that models expect, so that a forgotten #include is no compile failure.
 inline constexpr std::string_view kPrelude = "kbench_prelude.h";
 
-/// A variable template of the prelude whose instances carry a kernel's type in their names: the
-/// compiler itself says what the parameters are, also of extern "C" kernels and dependent types.
+/// A variable template of kPrelude. The mangled name of an instance contains a kernel's type, so
+/// the compiler itself gives the parameters, also of extern "C" kernels and dependent types.
 inline constexpr std::string_view kProbe = "kbench_parameters_of";
 
-/// The table of headers; the first row is the prelude. To add one: a row.
+/// The table of headers; the first row is kPrelude. To add one: a row.
 std::span<const Shim> shims();
 
 }  // namespace kbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What device code uses of torch's headers: accessors, types of accumulators, a few macros. Read
-// only by device halves of sources that name them.
+// The parts of torch's headers that device code uses: accessors, accumulator types, a few macros.
+// Included only in device code that names them.
 #pragma once
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
@@ -77,7 +77,7 @@ class TensorAccessor<T, 1, PtrTraits, index_t>
   using TensorAccessorBase<T, 1, PtrTraits, index_t>::TensorAccessorBase;
   __host__ __device__ T& operator[](index_t i) const { return this->data_[this->strides_[0] * i]; }
 };
-// The members and their order are those of torch's class: kernels get it by value.
+// The members and their order are those of torch's class, because kernels get it by value.
 template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits,
           typename index_t = long>
 class GenericPackedTensorAccessor {

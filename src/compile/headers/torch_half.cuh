@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// c10::Half and c10::BFloat16 for device code: the layout and conversions of torch's, arithmetic in
-// float. Read only by device halves of sources that name them.
+// c10::Half and c10::BFloat16 for device code, with torch's layout and conversions, and arithmetic
+// in float. Included only in device code that names them.
 #pragma once
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>

@@ -45,7 +45,7 @@ std::optional<HostResult> HostCache::load(const std::string& key) const {
   try {
     HostResult result = unpack_host_result(*text);
     const auto* error = std::get_if<CompileError>(&result);
-    if (error != nullptr && !is_lasting(*error)) return std::nullopt;  // kept by earlier versions
+    if (error != nullptr && !is_lasting(*error)) return std::nullopt;  // of an older cache
     std::visit([](auto& alternative) { alternative.cached = true; }, result);
     return result;
   } catch (const Error&) {

@@ -13,21 +13,21 @@
 
 namespace kbench {
 
-/// Adds all of a request that decides what comes of it, but for its device.
+/// Adds all fields of a request that affect the result, except its device and budget.
 void add(Sha256& hash, const HostRequest& request);
 
-/// What compilers of host code made, by content: good results and bad ones.
+/// A cache of host compiles by content: successes and errors.
 class HostCache {
  public:
   explicit HostCache(std::filesystem::path folder) : cache_(std::move(folder)) {}
-  /// Shrinks the folder where something was added to it.
+  /// Shrinks the folder if something was added to it.
   ~HostCache();
   HostCache(const HostCache&) = delete;
   HostCache& operator=(const HostCache&) = delete;
 
-  /// The result kept under `key`.
+  /// The result kept under `key`, if any.
   std::optional<HostResult> load(const std::string& key) const;
-  /// Keeps it, unless it says something about this moment instead of the source.
+  /// Keeps the result, unless it is an error that does not depend on the source alone.
   void store(const std::string& key, const HostResult& result);
 
  private:

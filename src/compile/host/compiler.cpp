@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raised when what a result holds changes its meaning.
+// Increase it when the meaning of a stored result changes.
 constexpr std::string_view kHostFormat = "host-5";
 constexpr std::string_view kStandard = "c++17";
 
@@ -31,7 +31,7 @@ std::string key_of(const HostRequest& request, const fs::path& prelude, const Ho
   return hash.hex();
 }
 
-/// Whether the texts speak of what only the heavy headers have.
+/// True if the texts name something that only HeaderSet::kHeavy has.
 bool asks_for_heavy(const HostRequest& request) {
   constexpr std::array<std::string_view, 6> kWords = {"torch::nn::", "torch/nn",     "torch::optim",
                                                       "torch::jit",  "torch/script", "torch::data"};
@@ -43,12 +43,12 @@ bool asks_for_heavy(const HostRequest& request) {
          std::ranges::any_of(request.cuda_sources, speaks);
 }
 
-/// What most host halves for a device stand on.
+/// The precompiled header of most host code for `device`.
 PreludeKind common_kind(HostDevice device) {
   return {device, HeaderSet::kUsual, std::string(kStandard)};
 }
 
-/// Whether compiling in another way could not change the result.
+/// True if compiling in another way cannot change the result.
 bool is_settled(const HostResult& result) {
   const auto* error = std::get_if<CompileError>(&result);
   return error == nullptr || error->cause.starts_with("compile") ||
@@ -79,18 +79,18 @@ struct HostCompiler::Impl {
   HostCache cache;
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
   Preludes preludes;
-  KeyedPool<HostResult> pool;  // last: its threads use the rest
+  KeyedPool<HostResult> pool;  // last, because its threads use the rest
 };
 
-/// Headers may have changed under a prelude; built anew, it has to do. A candidate's text may speak
-/// of precompiled headers as well, so the header is to blame only where it fails without that text.
+/// Headers may have changed since the precompiled header was built, so a refused one is rebuilt
+/// once. The candidate's text may also lead to messages about precompiled headers, so the header is
+/// to blame only if it fails without that text.
 HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                                           const std::vector<std::string>& units, HostRun& run) {
   HostResult result = run.compile(preludes.ready(kind), units);
   if (is_settled(result) || !run.said().speaks_of_prelude) return result;
   if (const Prelude prelude = preludes.ready(kind); run.refuses(prelude)) preludes.drop(prelude);
-  // Once more in any case: another candidate's compile may have had the header built anew
-  // meanwhile.
+  // Try again in any case: another candidate's compile may have rebuilt the header meanwhile.
   const Prelude prelude = preludes.ready(kind);
   result = run.compile(prelude, units);
   if (is_settled(result) || !run.said().speaks_of_prelude || !run.refuses(prelude)) return result;
@@ -98,8 +98,9 @@ HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
                           preludes.compiler().name(), std::get<CompileError>(result).message));
 }
 
-/// One translation unit for speed; several, as torch does it, where the texts of one disturb those
-/// of another; and all of torch's headers where the common ones may not have been enough.
+/// Tries one translation unit first, for speed. If that fails, tries several as torch does, because
+/// the texts of one source may disturb another. If the usual headers may not have been enough,
+/// tries again with all of torch's headers.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
                                            HostRun& run) {
   const std::vector<std::string> joined{joined_source(request)};
@@ -116,14 +117,14 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
   }
   kind.headers = HeaderSet::kHeavy;
   HostResult heavy = attempt();
-  // The usual headers' error is the shorter one to read where neither do.
+  // If both header sets fail, the usual set's error is shorter to read.
   if (usual && std::holds_alternative<CompileError>(heavy)) return *usual;
   return heavy;
 }
 
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
                                     const PreludeKind& kind, const HostFlags& flags) {
-  // Once more: it may have been done while it stood in the queue.
+  // Check again: another job may have stored it while this one was queued.
   if (auto known = cache.load(key)) return *known;
   HostResult result =
       compile_in_time<HostResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {

@@ -19,7 +19,7 @@ constexpr int kOldestClang = 14;
 constexpr int kOldestGcc = 10;
 constexpr int kNewestTried = 30;  // clang++-30 is some years away
 
-/// The names by which a system knows its compilers: the plain one, then the newest.
+/// Paths of a compiler on PATH: the plain name first, then versions from the newest down.
 std::vector<fs::path> programs(const std::string& name, int oldest) {
   std::vector<fs::path> found;
   if (const auto plain = find_program(name)) found.push_back(*plain);
@@ -37,7 +37,8 @@ bool links_with_lld(const fs::path& compiler) {
 
 std::optional<FoundCompiler> inspect(const fs::path& path) {
   try {
-    // clang answers -dumpversion with its own version from 9 on, GCC -dumpfullversion from 7 on.
+    // clang (from 9 on) prints its own version for -dumpversion, GCC (from 7 on) for
+    // -dumpfullversion.
     const auto which = run_command({{path.string(), "--version"}, {}, {}}, kVersionLimit);
     if (which.timed_out || which.status.signaled || which.status.code != 0) return std::nullopt;
     FoundCompiler found{path, which.output.find("clang") != std::string::npos, 0, {}, false};
@@ -69,7 +70,7 @@ std::vector<FoundCompiler> find_host_compilers(const std::vector<fs::path>& name
     candidates.insert(candidates.end(), gcc.begin(), gcc.end());
   }
   std::vector<FoundCompiler> found;
-  std::vector<fs::path> seen;  // clang++ is mostly a link to clang++-14
+  std::vector<fs::path> seen;  // clang++ is often a link to clang++-14
   for (const auto& path : candidates) {
     std::error_code ignored;
     const fs::path real = fs::canonical(path, ignored);

@@ -8,7 +8,7 @@
 
 namespace kbench {
 
-/// How long a compiler may take to say its version.
+/// Time limit for a compiler to print its version.
 inline constexpr std::chrono::seconds kVersionLimit{20};
 
 /// A C++ compiler of this machine.
@@ -22,8 +22,9 @@ struct FoundCompiler {
   std::string name() const;
 };
 
-/// The compilers to try, best first: clang++ 14 or newer (a host half in a second), then g++ 10 or
-/// newer (five to six). With `named`, those alone. What does not run is left out.
+/// The compilers to try, best first: clang++ 14 or newer (compiles host code in a second), then g++
+/// 10 or newer (five to six seconds). With `named`, only those. Leaves out compilers that do not
+/// run.
 std::vector<FoundCompiler> find_host_compilers(const std::vector<std::filesystem::path>& named);
 
 }  // namespace kbench

@@ -25,7 +25,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Takes ":12" or ":12:3" off the end of a place, or nvcc's "(12)".
+/// Moves ":12" or ":12:3", or nvcc's "(12)", from the end of `place` to `line`.
 void take_numbers(std::string_view& place, std::string_view& line) {
   if (const std::size_t open = place.rfind('('); place.ends_with(')') && open > 0) {
     const std::string_view number = place.substr(open + 1, place.size() - open - 2);
@@ -63,8 +63,8 @@ bool is_own(const HostRequest& request, std::string_view file) {
          std::ranges::any_of(request.cuda_sources, named);
 }
 
-/// The place in the candidate's own text that led into a header: clang's notes after the error
-/// ("requested here"), GCC's lines before it ("required from here").
+/// The place in the candidate's own text from which a header was instantiated. clang's notes after
+/// the error name it ("requested here"), or GCC's lines before the error ("required from here").
 std::optional<LogLine> own_place(std::string_view log, const HostRequest& request) {
   while (!log.empty()) {
     const std::string_view text = next_line(log);
@@ -98,9 +98,9 @@ std::string quoted_name(std::string_view quoting) {
   return text.substr(begin + 1, text.find('\'', begin + 1) - begin - 1);
 }
 
-/// A line of the bindings is one function of `functions`, which no text before declares.
+/// Each line of the bindings is one of `functions`; an error there means that no text declares it.
 Diagnosis unknown_function(const LogLine& error, const HostRequest& request) {
-  // A number beyond all lines is of a text that imitates a log.
+  // A line number beyond all functions comes from a text that imitates a log.
   std::size_t line = 0;
   std::from_chars(error.line.data(), error.line.data() + error.line.size(), line);
   const bool known = request.functions && line >= 2 && line - 2 < request.functions->size();
@@ -109,7 +109,7 @@ Diagnosis unknown_function(const LogLine& error, const HostRequest& request) {
           fmt::format("`functions` names {}, but: {}", name.empty() ? "it" : name, error.text)};
 }
 
-/// An error, and what to write instead where it is about a name that torch has no more.
+/// The error, with advice if it is about a name that torch has removed.
 std::string with_advice(std::string_view error) {
   const std::string_view instead = instead_of_gone(error);
   return instead.empty() ? std::string(error) : fmt::format("{} ({})", error, instead);

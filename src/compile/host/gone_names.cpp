@@ -12,7 +12,7 @@ constexpr std::string_view kStream =
     "torch has THC no more: write at::cuda::getCurrentCUDAStream(), of <ATen/cuda/CUDAContext.h>";
 constexpr std::string_view kContext = "torch has THC no more: include <ATen/cuda/CUDAContext.h>";
 
-// Of those that fit the first counts.
+// The first row that matches counts.
 constexpr GoneName kRows[] = {
     {{"DeprecatedTypeProperties", "ScalarType"},
      "torch takes a scalar type there: write x.scalar_type() instead of x.type()"},

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 5> kNamespaces{"torch", "at", "c10", "py"
 constexpr std::array<std::string_view, 3> kMacros{"PYBIND11_MODULE", "TORCH_CHECK",
                                                   "TORCH_LIBRARY"};
 
-/// Whether a directive brings torch's headers, or may: what a macro names is anybody's guess.
+/// True if a directive includes torch's headers, or may: an #include of a macro may name any
+/// header.
 bool may_bring_headers(const SourceToken& directive) {
   if (directive_name(directive) != "include") return false;
   const auto open = directive.text.find_first_of("<\"");
@@ -30,7 +31,7 @@ bool is_name_of(const SourceToken& token, std::span<const std::string_view> name
   return token.is_identifier() && is_one_of(token.text, names);
 }
 
-/// Whether a source declares such a namespace itself: `namespace at { class Tensor; }`.
+/// True if a source declares such a namespace itself: `namespace at { class Tensor; }`.
 bool declares(const SourceTokens& tokens, std::size_t at) {
   return tokens[at].is("namespace") && is_name_of(tokens[at + 1], kNamespaces);
 }
@@ -45,7 +46,7 @@ bool names_torch(const SourceTokens& tokens, std::size_t at) {
 std::optional<std::string> name_without_header(std::span<const HostText> texts, bool is_bound) {
   for (const HostText& text : texts) {
     const SourceTokens tokens = source_tokens(text.text);
-    for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {  // the last is the end
+    for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {  // the last token is the end
       const SourceToken& token = tokens[at];
       if ((token.is_directive() && may_bring_headers(token)) || declares(tokens, at))
         return std::nullopt;

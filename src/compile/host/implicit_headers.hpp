@@ -9,10 +9,11 @@
 
 namespace kbench {
 
-/// kbench compiles every host half behind torch's precompiled headers. Sources that get none from
-/// load_inline (`no_implicit_headers`) must bring them nevertheless: this is the first name of
-/// torch's or pybind11's that stands before any of their headers in texts which are one file, as
-/// "place:line: 'name' …", or nothing. `is_bound`: a PYBIND11_MODULE is written behind the texts.
+/// kbench compiles all host code with torch's precompiled headers. Sources with
+/// `no_implicit_headers` must still include torch's headers themselves, as torch's load_inline
+/// requires. Returns an error "place:line: 'name' …" about the first name of torch or pybind11
+/// before any of their headers, or nullopt. `texts` are one file. `is_bound`: a PYBIND11_MODULE
+/// follows the texts.
 std::optional<std::string> name_without_header(std::span<const HostText> texts, bool is_bound);
 
 }  // namespace kbench

@@ -29,7 +29,7 @@ constexpr std::chrono::hours kKeptUnused{24 * 30};
 constexpr const char* kComplete = "complete";
 constexpr const char* kLocks = "host-header-locks";
 
-/// Written under another name and renamed, so that nobody reads half of it.
+/// Written under another name and renamed, so that no process reads half of it.
 void write_file(const fs::path& path, std::string_view text) {
   const fs::path temporary = path.string() + ".tmp";
   std::ofstream stream(temporary, std::ios::binary);
@@ -39,7 +39,7 @@ void write_file(const fs::path& path, std::string_view text) {
   fs::rename(temporary, path);
 }
 
-/// Includes of these headers have to resolve, and the prelude has what they declare.
+/// Includes of these headers must resolve; the precompiled header has what they declare.
 void write_empty_headers(const fs::path& folder) {
   const std::string names = file_text(folder / "empty_headers.txt");
   Lines lines(names);
@@ -60,7 +60,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
-/// The text that is precompiled: which headers, then the headers.
+/// The text to precompile: macros that select headers, then the headers.
 std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
   return fmt::format(
       "#define _GLIBCXX_USE_CXX11_ABI {}\n#define KBENCH_HOST_CPU {}\n"
@@ -69,8 +69,7 @@ std::string top_header(const HostSetup& setup, const PreludeKind& kind) {
       kind.headers == HeaderSet::kHeavy ? 1 : 0);
 }
 
-/// Compilers write into a precompiled header where its parts were, so one that has been moved is
-/// another.
+/// The key includes the folder, because a precompiled header contains the paths of its parts.
 std::string prelude_key(const HostSetup& setup, const FoundCompiler& compiler,
                         const PreludeKind& kind, const fs::path& parent) {
   Sha256 hash;
@@ -87,9 +86,9 @@ std::string prelude_key(const HostSetup& setup, const FoundCompiler& compiler,
   return hash.hex().substr(0, 16);
 }
 
-/// The lock of one folder of headers, which the kernel gives back however its holder ends. The file
-/// does not lie beside the headers: candidates and compilers may read those, and a process may lock
-/// any file that it can open.
+/// Locks one folder of headers; the kernel releases the lock however its holder ends. The lock file
+/// is in another folder, because a process may lock any file that it can open. Candidates and
+/// compilers can open the headers' files.
 Fd lock_folder(const fs::path& folder, int cancel_fd) {
   const fs::path locks = folder.parent_path().parent_path() / kLocks;
   fs::create_directories(locks);
@@ -103,7 +102,7 @@ Fd lock_folder(const fs::path& folder, int cancel_fd) {
   return fd;
 }
 
-/// Removes the preludes, of 130 MB and more, that nobody has used for a month.
+/// Removes precompiled headers (130 MB and more each) that were not used for a month.
 void remove_unused(const fs::path& parent) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
@@ -115,14 +114,14 @@ void remove_unused(const fs::path& parent) {
   }
 }
 
-/// What every compile has, headers or candidates. Optimising would double the time, for code that
-/// only calls torch and launches.
+/// Options of every compile, of headers and of candidates. Optimising would double the time, for
+/// code that only calls torch and launches kernels.
 Words common_options(const HostSetup& setup, const Prelude& prelude) {
   const fs::path host = prelude.folder / kPreludeHeaders;
   Words options{"-std=" + prelude.kind.standard, "-O0", "-g0", "-fPIC", "-w"};
-  // Clang's own errors about what GCC, and so nvcc, accepts.
+  // Turns off clang's errors about code that GCC, and so nvcc, accepts.
   if (prelude.compiler.is_clang) options.emplace_back("-Wno-everything");
-  // -ftoplevel-reorder lets it leave out static functions of headers (kbench_host.hpp).
+  // -ftoplevel-reorder lets GCC leave out static functions of headers (kbench_host.hpp).
   if (!prelude.compiler.is_clang)
     options.insert(options.end(), {"-fno-gnu-unique", "-fomit-frame-pointer", "-ftoplevel-reorder",
                                    "-fpermissive", "-pipe"});
@@ -135,7 +134,8 @@ Words common_options(const HostSetup& setup, const Prelude& prelude) {
 }
 
 Words candidate_options(const Prelude& prelude, const Words& common) {
-  // Before all others: headers that the prelude has already taken the place of.
+  // The stub headers come first: the precompiled header has the content of the headers they
+  // replace.
   Words options{"-I" + (prelude.folder / kPreludeHeaders / "shadow").string()};
   options.insert(options.end(), common.begin(), common.end());
   if (prelude.compiler.is_clang) {
@@ -184,7 +184,7 @@ const Prelude& Preludes::known(const PreludeKind& kind) {
   const std::scoped_lock lock(mutex_);
   if (const auto found = known_.find(kind); found != known_.end()) return found->second;
   Prelude prelude{{}, with, kind, {}, {}};
-  // The precompiled header names its parts as they were called: always in the same way.
+  // A canonical path, because the precompiled header contains the paths of its parts.
   const fs::path parent = fs::weakly_canonical(setup_.cache / "host-headers");
   prelude.folder = parent / prelude_key(setup_, with, kind, parent);
   prelude.compile_options = candidate_options(prelude, common_options(setup_, prelude));
@@ -198,7 +198,7 @@ HostHeaders Preludes::state(const PreludeKind& kind) {
   const fs::path folder = known(kind).folder;
   HostHeaders state;
   std::error_code absent, ignored;
-  // `complete` is touched by each use, the header by none.
+  // Each use touches `complete` but not the header, so the header's time is that of the build.
   const auto built = fs::last_write_time(folder / kPreludeHeader, absent);
   if (absent || !fs::exists(folder / kComplete)) return state;
   state.built = true;
@@ -212,7 +212,7 @@ void Preludes::build(const Prelude& prelude) {
   fs::create_directories(prelude.folder);
   const Fd lock = lock_folder(prelude.folder, cancel_fd_);
   if (fs::exists(prelude.folder / kComplete)) return;  // another process was faster
-  fs::remove_all(prelude.folder);                      // what a killed process left
+  fs::remove_all(prelude.folder);                      // remains of a killed process
   fs::create_directories(prelude.folder);
   remove_unused(prelude.folder.parent_path());
   const fs::path copy = prelude.folder / kPreludeHeaders;

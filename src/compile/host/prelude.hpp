@@ -13,18 +13,18 @@
 
 namespace kbench {
 
-/// How much of torch/extension.h: its common part, or all of it.
+/// The part of torch/extension.h to precompile: its common part, or all of it.
 enum class HeaderSet : std::uint8_t { kUsual, kHeavy };
 
-/// Which headers a host half stands on.
+/// The kind of precompiled header that host code uses.
 struct PreludeKind {
   HostDevice device = HostDevice::kCuda;
   HeaderSet headers = HeaderSet::kUsual;
-  std::string standard = "c++17";  ///< of C++
+  std::string standard = "c++17";  ///< C++ standard
   auto operator<=>(const PreludeKind&) const = default;
 };
 
-/// Everything that is made once for a kind, in a folder of the cache.
+/// A precompiled header and its libraries, made once per kind in a folder of the cache.
 struct Prelude {
   std::filesystem::path folder;
   FoundCompiler compiler;
@@ -33,25 +33,25 @@ struct Prelude {
   std::vector<std::string> link_options;     ///< after the sources
 };
 
-/// Builds preludes, and finds those of earlier runs: a precompiled header of torch's and CUDA's
-/// headers, and a shared library with the code of their inline functions and template instances, so
-/// that a candidate neither parses nor compiles any of it (clang's -fpch-codegen; GCC has no such
-/// thing and compiles it each time).
+/// Builds precompiled headers of torch and CUDA, and finds those of earlier runs. With clang, a
+/// shared library holds the code of their inline functions and template instances (-fpch-codegen),
+/// so a candidate neither parses nor compiles them. GCC has no such option and compiles them each
+/// time.
 class Preludes {
  public:
-  /// `cancel_fd` becomes readable when no more is to be built.
+  /// `cancel_fd` becomes readable to cancel all builds.
   Preludes(HostSetup setup, int cancel_fd);
-  /// The prelude of that kind, built if need be under a lock that other processes respect. Throws
-  /// kbench::Error where that fails or was cancelled.
+  /// The precompiled header of that kind; builds it if necessary, under a lock that other processes
+  /// respect. Throws kbench::Error if that fails or is cancelled.
   Prelude ready(const PreludeKind& kind);
-  /// Has a prelude built anew that the compiler does not take any more.
+  /// Makes the next ready() rebuild a precompiled header that the compiler refuses.
   void drop(const Prelude& prelude);
-  /// Its folder, whether it is built or not; the name stands for all that decides what a compile
-  /// on top of it gives, but the candidate's text.
+  /// The precompiled header's folder, built or not. Its name is a hash of all that affects a
+  /// compile with it, except the candidate's text.
   std::filesystem::path folder(const PreludeKind& kind);
-  /// What there is of it already.
+  /// The precompiled header's state in the cache.
   HostHeaders state(const PreludeKind& kind);
-  /// The compiler of all preludes. Throws kbench::Error where this machine has none.
+  /// The compiler of all precompiled headers. Throws kbench::Error if this machine has none.
   const FoundCompiler& compiler();
 
  private:
@@ -60,7 +60,7 @@ class Preludes {
 
   HostSetup setup_;
   int cancel_fd_;
-  std::mutex mutex_;  ///< of what is known
+  std::mutex mutex_;  ///< of compiler_ and known_
   std::optional<FoundCompiler> compiler_;
   std::map<PreludeKind, Prelude> known_;
   std::mutex build_mutex_;

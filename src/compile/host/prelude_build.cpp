@@ -24,7 +24,7 @@ constexpr std::chrono::minutes kLimit{20};
 constexpr const char* kCodeObject = "prelude.o";
 constexpr std::size_t kShownLog = 2000;
 
-/// One build: commands run in order, files appear under their names when they are whole.
+/// One build. Commands run in order; a file gets its final name when it is complete.
 class Build {
  public:
   Build(const Prelude& prelude, const HostSetup& setup, const Words& options, int cancel_fd)
@@ -79,7 +79,7 @@ void Build::header(bool with_code) {
   keep(name);
 }
 
-/// The code of the header's inline functions and template instances, as an object file.
+/// Makes an object file with the code of the header's inline functions and template instances.
 void Build::code() {
   run({"-fPIC", "-c", (prelude_.folder / kPreludePch).string(), "-o",
        (scratch_ / kCodeObject).string()});
@@ -115,9 +115,10 @@ void Build::link_library(const Words& inputs) const {
   run(command);
 }
 
-/// Inline functions of torch's headers use a few symbols that torch's libraries keep hidden. Where
-/// nobody calls them nobody misses them, but here they are all compiled, and a process could not
-/// load what lacks a symbol. Writes a file of traps in their place; false where there are none.
+/// Inline functions of torch's headers use a few symbols that torch's libraries do not export.
+/// Usually nothing calls these functions, but here all are compiled, and a library that lacks a
+/// symbol cannot be loaded. Writes an assembly file that defines the symbols as traps. False if
+/// none is missing.
 bool Build::define_missing() const {
   std::unordered_set<std::string> exported;
   for (const std::string& path : torch_libraries(setup_.torch_lib, prelude_.kind.device)) {
@@ -192,13 +193,13 @@ std::vector<std::string> runtime_objects(HostDevice device) {
 void build_prelude(const Prelude& prelude, const HostSetup& setup, const Words& options,
                    int cancel_fd) {
   Build build(prelude, setup, options, cancel_fd);
-  // Clang 14 stumbles over instances of torch::nn when it makes the code of a header on its own.
+  // Clang 14 fails on instances of torch::nn when it compiles the code of a header alone.
   const bool with_code = prelude.compiler.is_clang && prelude.kind.headers != HeaderSet::kHeavy;
   build.header(with_code);
   try {
     if (with_code) build.code();
   } catch (const Error&) {
-    build.header(false);  // each candidate compiles what it uses: slower, and as good
+    build.header(false);  // each candidate compiles what it uses: slower, but correct
   }
   build.library();
   build.runtime();

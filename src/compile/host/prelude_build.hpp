@@ -8,22 +8,23 @@
 
 namespace kbench {
 
-/// Names of the files in a prelude's folder.
+/// Names of the files in a precompiled header's folder.
 inline constexpr const char* kPreludeHeader = "prelude.hpp";
 inline constexpr const char* kPreludePch = "prelude.pch";      ///< clang's
 inline constexpr const char* kPreludeGch = "prelude.hpp.gch";  ///< GCC's, which looks for this name
 inline constexpr const char* kPreludeHeaders = "host";         ///< a copy of src/emulation
 
-/// The library of all host halves of one prelude: "libkbench_host_<key>.so".
+/// The library that all host code with one precompiled header links: "libkbench_host_<key>.so".
 std::string prelude_library(const std::filesystem::path& folder);
 
-/// The shared object that a host half becomes, in the folder of its compile.
+/// The shared object made from host code, in the folder of its compile.
 inline constexpr const char* kObjectName = "object.so";
 
-/// Those libraries of torch that a host half may call, of the ones in `folder`.
+/// The libraries of torch in `folder` that host code may call.
 std::vector<std::string> torch_libraries(const std::filesystem::path& folder, HostDevice device);
 
-/// The parts of src/emulation that are linked into each host half, as object files in the folder.
+/// The object files of src/emulation in a precompiled header's folder that are linked into all host
+/// code.
 std::vector<std::string> runtime_objects(HostDevice device);
 
 /// Makes the files of `prelude` in its folder, each under a temporary name first. `options` are

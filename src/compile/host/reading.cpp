@@ -18,7 +18,7 @@ CompileError unread(std::string cause, std::string message, const CommandResult&
   return compile_error(std::move(cause), std::move(message), command.error.substr(0, kMaxLogBytes));
 }
 
-/// Why there is no answer.
+/// The error if kbench-cc gave no answer.
 CompileError unanswered(const CommandResult& command, std::chrono::milliseconds limit,
                         std::string_view what) {
   const double limit_s = std::chrono::duration<double>(limit).count();
@@ -39,7 +39,7 @@ CompileError unanswered(const CommandResult& command, std::chrono::milliseconds 
                 command);
 }
 
-/// A source that nothing is wrong with.
+/// A plain, correct source.
 TextsJob plain_job() {
   TextsJob job;
   job.cuda = {{"plain.cu", "__global__ void plain(float* x) { x[0] = 1; }\n"}};
@@ -48,7 +48,7 @@ TextsJob plain_job() {
 
 }  // namespace
 
-/// What kbench-cc answers to a job, without its first letter. Throws CompilerFault.
+/// kbench-cc's answer to a job, without the letter of ReadingEnd. Throws CompilerFault.
 std::variant<std::string, CompileError> Reader::answer(const std::string& job,
                                                        std::string_view what,
                                                        CompileTime& time) const {
@@ -78,7 +78,7 @@ Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what,
                                      CompileTime& time) const {
   const std::string packed = pack(job);
   const auto works = [&] {
-    // A library that cannot be read is no fault of the object that names it.
+    // If a library cannot be read, the object that names it is not to blame.
     if constexpr (std::is_same_v<Job, ObjectJob>) {
       if (job.libraries) return false;
     }

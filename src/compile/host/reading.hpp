@@ -13,26 +13,26 @@
 #include "compile/diagnostics.hpp"
 #include "compile/host/host_compile.hpp"
 
-// A candidate's texts, what a compiler says of them and what it makes of them are read by
-// kbench-cc: a process that is confined, bounded and can be killed. A text that keeps a reader
-// busy, or breaks it, costs its candidate only.
+// kbench-cc reads a candidate's texts, a compiler's log of them, and the compiler's output. It is a
+// confined process with limits that can be killed. A text that keeps the reader busy, or breaks it,
+// harms only its own candidate.
 namespace kbench {
 
-/// The texts of one extension, as the candidate gives them. Their names are those that diagnostics
-/// use where a text does not stand in the candidate's file.
+/// The texts of one extension, as the candidate gives them. Diagnostics use a text's name if the
+/// text is not found in the candidate's file.
 struct TextsJob {
   std::string file_name, file;  ///< the candidate's own
   std::vector<HostText> cpp, cuda;
   bool are_files = false;      ///< each is a translation unit
   bool needs_headers = false;  ///< no_implicit_headers: they must include torch's
-  bool has_bindings = false;   ///< a PYBIND11_MODULE is written behind the cpp texts
-  bool split = true;           ///< the cuda texts are to be split
+  bool has_bindings = false;   ///< a PYBIND11_MODULE follows the cpp texts
+  bool split = true;           ///< split the cuda texts
 };
 
 /// The same texts, ready to be compiled.
 struct TextsRead {
-  std::vector<HostText> cpp, cuda;   ///< with their lines where the candidate's file has them
-  std::optional<Diagnosis> refusal;  ///< why they cannot be split; `split` is then empty
+  std::vector<HostText> cpp, cuda;   ///< with lines of the candidate's file, if found
+  std::optional<Diagnosis> refusal;  ///< why they are refused; ignore the fields below
   std::string device;                ///< of all cuda texts
   std::vector<HostText> host;        ///< of each
   std::vector<std::string> kernels, variables, host_only;  ///< as in SplitSource
@@ -43,7 +43,7 @@ struct ObjectJob {
   std::filesystem::path object;
   std::vector<std::string> kernels, variables;  ///< as in HostRequest
   HostDevice device = HostDevice::kCuda;
-  /// What the object's undefined symbols may come from; none: not known yet.
+  /// Libraries that may define the object's undefined symbols. Nullopt: not known yet.
   std::optional<std::vector<std::string>> libraries;
 };
 
@@ -51,36 +51,36 @@ struct ObjectRead {
   std::vector<HostStub> stubs;
   std::vector<HostVariable> variables;
   std::optional<Diagnosis> refusal;
-  bool needs_libraries = false;  ///< nothing is decided before they are known
+  bool needs_libraries = false;  ///< read again with ObjectJob::libraries
 };
 
-/// What a host compiler or nvcc said.
+/// The log of a host compiler or nvcc.
 struct LogJob {
   std::string log;
   std::vector<std::string> cpp_names, cuda_names;  ///< of the candidate's texts
   std::optional<std::vector<std::string>> functions;
-  std::vector<std::filesystem::path> includes;  ///< torch's; none: for no CPU
+  std::vector<std::filesystem::path> includes;  ///< torch's; empty: not for the CPU
 };
 
 struct LogRead {
   Diagnosis diagnosis;
-  std::string unsupported;  ///< on the CPU
+  std::string unsupported;  ///< name that the CPU emulation lacks; may be empty
   bool may_need_heavy = false, speaks_of_prelude = false;
 };
 
-/// Processor time of one reading.
+/// Limit of processor time for one reading.
 inline constexpr std::chrono::seconds kReadingLimit{20};
 
-/// Starts kbench-cc for each of them, in the time of the compile that it belongs to. A reading that
-/// fails is a CompileError (compile_timeout, compiler_out_of_memory, compiler_killed,
-/// compiler_crash, compiler_fault). A fault of the machine, or the end of the run, is thrown as
-/// kbench::Error.
+/// Starts kbench-cc for each job, within the time of the compile that the job belongs to. A reading
+/// that fails is a CompileError (compile_timeout, compiler_out_of_memory, compiler_killed,
+/// compiler_crash, compiler_fault). Throws kbench::Error for a fault of the machine, or when the
+/// run is cancelled.
 class Reader {
  public:
   template <typename Read>
   using Result = std::variant<Read, CompileError>;
 
-  /// `cancel_fd` ends what runs as soon as it is readable.
+  /// When `cancel_fd` becomes readable, running readings end.
   Reader(std::filesystem::path program, int cancel_fd)
       : program_(std::move(program)), cancel_fd_(cancel_fd) {}
   Result<TextsRead> read(const TextsJob& job, CompileTime& time) const;
@@ -97,7 +97,7 @@ class Reader {
   int cancel_fd_;
 };
 
-/// The log of a host compile of `request`, for its device.
+/// The job for the log of a host compile of `request`.
 LogJob log_job(const std::string& log, const HostRequest& request,
                const std::vector<std::filesystem::path>& includes);
 

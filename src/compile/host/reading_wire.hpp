@@ -11,14 +11,14 @@ namespace kbench {
 
 using ReadingJob = std::variant<TextsJob, ObjectJob, LogJob>;
 
-/// Resident size of one reader: the largest objects need a tenth of it.
+/// Limit of one reader's resident size; the largest objects need a tenth of it.
 inline constexpr std::size_t kReaderBytes = std::size_t{1} << 30;
 
-/// What an answer of `kbench-cc --read` begins with.
+/// The first letter of an answer of `kbench-cc --read`.
 enum class ReadingEnd : char { kRead = 'r', kFault = 'f', kOutOfMemory = 'm' };
 
-/// As bytes, without the letter of ReadingEnd. The unpack functions throw kbench::Error where the
-/// bytes are something else.
+/// Jobs and answers as bytes, without the letter of ReadingEnd. The unpack functions throw
+/// kbench::Error if the bytes have another form.
 std::string pack(const TextsJob& job);
 std::string pack(const ObjectJob& job);
 std::string pack(const LogJob& job);

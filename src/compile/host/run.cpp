@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kQueryLimit{20};
-/// For an empty unit: reading a header of 130 MB from a slow disk.
+/// Limit for an empty unit: the compiler may read a header of 130 MB from a slow disk.
 constexpr std::chrono::seconds kEmptyLimit{60};
 
 std::string unit_name(std::size_t i) { return fmt::format("unit{}.cpp", i); }
@@ -38,7 +38,7 @@ HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostF
       time_(time),
       reader_(setup.guard, cancel_fd) {}
 
-/// The compiler may open itself and headers, and nothing of the user's.
+/// The compiler may open its own files and headers, but none of the user's files.
 GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
   GuardedCompiler compiler{"the host compiler", setup_.guard, setup_.memory_bytes, scratch, {}};
   compiler.readable = setup_.includes;
@@ -79,7 +79,7 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
   return module(prelude, scratch.path() / kObjectName, result.error);
 }
 
-/// An empty unit on top of `prelude`.
+/// Compiles an empty unit with the precompiled header of `prelude`.
 CommandResult HostRun::compile_empty(const Prelude& prelude) const {
   const ScratchFolder scratch;
   const fs::path unit = scratch.path() / unit_name(0);
@@ -97,7 +97,7 @@ bool HostRun::refuses(const Prelude& prelude) const {
   return ended && result.status.code != 0 && speaks_of_prelude(result.error);
 }
 
-/// All that an object's undefined symbols may come from.
+/// All libraries that may define an object's undefined symbols.
 Words HostRun::libraries(const Prelude& prelude) const {
   Words files = torch_libraries(setup_.torch_lib, prelude.kind.device);
   files.insert(files.begin(), (prelude.folder / prelude_library(prelude.folder)).string());
@@ -110,7 +110,7 @@ Words HostRun::libraries(const Prelude& prelude) const {
   return files;
 }
 
-/// The libraries are looked for only where the object's own symbols leave a doubt.
+/// Reads the libraries only if the object's own symbols do not decide.
 Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
                                                 const fs::path& object) const {
   ObjectJob job{object, request_.kernels, request_.variables, request_.device, {}};

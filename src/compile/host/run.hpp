@@ -15,19 +15,19 @@
 
 namespace kbench {
 
-/// The compiles of one host half: several may be tried, and share its limit of time.
+/// The compiles of one request: several may be tried within its time limit.
 class HostRun {
  public:
   HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags, int cancel_fd,
           CompileTime& time);
-  /// Compiles the units into one shared object on top of `prelude`.
+  /// Compiles the units into one shared object, with the precompiled header of `prelude`.
   HostResult compile(const Prelude& prelude, const std::vector<std::string>& units);
-  /// Whether the compiler refuses the precompiled header, whatever comes after it: an empty unit
-  /// tells, which has nothing of the candidate's.
+  /// True if the compiler refuses the precompiled header even for an empty unit, which has nothing
+  /// of the candidate's.
   bool refuses(const Prelude& prelude) const;
-  /// What the compiler said in the last compile that failed.
+  /// What kbench-cc read in the log of the last failed compile.
   const LogRead& said() const { return said_; }
-  /// What the compilers took so far.
+  /// Wall time of the compilers so far.
   double seconds() const { return std::chrono::duration<double>(spent_).count(); }
 
  private:

@@ -9,7 +9,7 @@
 namespace kbench {
 namespace {
 
-// Older standards than the headers' own are not to be had, newer ones are.
+// A standard newer than the headers' own is possible; an older one is not.
 constexpr std::array<std::string_view, 2> kNewerStandards = {"c++20", "c++23"};
 
 std::string literal(std::string_view text) {
@@ -36,7 +36,7 @@ std::string binding_text(const HostRequest& request) {
   return named_text({std::string(kBindingsName), bindings(request)});
 }
 
-/// "-DNAME=VALUE" as the line of source that means the same.
+/// "-DNAME=VALUE" as a #define line.
 std::string macro_line(std::string_view definition) {
   const std::size_t equals = definition.find('=');
   if (equals == std::string_view::npos) return fmt::format("#define {} 1\n", definition);

@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// Whether a symbol is surely of the C++ library or of torch, by its namespace: that spares reading
-/// 300,000 symbols. Where it is wrong, loading the object finds out.
+/// True if the namespace shows that the C++ library or torch defines a symbol. This avoids reading
+/// 300,000 symbols; if it is wrong, loading the object fails.
 bool is_of_libraries(std::string_view plain) {
   for (const std::string_view kind : {"vtable for ", "typeinfo for ", "VTT for "}) {
     if (plain.starts_with(kind)) plain.remove_prefix(kind.size());
@@ -28,7 +28,7 @@ bool is_of_libraries(std::string_view plain) {
 
 using SymbolNames = std::unordered_set<std::string_view>;
 
-/// Those of `names` that one of the libraries defines. Each library is read once: torch's have
+/// The `names` that one of the libraries defines. Reads each library once, because torch's have
 /// 300,000 symbols.
 std::unordered_set<std::string> exported(const SymbolNames& names,
                                          const std::vector<std::string>& libraries) {
@@ -43,13 +43,13 @@ std::unordered_set<std::string> exported(const SymbolNames& names,
   return found;
 }
 
-/// Torch's for a GPU. A process without one may have torch's CUDA library all the same, so that
-/// loading finds nothing amiss.
+/// True for torch's CUDA functions. Loading would not fail for them, because a process without a
+/// GPU may still have torch's CUDA library.
 bool is_of_torchs_cuda(std::string_view plain) {
   return starts_with_any(plain, {"at::cuda::", "c10::cuda::", "torch::cuda::", "at::native::"});
 }
 
-/// A function of CUDA's runtime or libraries, by its name.
+/// True for the name of a function of CUDA's runtime or libraries.
 bool is_of_cuda(std::string_view name) {
   if (starts_with_any(name, {"cuda", "cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver",
                              "nvrtc", "nccl"})) {
@@ -61,7 +61,7 @@ bool is_of_cuda(std::string_view name) {
 /// An undefined symbol that one of the libraries may define.
 struct Doubt {
   std::string name, plain;
-  bool is_cuda = false;  ///< else of no library that is known here
+  bool is_cuda = false;  ///< false: of no library known here
 };
 
 Diagnosis without_counterpart(std::string_view name) {
@@ -75,7 +75,7 @@ Diagnosis refusal_of(const Doubt& doubt) {
           fmt::format("{} is declared and used, but nowhere defined", doubt.plain)};
 }
 
-/// Of the symbols that the object lacks, the first that nothing defines decides.
+/// Refuses the object for its first undefined symbol that no library defines.
 void check_undefined(const ObjectJob& job, const ElfFile& file, ObjectRead& read) {
   const bool on_cpu = job.device == HostDevice::kCpu;
   std::vector<Doubt> doubts;
@@ -102,7 +102,7 @@ void check_undefined(const ObjectJob& job, const ElfFile& file, ObjectRead& read
   if (first != doubts.end()) read.refusal = refusal_of(*first);
 }
 
-/// How many kernels or variables have a name.
+/// Number of kernels or variables for each name.
 using Counts = std::unordered_map<std::string, std::size_t>;
 
 Counts counted(const std::vector<std::string>& names) {
@@ -111,7 +111,7 @@ Counts counted(const std::vector<std::string>& names) {
   return counts;
 }
 
-/// One of several kernels of a name is told by its type.
+/// If several kernels have one name, a cast to a type selects one.
 std::string expression_of(const FunctionName& name, std::size_t kernels) {
   if (!name.can_be_named) return {};
   if (kernels < 2) return name.expression;

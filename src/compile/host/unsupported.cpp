@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 3> kCudaFolders = {"ATen/cuda", "c10/cuda", "ATen/cudnn"};
 constexpr std::array<std::string_view, 2> kSpaces = {"at::cuda", "c10::cuda"};
 
-/// Whether torch's headers for CUDA hold the word.
+/// True if torch's CUDA headers contain the word.
 bool is_torchs(std::string_view word, const std::vector<fs::path>& includes) {
   for (const auto& include : includes) {
     for (const std::string_view folder : kCudaFolders) {
@@ -54,14 +54,14 @@ std::vector<std::string_view> quoted(std::string_view line) {
   return words;
 }
 
-/// What is said of the first error: the log up to the second.
+/// The part of the log about the first error: up to the second error.
 std::string_view about_first(std::string_view log) {
   const std::size_t first = log.find(" error: ");
   return log.substr(0, first == std::string_view::npos ? first : log.find(" error: ", first + 1));
 }
 
-/// "ATen/cuda/CUDASparse.h", where the error stands in such a header of one of the folders and no
-/// instance of a template led there.
+/// The header of torch for CUDA that the error is in, such as "ATen/cuda/CUDASparse.h". Empty if it
+/// is in another file, or if a template instantiation led there.
 std::string header_of(std::string_view line, std::string_view log,
                       const std::vector<fs::path>& includes) {
   const std::string_view file = line.substr(0, line.find(':'));

@@ -61,7 +61,7 @@ CompileError error_from_json(const json& head) {
 
 }  // namespace
 
-// One line of JSON, then the object. Symbols and logs may hold bytes that are no UTF-8.
+// One line of JSON, then the object. Symbols and logs may hold invalid UTF-8.
 std::string pack(const HostResult& result) {
   const auto* module = std::get_if<HostModule>(&result);
   const json head =

@@ -8,8 +8,8 @@
 
 namespace kbench {
 
-/// A result as the cache keeps it. unpack_host_result throws kbench::Error where the bytes are
-/// something else.
+/// A result as the cache keeps it. unpack_host_result() throws kbench::Error if the bytes have
+/// another form.
 std::string pack(const HostResult& result);
 HostResult unpack_host_result(std::string_view bytes);
 

@@ -21,8 +21,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88"; empty where it says no such
-/// thing.
+/// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88"; empty for other output.
 std::string version_in(std::string_view output) {
   const std::size_t at = output.find(", V");
   if (at == std::string_view::npos || output.find("release") == std::string_view::npos) return {};

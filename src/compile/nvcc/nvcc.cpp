@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raised when what a result holds changes its meaning.
+// Increase it when the meaning of a stored result changes.
 constexpr std::string_view kNvccFormat = "nvcc-2";
 
 }  // namespace
@@ -51,10 +51,10 @@ struct NvccCompiler::Impl {
   std::once_flag searched, compiler_searched;
   NvccSearch known;
   std::optional<FoundCompiler> found_compiler;
-  KeyedPool<HostResult> pool;  // last: its threads use the rest
+  KeyedPool<HostResult> pool;  // last, because its threads use the rest
 };
 
-/// g++ before clang++: it is what nvcc and torch take where nothing is said.
+/// Prefers g++ to clang++, because nvcc and torch use g++ by default.
 const FoundCompiler& NvccCompiler::Impl::compiler() {
   std::call_once(compiler_searched, [this] {
     const auto found = find_host_compilers(setup.host.compilers);
@@ -90,7 +90,7 @@ std::shared_future<HostResult> NvccCompiler::Impl::compile(NvccRequest request) 
   CompileBudget* const budget = request.sources.budget.get();
   return pool.submit(key, budget, [this, key, budget, request = std::move(request)] {
     if (auto kept = cache.load(key)) return *kept;
-    // What is compiled side by side took as long as one before, by the clock.
+    // The limit is per source, and the sources are compiled in parallel.
     const auto limit = setup.limit * std::max<std::size_t>(1, nvcc_units(request).size());
     HostResult result = compile_in_time<HostResult>(limit, budget, [&](CompileTime& time) {
       return NvccRun(setup, nvcc(), compiler(), cancel_event.value(), time).compile(request);

@@ -13,11 +13,11 @@
 
 namespace kbench {
 
-/// What nvcc is found by, and what it works with.
+/// Where to find nvcc, and what it works with.
 struct NvccSetup {
   HostSetup host;  ///< guard, torch's and Python's headers and libraries, compilers, cache
-  std::filesystem::path packages;  ///< folder of Python's CUDA packages, with bin/nvcc where it is
-  std::string cuda_version;        ///< torch's; an nvcc of another major version does not do
+  std::filesystem::path packages;  ///< folder of Python's CUDA packages; may have bin/nvcc
+  std::string cuda_version;        ///< torch's; nvcc must have its major version
   unsigned jobs = 1;               ///< extensions at once; each takes up to a core per source
   /// Processor time per source. With torch's headers nvcc takes about a minute.
   std::chrono::milliseconds limit{180'000};
@@ -33,43 +33,44 @@ struct FoundNvcc {
   std::string version;  ///< "13.0.88"
 };
 
-/// The nvcc to use, or why there is none: "CUDA_HOME, PATH, … have no nvcc".
+/// The nvcc to use, or why there is none: "no nvcc on PATH, in CUDA_HOME, …".
 struct NvccSearch {
   std::optional<FoundNvcc> found;
   std::string absence;
 };
 
-/// Looks for an nvcc of torch's CUDA: $KBENCH_NVCC (alone, where it is set; "none": there is to be
-/// none), $CUDA_HOME/bin, PATH, Python's nvidia-cuda-nvcc, /usr/local/cuda/bin.
+/// Looks for an nvcc of torch's CUDA: only $KBENCH_NVCC if that is set ("none": use no nvcc), else
+/// $CUDA_HOME/bin, PATH, Python's nvidia-cuda-nvcc, /usr/local/cuda/bin.
 NvccSearch find_nvcc(const NvccSetup& setup);
 
-/// A whole extension, as torch's load_inline and load are given it.
+/// A whole extension, as passed to torch's load_inline or load.
 struct NvccRequest {
   /// The sources as the candidate has them, without kernels, variables and device.
   HostRequest sources;
-  /// load: each source is compiled on its own, beside its own folder; load_inline: all of a kind
-  /// are one.
+  /// load: each source is a translation unit of its own. load_inline: all sources of a kind form
+  /// one.
   bool separate_files = false;
   bool implicit_headers = true;         ///< torch's, ahead of the sources: load_inline's default
-  std::vector<std::string> cuda_flags;  ///< those on the allow-list of languages.hpp, and -U
-  std::vector<std::string> libraries;   ///< extra_ldflags; "-lcublas" counts, of CUDA's own
+  std::vector<std::string> cuda_flags;  ///< those of nvrtc_flags(), and -U
+  std::vector<std::string> libraries;   ///< extra_ldflags; CUDA's own, as "-lcublas", count
   std::string arch;                     ///< "sm_90a"
 };
 
-/// Compiles whole extensions as torch does it, for what the split cannot take: a plain extension
-/// module, called kHostModule, with its kernels inside. Killable, confined, equal ones once.
+/// Compiles whole extensions as torch does, if the source splitter cannot handle them. The result
+/// is an ordinary extension module, called kHostModule, with its kernels inside. Compilers are
+/// confined and can be killed; equal requests are compiled once.
 class NvccCompiler {
  public:
   explicit NvccCompiler(NvccSetup setup);
-  ~NvccCompiler();  ///< kills what still runs
-  /// What find_nvcc() says; looked for once.
+  ~NvccCompiler();  ///< kills running compilers
+  /// The result of find_nvcc(), which is called once.
   const NvccSearch& search();
-  /// Folders in which this nvcc finds headers besides those of the set-up.
+  /// Folders with headers of this nvcc, besides those of the set-up.
   std::vector<std::filesystem::path> headers();
-  /// Compiles or finds in the cache; HostModule::stubs and variables stay empty. A fault of the
-  /// machine, and that there is no nvcc, arrives as kbench::Error in the future.
+  /// Compiles a request or finds it in the cache; HostModule::stubs and variables stay empty. The
+  /// future throws kbench::Error for a fault of the machine, or if there is no nvcc.
   std::shared_future<HostResult> compile(NvccRequest request);
-  /// Kills all compilers; futures not yet ready, and those asked for later, get a kbench::Error.
+  /// Kills all compilers. Pending futures, and those of later calls, throw kbench::Error.
   void cancel();
 
  private:

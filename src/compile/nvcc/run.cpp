@@ -23,10 +23,11 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-/// Units of one extension that are compiled side by side: each takes a gigabyte or two.
+/// Units of one extension that are compiled in parallel; each takes one or two gigabytes of memory.
 constexpr std::size_t kUnitsAtOnce = 4;
 
-/// What torch.utils.cpp_extension gives nvcc, so that a source means what its author has seen.
+/// The flags that torch.utils.cpp_extension passes to nvcc, so that a source compiles as with
+/// torch.
 constexpr const char* kTorchFlags[] = {
     "-D__CUDA_NO_HALF_OPERATORS__",       "-D__CUDA_NO_HALF_CONVERSIONS__",
     "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
@@ -37,12 +38,13 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// The flags that mean something to nvcc alone; -D, -U, -I and -std are read apart.
+/// The flags for nvcc alone; read_flags() reads -D, -U, -I and -std.
 Words device_flags(const Words& flags) {
   Words kept;
   for (const auto& flag : flags) {
     if (flag.starts_with("-D") || flag.find("std=") != std::string::npos) continue;
-    // NVRTC's own, and what is for host code alone, which is compiled for speed of compiling.
+    // -default-device is NVRTC's own. -O is for host code, which is not optimised so that it
+    // compiles fast.
     if (flag.find("default-device") != std::string::npos || flag.find("-O") == 0) continue;
     const auto known = find_language("cuda")->options({flag});
     if (std::holds_alternative<Words>(known)) kept.push_back(flag);
@@ -50,7 +52,8 @@ Words device_flags(const Words& flags) {
   return kept;
 }
 
-/// "libcublas.so.13" or the like in one of the folders, for "-lcublas".
+/// The path of "libcublas.so.13" or the like in one of the folders, for `name` "cublas"; empty if
+/// there is none.
 fs::path library_file(const std::vector<fs::path>& folders, const std::string& name) {
   const std::string start = fmt::format("lib{}.so", name);
   for (const auto& folder : folders) {
@@ -63,7 +66,7 @@ fs::path library_file(const std::vector<fs::path>& folders, const std::string& n
   return {};
 }
 
-/// One command, when it has ended.
+/// The result of one command.
 struct Ended {
   CommandResult result;
   bool done = false;
@@ -84,7 +87,7 @@ Ended run(const GuardedCompiler& compiler, const Words& command, CompileTime& ti
     return ended;
   }
   ended.result = std::get<CommandResult>(std::move(settled));
-  // cudafe++ and cicc say what they found on standard error, ptxas on standard output.
+  // cudafe++ and cicc print their messages on standard error, ptxas on standard output.
   ended.result.error += ended.result.output;
   const auto& status = ended.result.status;
   ended.done = !ended.result.timed_out && !status.signaled && status.code == 0;
@@ -132,7 +135,7 @@ NvccRun::NvccRun(const NvccSetup& setup, const FoundNvcc& nvcc, const FoundCompi
                  int cancel_fd, CompileTime& time)
     : setup_(setup), nvcc_(nvcc), compiler_(compiler), cancel_fd_(cancel_fd), time_(time) {}
 
-/// What a C++ compiler and nvcc are both given, each -D, -U and -I in the order of the request.
+/// Options for both the C++ compiler and nvcc. The -I folders keep the order of the request.
 Words NvccRun::common(const NvccRequest& request) const {
   const HostSetup& host = setup_.host;
   const HostFlags flags = read_flags(request.sources.flags);
@@ -172,8 +175,8 @@ std::vector<fs::path> NvccRun::library_folders() const {
   return folders;
 }
 
-/// torch's libraries and the CUDA runtime that torch itself has loaded: a second one in the process
-/// would not know of torch's device.
+/// Links torch's libraries and the CUDA runtime that torch itself has loaded, because a second
+/// runtime in the process would not know of torch's device.
 Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
                             std::size_t units) const {
   Words words{compiler_.path.string(), "-shared", "-Wl,--no-as-needed", "-o",

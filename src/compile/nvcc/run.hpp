@@ -17,11 +17,11 @@ struct NvccUnit {
   bool is_cuda = false;
 };
 
-/// The translation units of a request: of load_inline main.cpp, with bindings, and cuda.cu; of load
-/// each file.
+/// The translation units of a request. load_inline: main.cpp with the bindings, and cuda.cu. load:
+/// one for each file.
 std::vector<NvccUnit> nvcc_units(const NvccRequest& request);
 
-/// Compiles the units at once and links them into one shared object.
+/// Compiles the units in parallel and links them into one shared object.
 class NvccRun {
  public:
   NvccRun(const NvccSetup& setup, const FoundNvcc& nvcc, const FoundCompiler& compiler,
@@ -49,7 +49,7 @@ class NvccRun {
   CompileTime& time_;
 };
 
-/// Where an nvcc has its headers, if they lie beside it.
+/// The header folders of an nvcc's own installation.
 std::vector<std::filesystem::path> nvcc_headers(const FoundNvcc& nvcc);
 
 }  // namespace kbench

@@ -6,13 +6,13 @@
 
 namespace kbench {
 
-/// NVRTC's C interface, found at run time: the build needs none of CUDA's headers, and one binary
-/// serves every version. Results are nvrtcResult, 0 being success; see NVIDIA's NVRTC manual.
+/// NVRTC's C interface, loaded at run time, so the build needs no CUDA headers and one binary works
+/// with every version. Results are nvrtcResult (0: success); see NVIDIA's NVRTC manual.
 struct NvrtcApi {
   using Program = struct OpaqueNvrtcProgram*;
 
-  /// Opens the library, and first the builtins that lie beside it: by itself NVRTC would take those
-  /// of whatever CUDA the loader's path names. Throws kbench::Error.
+  /// Loads the builtins in the library's folder, then the library. By itself, NVRTC would load the
+  /// builtins of any CUDA on the loader's path. Throws kbench::Error.
   explicit NvrtcApi(const std::filesystem::path& library);
   /// "13.0"
   std::string version() const;

@@ -17,10 +17,10 @@
 namespace kbench {
 namespace {
 
-/// Architectures of PTX, "compute_90a"; all others are of cubins.
+/// Prefix of architectures that give PTX ("compute_90a"); all others give cubins.
 constexpr std::string_view kVirtual = "compute_";
 
-/// One nvrtcProgram with the shims and the name expressions of a request.
+/// One nvrtcProgram with the compatibility headers and the name expressions of a request.
 class Program {
  public:
   Program(const NvrtcApi& nvrtc, const CompileRequest& request);
@@ -39,14 +39,15 @@ class Program {
   NvrtcApi::Program program_ = nullptr;
 };
 
-/// `kernel` is a name, or a cast to a pointer that chooses among several.
+/// The name expression of a kernel's probe. `kernel` is a name, or a cast that selects one of
+/// several.
 std::string probe(const std::string& kernel) {
   const bool is_cast = kernel.starts_with("static_cast");
   return fmt::format("&{}<decltype({}{})>", kProbe, is_cast ? "*" : "", kernel);
 }
 
-/// The source with what makes the probes mean what they say: the last word on the names in them, so
-/// that no macro of the candidate can give its kernels other parameters than they have.
+/// Undefines the probes' names at the end of the source, so that no macro of the candidate can
+/// falsify the parameters of its kernels.
 std::string with_true_probes(const std::string& source) {
   return fmt::format("{}\n\n#undef decltype\n#undef {}\n", source, kProbe);
 }
@@ -112,7 +113,7 @@ std::string Program::image(bool is_ptx) const {
   return bytes;
 }
 
-/// PTX without the probe's variables, which are nothing of the candidate's.
+/// PTX without the probes' variables, which are not the candidate's.
 std::string without_probes(const std::string& ptx) {
   std::string kept;
   for (std::size_t at = 0; at < ptx.size();) {
@@ -126,20 +127,20 @@ std::string without_probes(const std::string& ptx) {
   return kept;
 }
 
-/// The architecture of cubins for one of PTX.
+/// The cubin architecture for a PTX architecture; a cubin architecture stays as it is.
 std::string real_arch(const std::string& arch) {
   return arch.starts_with(kVirtual) ? "sm_" + arch.substr(kVirtual.size()) : arch;
 }
 
-/// Whether NVRTC compiles for an architecture at all: an empty source tells.
+/// True if NVRTC knows an architecture: it then compiles an empty source.
 bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
   CompileRequest empty;
   empty.arch = arch;
   return Program(nvrtc, empty).compile({"-arch=" + real_arch(arch)}) == 0;
 }
 
-/// Throws kbench::Error where it is not the source that NVRTC refuses. What the log says may be the
-/// source's own words.
+/// Throws kbench::Error if NVRTC does not know the architecture. The log alone does not prove that,
+/// because it may quote the source.
 CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const CompileRequest& request) {
   const bool says_so = log.find("invalid value for --gpu-architecture") != std::string::npos;
   if (says_so && !knows(nvrtc, request.arch)) {
@@ -151,8 +152,9 @@ CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const Compil
 }
 
 std::vector<std::string> options_of(const CompilerJob& job) {
-  // A cubin is made where only PTX is wanted, too: what ptxas refuses would compile for no GPU.
-  // 47: a macro defined anew. Candidates and CUDA's headers bring their own M_PI or INT_MAX.
+  // Makes a cubin even if only PTX is wanted: a kernel that ptxas refuses would run on no GPU.
+  // Diagnostic 47: a macro is redefined. Candidates and CUDA's headers bring their own M_PI or
+  // INT_MAX.
   std::vector<std::string> options = {"-arch=" + real_arch(job.request.arch), "-lineinfo",
                                       "-diag-suppress=47"};
   for (const auto& include : job.includes) options.push_back("-I" + include.string());
@@ -195,8 +197,8 @@ CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   Program program(nvrtc, job.request);
   if (program.compile(options) == 0) return artifact_of(program, job.request);
   const std::string log = program.log();
-  // Functions without __device__ stop NVRTC, though nvcc lets helpers for the host stand beside the
-  // kernels. They are taken as device code then, and not always: that emits every constant, too.
+  // NVRTC refuses functions without __device__, although nvcc accepts host helpers next to kernels.
+  // Only then compile them as device code, because -default-device also emits every constant.
   constexpr std::string_view kDefaultDevice = "-default-device";
   if (log.find(kDefaultDevice) == std::string::npos) return failure(nvrtc, log, job.request);
   options.emplace_back(kDefaultDevice);
@@ -205,7 +207,7 @@ CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   return failure(nvrtc, again.log(), job.request);
 }
 
-/// The PTX of a job without those names, which holds all of its kernels that are no templates.
+/// The PTX of a job without the name expressions `names`. It has all kernels that are no templates.
 std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
                                        const std::vector<std::string>& names) {
   std::erase_if(job.request.name_expressions, [&](const std::string& name) {
@@ -219,8 +221,8 @@ std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
   return artifact == nullptr ? std::nullopt : std::optional(std::move(artifact->image));
 }
 
-/// `error` is what came of a job in which those names mean several functions: compiles again, with
-/// the one kernel that each of them can mean.
+/// Compiles a job again that failed with `error` because `names` mean several functions. Each name
+/// then means its only kernel. Returns an error if that is not possible.
 CompileResult with_kernels_chosen(const NvrtcApi& nvrtc, const CompilerJob& job,
                                   const std::vector<std::string>& names, CompileError error) {
   const auto ptx = ptx_without(nvrtc, job, names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// kbench-cc: compiles one source with NVRTC and ends. A process of its own, because NVRTC can
-// neither be cancelled nor trusted to survive every source, and compiles one at a time per process.
+// kbench-cc: compiles one source with NVRTC and exits. It is a process of its own, because NVRTC
+// cannot be cancelled, may crash, and compiles one source at a time per process.
 //
 //   kbench-cc < JOB > RESULT      both framed as src/compile/wire.hpp says
 //   kbench-cc --version LIBRARY   "NVRTC 13.0"
@@ -50,10 +50,11 @@ std::string read_all(int fd) {
   }
 }
 
-/// The one answer of this process, given by whoever comes first: the compile or the memory watch.
+/// The only answer of this process: that of the compile or of the memory watch, whichever is first.
 class Answer {
  public:
-  /// Standard output moves away from number 1, so that nothing NVRTC prints gets into it.
+  /// Moves standard output away from descriptor 1, so that nothing NVRTC prints gets into the
+  /// answer.
   Answer() : fd_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
   }
@@ -63,7 +64,7 @@ class Answer {
   [[noreturn]] void give(const std::string& bytes) {
     if (given_.exchange(true)) {
       for (;;)
-        std::this_thread::sleep_for(std::chrono::hours(1));  // the other one ends the process
+        std::this_thread::sleep_for(std::chrono::hours(1));  // the other thread ends the process
     }
     write_all(fd_, bytes);
     ::_exit(0);  // without NVRTC's destructors, which take longer than a small compile
@@ -77,8 +78,8 @@ class Answer {
 void limit_self() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  ::setrlimit(RLIMIT_FSIZE, &none);  // pipes are no files
-  // Where memory runs out all the same, the compiler is the process to lose.
+  ::setrlimit(RLIMIT_FSIZE, &none);  // does not apply to pipes
+  // If memory still runs out, the kernel kills the compiler first.
   if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
     std::fputs("1000", score);
     std::fclose(score);
@@ -120,8 +121,8 @@ CompileResult with_refusals(CompileResult result) {
   answer.give(with_refusals(nvrtc_compile(nvrtc, job)));
 }
 
-/// A fault is an answer as well: an exit code could be the compiler's, and the compiler does what a
-/// source makes it do.
+/// A fault is an answer and not an exit code, because a source may make the compiler exit with any
+/// code.
 [[noreturn]] void compile_or_tell() {
   static Answer answer;
   try {
@@ -155,7 +156,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace kbench
 
-/// What waits for a device goes before what gets ready for it.
+/// Compilers get a lower priority than processes that work with a device.
 constexpr int kNiceness = 5;
 
 int main(int argc, char** argv) {

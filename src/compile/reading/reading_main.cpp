@@ -11,13 +11,13 @@
 namespace kbench {
 namespace {
 
-/// The splitter takes a second of a processor at most, torch's symbols another.
+/// The source splitter takes at most a second of processor time, reading torch's symbols another.
 constexpr rlim_t kProcessorSeconds = 20;
 
 void limit_reader() {
   const rlimit data{kReaderBytes, kReaderBytes};
   ::setrlimit(RLIMIT_DATA, &data);
-  // SIGXCPU says what it was; the hard limit would be a SIGKILL.
+  // The soft limit sends SIGXCPU, which shows the cause; the hard limit would send SIGKILL.
   const rlimit processor{kProcessorSeconds, kProcessorSeconds + 5};
   ::setrlimit(RLIMIT_CPU, &processor);
 }

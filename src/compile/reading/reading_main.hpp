@@ -6,8 +6,8 @@
 
 namespace kbench {
 
-/// Does one job of a Reader in this process, which is confined and bounded for the rest of its
-/// life, and returns the answer. Throws nothing: what goes wrong is an answer too.
+/// Confines and limits this process for good, does one job of a Reader and returns the answer.
+/// Throws nothing: a failure is an answer, too.
 std::string answer_reading(std::string_view job);
 
 }  // namespace kbench

@@ -17,7 +17,7 @@
 namespace kbench {
 namespace {
 
-/// A message is a sentence; a name in it may have 100 kB.
+/// Limit of a message, because a name in it may have 100 kB.
 constexpr std::size_t kMaxMessageBytes = 4000;
 
 Diagnosis cut(Diagnosis diagnosis) {
@@ -28,7 +28,8 @@ Diagnosis cut(Diagnosis diagnosis) {
   return diagnosis;
 }
 
-/// The texts with their lines where the candidate's own file has them.
+/// The texts with empty lines before them, so that lines are those of the candidate's file. A text
+/// that is not found there stays as it is.
 std::vector<HostText> placed(const std::vector<HostText>& texts, const TextsJob& job) {
   std::vector<HostText> made;
   for (const HostText& text : texts) {
@@ -43,7 +44,7 @@ std::vector<HostText> placed(const std::vector<HostText>& texts, const TextsJob&
   return made;
 }
 
-/// What torch's own compiler run would say first.
+/// The error about missing headers of torch that torch's own compile would report first.
 std::optional<std::string> missing_header(const TextsJob& job, const TextsRead& read) {
   if (!job.needs_headers) return std::nullopt;
   for (const auto* texts : {&read.cpp, &read.cuda}) {

@@ -9,12 +9,12 @@
 
 namespace kbench {
 
-/// What kbench-cc does for a Reader, in its own process.
+/// The tasks that kbench-cc does for a Reader, in its own process.
 TextsRead read_texts(const TextsJob& job);
 LogRead read_log(const LogJob& job);
 
-/// Does the job and packs what it found. A job that names a broken file of the machine's throws
-/// kbench::Error.
+/// Does the job and packs the answer. Throws kbench::Error if the job names a broken file of the
+/// machine.
 std::string read_packed(const ReadingJob& job);
 
 /// The folders that the job reads from.

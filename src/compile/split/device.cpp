@@ -15,7 +15,7 @@ using Kind = SourceItem::Kind;
 
 constexpr std::string_view kBothSpaces = "__host__ __device__ ";
 
-/// cub's headers of one block or warp each; <cub/cub.cuh> as a whole is nothing for NVRTC.
+/// cub's headers for one block or warp algorithm each; NVRTC cannot read the whole <cub/cub.cuh>.
 struct CubHeader {
   std::string_view name, header;
 };
@@ -80,7 +80,7 @@ void keep_device_headers(const SourceTokens& tokens, Rewriter& rewriter) {
   }
 }
 
-/// The headers that stand in for <cub/cub.cuh>.
+/// The #includes that replace <cub/cub.cuh>.
 std::string cub_includes(const SourceTokens& tokens) {
   const bool is_whole = std::any_of(tokens.begin(), tokens.end(), [](const SourceToken& token) {
     return token.is_directive() && included_header(token) == "cub/cub.cuh";
@@ -124,7 +124,7 @@ class DeviceHalf {
   Rewriter& rewriter_;
 };
 
-/// Names of name expressions find what is in an inline namespace.
+/// Makes unnamed namespaces inline ones with a name, in which name expressions find kernels.
 void DeviceHalf::name_namespaces(const std::vector<SourceItem>& items) {
   for (const SourceItem& item : items) {
     if (item.is(Kind::kNamespace) && item.name.empty()) {
@@ -152,7 +152,8 @@ void DeviceHalf::type(const SourceItem& item) {
   }
 }
 
-/// Lambdas of device code are device lambdas anyway; NVRTC wants an option where they say so.
+/// Removes __device__ and __host__ from lambdas. In device code all lambdas are device lambdas, and
+/// NVRTC needs an option for the words.
 void DeviceHalf::plain_lambdas(const SourceItem& item) {
   for (std::size_t i = item.begin; i < item.end; ++i) {
     i = find_device_lambda(unit_.text, i, item.end);

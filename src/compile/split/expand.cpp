@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTokens = 400'000;
 
 using Arguments = std::vector<SourceTokens>;
 
-/// True where a macro is a launch without its kernel, or without its arguments.
+/// True if a macro is a launch without its kernel, or without its arguments.
 bool is_part_of_launch(const SourceTokens& body) {
   const auto triple = [&body](std::size_t at, std::string_view what) {
     return body[at].is(what) && body[at + 1].is(what) && body[at + 2].is(what);
@@ -89,7 +89,7 @@ class Substitution {
     const SourceTokens* tokens = argument(token);
     if (tokens != nullptr) spend_steps(kLookupSteps * tokens->size(), token.line);
     const SourceTokens right = tokens == nullptr ? SourceTokens{token} : *tokens;
-    // GNU: a comma before an empty rest of arguments goes.
+    // GNU extension: a comma before empty variadic arguments is removed.
     if (!made_.empty() && made_.back().is(",") && tokens != nullptr) {
       if (right.empty()) made_.pop_back();
       for (const SourceToken& each : right) push(each);
@@ -127,12 +127,12 @@ class Expander {
 
   const SourceMacros& macros_;
   SourceTokens out_;
-  std::vector<bool> scopes_;     ///< of each open bracket: is it that of a namespace?
-  std::size_t inner_depth_ = 0;  ///< open brackets that are not
-  std::string line_ends_;        ///< of arguments, to be written before the next token
+  std::vector<bool> scopes_;     ///< for each open bracket: true for a namespace's
+  std::size_t inner_depth_ = 0;  ///< open brackets of no namespace
+  std::string line_ends_;        ///< of arguments, written before the next token
 };
 
-/// True where the brace that comes next is that of a namespace or of extern "C".
+/// True if a brace at the end of `out_` would be that of a namespace or of extern "C".
 bool Expander::opens_namespace() const {
   std::size_t at = out_.size();
   if (at > 1 && out_[at - 1].kind == SourceKind::kString && out_[at - 2].is("extern")) return true;
@@ -160,12 +160,13 @@ void Expander::emit(SourceToken token) {
 
 bool Expander::hides(const SourceMacro& macro) const {
   if (is_part_of_launch(macro.body) || macros_.has_attributes(macro)) return true;
-  // At namespace scope it may name what is declared, or be the declaration.
+  // At namespace scope, the macro may be a declaration, or the name in one.
   return macro.is_function && inner_depth_ == 0 &&
          (macros_.declares(macro) || !macros_.is_conditional(macro.name));
 }
 
-/// The arguments between the brackets of a macro's use, `end` left behind the closing one.
+/// The arguments of a macro's use; `open` is their opening bracket. Sets `end` to the index after
+/// the closing one.
 Arguments arguments_of(const SourceTokens& tokens, std::size_t open, const SourceMacro& macro,
                        std::size_t& end) {
   Arguments arguments(1);
@@ -194,7 +195,7 @@ std::string line_ends(const SourceTokens& tokens, std::size_t begin, std::size_t
   return found;
 }
 
-/// Expands the use of a macro at `at`; returns the index behind it.
+/// Expands the use of a macro at `at`; returns the index after it.
 std::size_t Expander::use(const SourceTokens& tokens, std::size_t at, const SourceMacro& macro,
                           int depth, int use_line) {
   spend_steps(kMacroSteps, use_line);

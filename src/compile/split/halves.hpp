@@ -9,15 +9,16 @@
 
 namespace kbench {
 
-/// The text for NVRTC; `rewriter` may hold insertions already.
+/// The device code, for NVRTC; `rewriter` may hold insertions already.
 std::string device_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                         Rewriter& rewriter);
 
-/// The text for the host's compiler; `rewriter` may hold insertions already. Throws SplitRefusal.
+/// The host code, for the host compiler; `rewriter` may hold insertions already. Throws
+/// SplitRefusal.
 std::string host_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                       Rewriter& rewriter);
 
-/// "#line 1 …" of the source.
+/// The "#line 1 …" directive of the source.
 std::string first_line_directive(const SourceUnit& unit);
 
 }  // namespace kbench

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = SourceItem::Kind;
 
-/// Device libraries have no names in host code; using directives may name them.
+/// Empty namespaces of device libraries, because using directives in host code may name them.
 constexpr std::string_view kHostHead = R"cuda(#define KBENCH_SPLIT_CUDACC 1
 namespace cooperative_groups {}
 namespace nvcuda { namespace wmma {} }
@@ -59,7 +59,7 @@ void HostHalf::directives() {
   }
 }
 
-/// A body that hands the addresses of the parameters over; names those that have none.
+/// A stub's body, which passes the addresses of the parameters on. Gives unnamed parameters a name.
 std::string HostHalf::stub(const SourceItem& item) {
   std::string arguments;
   int unnamed = 0;
@@ -71,7 +71,7 @@ std::string HostHalf::stub(const SourceItem& item) {
     }
     arguments += fmt::format("::kbench_split::argument({}){}, ", name, each.is_pack ? "..." : "");
   }
-  // A last element of no parameter, because an array cannot be empty.
+  // The last element is no parameter, because an array cannot be empty.
   return fmt::format(
       " const ::kbench_split::Argument kb_arguments[] = {{{}{{}}}}; "
       "::kbench_split::launch_stub(kb_arguments, "
@@ -89,14 +89,14 @@ void HostHalf::kernel(const SourceItem& item) {
   }
   if (item.body == kNoToken) return;
   for (std::size_t i = item.body; i < item.body_end; ++i) {
-    if (text_.is(i, "{")) text_.after_group(i);  // refuses branches that begin functions
+    if (text_.is(i, "{")) text_.after_group(i);  // throws if an #if divides the braces
   }
   rewriter_.insert_before(item.specifiers, "__attribute__((noinline)) ");
   rewriter_.drop(item.body + 1, item.body_end);
   rewriter_.insert_after(item.body, stub(item));
 }
 
-/// What only the device has, named by host code: its declaration.
+/// Keeps only the declaration of a device function, because host code may name it.
 void HostHalf::declare(const SourceItem& item) {
   if (item.body == kNoToken) return;
   const std::size_t end = std::min(item.initializer, item.body);
@@ -104,7 +104,7 @@ void HostHalf::declare(const SourceItem& item) {
   rewriter_.insert_before(end, ";");
 }
 
-/// A host variable whose address stands for that of the device's.
+/// Makes a host variable whose address stands for that of the device variable.
 void HostHalf::shadow(const SourceItem& item) {
   for (std::size_t i = item.begin; i < item.end; ++i) {
     if (text_.is(i, "{") || text_.is(i, "=")) break;
@@ -116,7 +116,7 @@ void HostHalf::shadow(const SourceItem& item) {
   if (item.initializer == kNoToken || item.is_const || item.is_constexpr) return;
   if (item.names.size() > 1) return;
   for (std::size_t i = item.begin; i < item.initializer; ++i) {
-    if (text_.is(i, "[") && text_.is(i + 1, "]")) return;  // it says how long the array is
+    if (text_.is(i, "[") && text_.is(i + 1, "]")) return;  // the initializer sets the length
   }
   rewriter_.drop(item.initializer, item.end - 1);
 }

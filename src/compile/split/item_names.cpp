@@ -25,14 +25,14 @@ bool opens_group(const SourceText& text, std::size_t at) {
   return text.is(at, "(") || text.is(at, "[") || text.is(at, "{");
 }
 
-/// The start of the template list that ends before `at`, else `at`.
+/// The start of the template list that ends before `at`; `at` if there is none.
 std::size_t before_angles(const SourceText& text, std::size_t at, std::size_t begin) {
   if (at <= begin || !text.is(at - 1, ">")) return at;
   const std::size_t angle = text.opening_angle(at - 1, begin);
   return angle == kNoToken ? at : angle;
 }
 
-/// Behind an initialiser, at the comma or semicolon that ends it.
+/// The index of the comma or semicolon that ends the initialiser at `at`.
 std::size_t after_initializer(const SourceText& text, std::size_t at, std::size_t end) {
   while (at + 1 < end && !text.is(at, ",") && !text.is(at, ";")) {
     at = opens_group(text, at) ? text.after_group(at) : at + 1;
@@ -40,7 +40,7 @@ std::size_t after_initializer(const SourceText& text, std::size_t at, std::size_
   return at;
 }
 
-/// Skips what stands in brackets or template lists at `at`; the same index where nothing does.
+/// The index after the brackets or template list at `at`; `at` if there is none.
 std::size_t after_nested(const SourceText& text, std::size_t at, std::size_t begin,
                          std::size_t end) {
   if (opens_group(text, at)) return text.after_group(at);
@@ -51,7 +51,7 @@ std::size_t after_nested(const SourceText& text, std::size_t at, std::size_t beg
   return at;
 }
 
-/// The name that a parameter's declarator gives it, or kNoToken.
+/// The index of a parameter's name, or kNoToken.
 std::size_t parameter_name(const SourceText& text, std::size_t begin, std::size_t end) {
   std::size_t last = kNoToken;
   bool has_type = false;

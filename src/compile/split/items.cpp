@@ -44,7 +44,7 @@ class ItemParser {
   int depth_ = 0;
 };
 
-/// Behind the ; that ends what stands at `at`.
+/// The index after the ; that ends the statement at `at`.
 std::size_t ItemParser::statement_end(std::size_t at, std::size_t end) const {
   while (at < end && !text_.is(at, ";")) {
     const bool opens = text_.is(at, "(") || text_.is(at, "[") || text_.is(at, "{");
@@ -118,7 +118,7 @@ SourceItem ItemParser::namespace_item(std::size_t begin, std::size_t at) {
   return made;
 }
 
-/// Behind a requires clause at `at`.
+/// The index after the requires clause at `at`.
 std::size_t ItemParser::constraint(std::size_t at, std::size_t end) {
   for (++at; at < end;) {
     if (text_.is(at, "(")) {
@@ -190,7 +190,7 @@ void ItemParser::head(SourceItem& made, std::size_t end) {
   scan(made, end);
 }
 
-/// What goes on to its semicolon and needs no more than a name.
+/// Reads a declaration that ends at its semicolon and of which only the names matter.
 void ItemParser::simple(SourceItem& made, Kind kind, std::size_t end) {
   made.kind = kind;
   made.end = statement_end(made.specifiers, end);
@@ -209,7 +209,7 @@ void ItemParser::simple(SourceItem& made, Kind kind, std::size_t end) {
   if (!made.names.empty()) made.name = made.names.front();
 }
 
-/// One declaration token by token, up to its body or semicolon.
+/// Reads one declaration token by token, up to its body or semicolon.
 void ItemParser::scan(SourceItem& made, std::size_t end) {
   bool finished = false;
   std::size_t at = made.specifiers;
@@ -242,7 +242,7 @@ void ItemParser::scan(SourceItem& made, std::size_t end) {
   classify(made);
 }
 
-/// What a declaration is, by what was met in it.
+/// Sets the kind of a declaration by the parts that scan() found.
 void ItemParser::classify(SourceItem& made) const {
   const bool is_declared_only = type_word_ != kNoToken && made.initializer == kNoToken &&
                                 text_.is(after_attributes(text_, type_word_ + 1) + 1, ";");
@@ -259,7 +259,7 @@ void ItemParser::classify(SourceItem& made) const {
   }
 }
 
-/// A ( of the declaration itself.
+/// Reads a ( of the declaration itself; returns the index after its group.
 std::size_t ItemParser::bracket(SourceItem& made, std::size_t at) {
   const std::size_t after = text_.after_group(at);
   if (made.open != kNoToken || initialized_) return after;
@@ -272,7 +272,7 @@ std::size_t ItemParser::bracket(SourceItem& made, std::size_t at) {
       if (text_[i].is_identifier() && made.name.empty()) made.name = text_[i].text;
     }
     if (!made.name.empty()) made.names = {made.name};
-    // A pointer to a function: its parameters are none of ours.
+    // A pointer to a function: skip the parameters of that function.
     if (text_.is(after, "(")) return text_.after_group(after);
   }
   return after;
@@ -302,7 +302,7 @@ std::size_t ItemParser::brace(SourceItem& made, std::size_t at, bool& finished) 
   return after;
 }
 
-/// Behind a constructor's member initialisers, at its body.
+/// The index of a constructor's body, after its member initialisers.
 std::size_t ItemParser::initializer_list(std::size_t at, std::size_t end) {
   while (at < end && !text_.is(at, "{")) {
     while (at < end && !text_.is(at, "(") && !text_.is(at, "{") && !text_.is(at, ";")) {
@@ -320,7 +320,7 @@ std::size_t ItemParser::initializer_list(std::size_t at, std::size_t end) {
   return at;
 }
 
-/// Behind the parameters of the operator at `at`, or at the ; that ends it.
+/// The index after the parameters of the operator at `at`, or of the ; that ends it.
 std::size_t ItemParser::operator_name(SourceItem& made, std::size_t at, std::size_t end) {
   std::size_t open = at + 1;
   if (text_.is(open, "(")) open += 2;

@@ -9,8 +9,8 @@
 
 namespace kbench {
 
-/// One declaration of a namespace or class, as far as a split must know it; all places are indices
-/// of tokens, kNoToken where there is none.
+/// One declaration of a namespace or class, with what the source splitter must know. All places are
+/// token indices; kNoToken if there is none.
 struct SourceItem {
   enum class Kind : std::uint8_t {
     kDirective,
@@ -18,14 +18,14 @@ struct SourceItem {
     kLinkage,    ///< extern "C" { members }
     kFunction,
     kVariable,
-    kType,   ///< class, struct, union, enum; with members but for an enum
+    kType,   ///< class, struct, union, enum; with members, except an enum
     kAlias,  ///< using A = …, typedef, namespace a = …, concept
     kUsing,  ///< using namespace …, using a::b
     kOther,  ///< static_assert, ;, explicit instantiations of classes, labels of classes
   };
   Kind kind = Kind::kOther;
   std::size_t begin = 0, end = 0;
-  std::size_t specifiers = 0;                     ///< behind template<…>, extern "C" and [[…]]
+  std::size_t specifiers = 0;                     ///< after template<…>, extern "C" and [[…]]
   std::size_t open = kNoToken, close = kNoToken;  ///< brackets of a function's parameters
   std::size_t body = kNoToken, body_end = kNoToken;  ///< a function's or class's braces
   std::size_t initializer = kNoToken;                ///< a variable's = or {, a constructor's :
@@ -39,7 +39,7 @@ struct SourceItem {
   bool is_static = false, is_const = false, is_constexpr = false, is_extern = false;
   std::vector<SourceItem> members;
 
-  /// True for what carries __device__, __global__ or a memory space.
+  /// True if the item has __device__, __global__ or a memory space.
   bool has_space() const {
     return is_global || is_device || is_constant || is_managed || is_shared;
   }

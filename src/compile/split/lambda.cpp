@@ -14,14 +14,14 @@ namespace {
 
 constexpr int kMaxLambdas = 200;
 
-/// A captured name and the expression that it is made of.
+/// A captured name and the expression of its value.
 struct Capture {
   std::string name, value;
 };
 
-/// One lambda by its tokens, and what it needs of the function around it.
+/// One lambda as token indices, and the names that it needs of the function around it.
 struct DeviceLambda {
-  std::size_t begin = 0, end = 0;  ///< from [ to behind }
+  std::size_t begin = 0, end = 0;  ///< from [ to after }
   std::size_t attributes = 0;
   std::size_t open = kNoToken, close = kNoToken;  ///< of its parameters
   std::size_t body = 0;
@@ -156,7 +156,7 @@ TemplateText template_text(const DeviceLambda& lambda) {
   return {fmt::format("template <{}> ", joined(declared)), fmt::format("<{}>", joined(arguments))};
 }
 
-/// "template <typename kb_auto_0> " where a parameter is auto, and "(kb_auto_0 i)".
+/// "template <typename kb_auto_0> " if a parameter is auto, and "(kb_auto_0 i)".
 struct ParameterText {
   std::string head, list;
 };
@@ -178,7 +178,7 @@ ParameterText parameter_text(const SourceText& text, const DeviceLambda& lambda)
   return {fmt::format("template <typename {}> ", fmt::join(types, ", typename ")), list};
 }
 
-/// The class that stands for the lambda; with the body's own lines where it has one.
+/// The class that replaces the lambda. `with_body`: with the lambda's body on its own lines.
 std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const std::string& name,
                     bool with_body, int next_line) {
   const SourceText& text = unit.text;
@@ -200,7 +200,7 @@ std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const st
   return made + fmt::format(" }};\n#line {} \"{}\"\n", next_line, unit.file_name);
 }
 
-/// The host's function that makes an object of the class.
+/// The host function that makes an object of the class.
 std::string maker(const DeviceLambda& lambda, const std::string& name) {
   const TemplateText parameters = template_text(lambda);
   std::vector<std::string> taken, given;

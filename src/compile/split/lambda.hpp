@@ -6,9 +6,10 @@
 
 namespace kbench {
 
-/// Makes of each device lambda in a host function a class template before that function, in both
-/// halves, whose members are what the lambda captures, so that a kernel's instance by it has a
-/// name. `count` numbers them over the source. Throws SplitRefusal.
+/// Replaces each device lambda in a host function by a class template before that function, in
+/// device code and host code. Its members are the lambda's captures. A kernel instantiated with it
+/// has a name, unlike one with a lambda. `count` numbers the lambdas of the source. Throws
+/// SplitRefusal.
 void rewrite_lambdas(const SourceUnit& unit, const SourceItem& function, Rewriter& device,
                      Rewriter& host, int& count);
 

@@ -12,8 +12,8 @@ bool starts_launch(const SourceText& text, std::size_t at) {
   return text.is_triple(at, "<") && (at == 0 || !text.is(at - 1, "operator"));
 }
 
-/// One launch by its tokens: kernel [kernel, open), configuration [open + 3, close), arguments in
-/// the brackets at `close + 3`.
+/// One launch as token indices: kernel [kernel, open), configuration [open + 3, close), arguments
+/// in the brackets at `close + 3`.
 struct LaunchPlace {
   std::size_t kernel, open, close;
 };
@@ -22,8 +22,8 @@ struct LaunchPlace {
   throw SplitRefusal{"unknown_launch", fmt::format("this launch {}", what), text[at].line};
 }
 
-/// The >>> that ends a configuration: the first one that argument brackets follow. Other `>>>` in
-/// it close template lists.
+/// The index of the >>> that ends a configuration: the first one before a bracket of arguments.
+/// Other `>>>` in it close template lists.
 std::size_t configuration_end(const SourceText& text, std::size_t open, std::size_t end) {
   for (std::size_t i = open + 3; i < end;) {
     if (text.is_triple(i, ">") && text.is(i + 3, "(")) return i;
@@ -38,8 +38,8 @@ std::size_t configuration_end(const SourceText& text, std::size_t open, std::siz
   refuse_launch(text, open, "has no >>>(…) for its <<<");
 }
 
-/// Where the expression before <<< begins: names with their template arguments, members, calls,
-/// elements, something in brackets.
+/// The index where the expression before <<< begins: names with their template arguments, members,
+/// calls, elements, an expression in brackets.
 std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t begin) {
   std::size_t at = open;
   while (at > begin) {
@@ -96,14 +96,14 @@ void rewrite(const SourceText& text, const LaunchPlace& place, Rewriter& rewrite
   rewriter.insert_after(close, ")");
 }
 
-/// A #define with its launches rewritten.
+/// Rewrites the launches in a #define.
 void rewrite_directive(const SourceTokens& tokens, std::size_t at, Rewriter& rewriter) {
   if (directive_name(tokens[at]) != "define") return;
   if (tokens[at].text.find("<<") == std::string::npos) return;
   const SourceText body(directive_tokens(tokens[at]));
   std::size_t first = 2;
   if (body.is(first, "(") && body[first].space.empty()) first = body.after_group(first);
-  // Uses of a macro that begins with <<< or ends with >>> have been expanded.
+  // Uses of a macro that begins with <<< or ends with >>> were expanded before.
   const std::size_t end = body.tokens.size() - 1;
   if (!has_launch(body, first, end) || starts_launch(body, first)) return;
   if (body.is_triple(end - 3, ">")) return;

@@ -6,13 +6,13 @@
 
 namespace kbench {
 
-/// Makes of each `kernel<<<configuration>>>(arguments)` in [begin, end) a configuration and a call
-/// of the kernel's stub, `(::kbench_split::configure(configuration), kernel(arguments))`, and of
-/// those in #defines too. Throws SplitRefusal.
+/// Rewrites each `kernel<<<configuration>>>(arguments)` in [begin, end), also in #defines, to a
+/// configuration and a call of the kernel's stub:
+/// `(::kbench_split::configure(configuration), kernel(arguments))`. Throws SplitRefusal.
 void rewrite_launches(const SourceText& text, std::size_t begin, std::size_t end,
                       Rewriter& rewriter);
 
-/// True where a launch stands in [begin, end).
+/// True if there is a launch in [begin, end).
 bool has_launch(const SourceText& text, std::size_t begin, std::size_t end);
 
 }  // namespace kbench

@@ -24,14 +24,14 @@ bool ends_declarator(std::string_view next) {
   return is_one_of(next, kEnds);
 }
 
-/// Names are looked for in what stands near.
+/// A search for names covers at most this many tokens.
 constexpr std::size_t kMaxStatementTokens = 1024;
 
 std::size_t first_looked_at(std::size_t at, std::size_t begin) {
   return at > kMaxStatementTokens ? std::max(begin, at - kMaxStatementTokens) : begin;
 }
 
-/// The bracket that [begin, at) leaves open last, or kNoToken.
+/// The index of the innermost bracket that is open at `at`, or kNoToken.
 std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_t begin) {
   begin = first_looked_at(at, begin);
   for (std::size_t i = at; i > begin; --i) {
@@ -47,8 +47,8 @@ std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_
   return kNoToken;
 }
 
-/// True where a statement, the head of a for, or a parameter of a lambda begins at `at`; there
-/// "a * b" declares b.
+/// True if a statement, the head of a for, or a parameter of a lambda begins at `at`; there "a * b"
+/// declares b.
 bool begins_declaration(const SourceText& text, std::size_t at, std::size_t begin) {
   if (at == begin) return true;
   const std::string_view before = text[at - 1].text;
@@ -62,7 +62,7 @@ bool begins_declaration(const SourceText& text, std::size_t at, std::size_t begi
   return text.is(open - 1, "]") || (before == "(" && text.is(open - 1, "for"));
 }
 
-/// True where what stands before `at` can be the end of a type.
+/// True if the tokens before `at` can be the end of a type.
 bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
   std::size_t before = at;
   while (before > begin && (text.is(before - 1, "*") || text.is(before - 1, "&") ||
@@ -84,7 +84,7 @@ bool follows_type(const SourceText& text, std::size_t at, std::size_t begin) {
   return begins_declaration(text, type, begin);
 }
 
-/// True where the declaration of `at` says constexpr and an integral type.
+/// True if the declaration of `at` has constexpr and an integral type.
 bool is_integral_constant(const SourceText& text, std::size_t at, std::size_t begin) {
   bool is_constexpr = false, is_integral = false;
   begin = first_looked_at(at, begin);

@@ -10,7 +10,7 @@
 
 namespace kbench {
 
-/// What a function declares and a lambda in it may name.
+/// The names that a function declares and a lambda in it may use.
 struct LocalNames {
   std::set<std::string, std::less<>> values;     ///< parameters and variables
   std::set<std::string, std::less<>> constants;  ///< variables that are integral and constexpr
@@ -19,8 +19,8 @@ struct LocalNames {
   std::map<std::string, std::string, std::less<>> template_parameters;
 };
 
-/// The names that are declared in [begin, end) of a function's body; told by their form, as no
-/// types are known here.
+/// Adds the names that are declared in [begin, end) of a function's body. It recognizes
+/// declarations by their form, because no types are known here.
 void collect_locals(const SourceText& text, std::size_t begin, std::size_t end, LocalNames& names);
 
 /// All names of `function` that are declared before `end`.

@@ -16,8 +16,7 @@ constexpr std::array<std::string_view, 5> kSpaceAttributes = {
 
 constexpr std::size_t kMaxIdentifiers = 500'000;
 
-/// What torch's headers would have defined; a source that includes them may write it before
-/// kernels.
+/// Macros of torch's headers that a source may write before kernels.
 constexpr std::string_view kKnownMacros = R"cuda(
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
@@ -27,14 +26,14 @@ constexpr std::string_view kKnownMacros = R"cuda(
 #define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__((threads), (blocks))
 )cuda";
 
-/// The parameters of a function-like macro; `at` is the opening bracket, the result is behind the
-/// closing one.
+/// Reads the parameters of a function-like macro. `at` is the opening bracket. Returns the index
+/// after the closing one.
 std::size_t read_parameters(const SourceTokens& tokens, std::size_t at, SourceMacro& macro) {
   macro.is_function = true;
   for (++at; at < tokens.size() && !tokens[at].is(")"); ++at) {
     if (tokens[at].is("...")) {
       macro.is_variadic = true;
-      // "args..." names the rest itself.
+      // "args..." names the variadic arguments itself.
       if (at > 0 && tokens[at - 1].is_identifier() && !macro.parameters.empty()) continue;
       macro.parameters.emplace_back("__VA_ARGS__");
     } else if (tokens[at].is_identifier()) {
@@ -62,7 +61,7 @@ SourceMacros::SourceMacros(const SourceTokens& tokens) {
     if (directive_name(token) == "define") define(token);
     if (directive_name(token) == "undef") {
       const SourceTokens words = directive_tokens(token);
-      // A mark: what comes after it is another macro, no branch of the same one.
+      // Marks the #undef: a later #define is another macro, not a branch of the same one.
       const auto found = words.size() > 1 ? macros_.find(words[1].text) : macros_.end();
       if (found != macros_.end())
         found->second.all.push_back({{}, false, false, {}, {}, token.line, 0});
@@ -110,7 +109,7 @@ const SourceMacro* SourceMacros::find(std::string_view name, int line) const {
   return meaning.definition == kNoToken ? nullptr : &all[meaning.definition];
 }
 
-/// What a use behind each of the definitions means.
+/// Sets what a use after each of the definitions means.
 void SourceMacros::settle(Definitions& definitions) {
   std::vector<SourceMacro>& all = definitions.all;
   Meaning meaning;

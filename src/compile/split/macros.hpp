@@ -19,31 +19,31 @@ struct SourceMacro {
   std::vector<std::string> parameters;  ///< the last one of a variadic macro is __VA_ARGS__
   SourceTokens body;                    ///< without the end token
   int line = 0;
-  unsigned marks = 0;  ///< of its body and of the macros in it, as SourceMacros has found them
+  unsigned marks = 0;  ///< SourceMacros::Mark bits of its body and of the macros in it
 };
 
-/// The macros that a source defines, and what can be said of them without running a preprocessor.
+/// The macros that a source defines, and facts about them that need no preprocessor.
 class SourceMacros {
  public:
   explicit SourceMacros(const SourceTokens& tokens);
 
-  /// The definition that a use at `line` means, or null. Of the branches of an #if it is the one
-  /// that nvcc would see, told by its __global__ or __device__. Throws SplitRefusal where several
-  /// say different things about kernels.
+  /// The definition for a use at `line`, or null. Among branches of an #if it is the one that nvcc
+  /// would see: the one with __global__ or __device__. Throws SplitRefusal if several differ about
+  /// kernels.
   const SourceMacro* find(std::string_view name, int line) const;
-  /// True where the body names __global__, __device__ or their like, or a macro that does.
+  /// True if the body names __global__, __device__ or the like, or a macro that does.
   bool has_attributes(const SourceMacro& macro) const { return (macro.marks & kAttribute) != 0; }
-  /// True where the body, or that of a macro in it, has attributes, braces, semicolons or launches.
+  /// True if the body, or that of a macro in it, has attributes, braces, semicolons or launches.
   bool declares(const SourceMacro& macro) const;
-  /// True where several definitions of the name stand in branches of an #if.
+  /// True if several definitions of the name are in branches of an #if.
   bool is_conditional(std::string_view name) const;
-  /// All identifiers that a use of the macro may bring; empty for another name.
+  /// All identifiers that a use of the macro may expand to; empty if `name` is no macro.
   const std::set<std::string, std::less<>>& identifiers(std::string_view name) const;
 
  private:
   using Words = std::set<std::string, std::less<>>;
   enum Mark : unsigned { kAttribute = 1, kStructure = 2 };
-  /// What a use behind a definition means: an index, or kNoToken behind an #undef.
+  /// What a use after a definition means: an index, or kNoToken after an #undef.
   struct Meaning {
     std::size_t definition = kNoToken;
     bool is_conflict = false;
@@ -52,7 +52,7 @@ class SourceMacros {
   /// All definitions of one name, in the order of the source; an #undef is one without a name.
   struct Definitions {
     std::vector<SourceMacro> all;
-    std::vector<Meaning> meanings;  ///< behind each of `all`
+    std::vector<Meaning> meanings;  ///< after each of `all`
     bool is_conditional = false;
     Words words;  ///< of all bodies
     unsigned own_marks = 0;
@@ -66,15 +66,15 @@ class SourceMacros {
 
   std::map<std::string, Definitions, std::less<>> macros_;
   std::map<std::string, Words, std::less<>> identifiers_;
-  std::map<std::string, unsigned, std::less<>> marks_;  ///< of all that a name may bring
+  std::map<std::string, unsigned, std::less<>> marks_;  ///< of all that a name may expand to
   std::size_t total_ = 0;
 };
 
 /// True for __global__, __device__, __host__, __constant__, __managed__.
 bool is_space_attribute(std::string_view word);
 
-/// The source with those macros expanded that hide what a split must see: attributes, declarations
-/// at namespace scope, device lambdas, `<<<`. Line ends stay where they were.
+/// Expands the macros that hide what the source splitter must see: attributes, declarations at
+/// namespace scope, device lambdas, `<<<`. Line ends stay where they were.
 SourceTokens expand_macros(const SourceTokens& tokens, const SourceMacros& macros);
 
 }  // namespace kbench

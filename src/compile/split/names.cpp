@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-/// Members of std that the shims lack.
+/// Members of std that the compatibility headers lack.
 constexpr std::array<std::string_view, 46> kHostStd = {
     "string",        "vector",      "map",           "unordered_map", "set",
     "unordered_set", "deque",       "list",          "queue",         "stack",
@@ -29,13 +29,13 @@ constexpr std::array<std::string_view, 5> kHostStarts = {"AT_", "TORCH_", "PYBIN
                                                          "NCCL"};
 constexpr std::array<std::string_view, 8> kLibraryStarts = {
     "cublas", "cudnn", "cusparse", "cusolver", "cufft", "nccl", "curandGenerator", "curandCreate"};
-/// What device code may call or name of the CUDA runtime.
+/// Names of the CUDA runtime that device code may use.
 constexpr std::array<std::string_view, 8> kDeviceRuntime = {
     "cudaTextureObject_t", "cudaSurfaceObject_t", "cudaRoundMode",   "cudaRoundNearest",
     "cudaRoundZero",       "cudaRoundPosInf",     "cudaRoundMinInf", "cudaError_enum"};
 constexpr std::array<std::string_view, 2> kDeviceRuntimeStarts = {
     "cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"};
-/// What the shims have of torch for device code; kept beside their text.
+/// Names of torch that device code may use; keep in step with headers/torch.cuh and torch_half.cuh.
 constexpr std::array<std::string_view, 26> kShimmedTorch = {"Half",
                                                             "BFloat16",
                                                             "acc_type",
@@ -69,7 +69,7 @@ bool is_runtime_name(std::string_view word) {
   if (is_one_of(word, kDeviceRuntime) || starts_with_any(word, kDeviceRuntimeStarts)) return false;
   if (word.size() > 4 && word.starts_with("cuda") && is_upper(word[4])) return true;
   if (starts_with_any(word, kLibraryStarts)) return true;
-  // The driver's own; cuComplex.h is device code.
+  // The driver's own names follow; those of cuComplex.h are device code.
   if (word.starts_with("cuC") || word.starts_with("cuFloat") || word.starts_with("cuDouble")) {
     return false;
   }

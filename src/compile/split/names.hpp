@@ -8,27 +8,27 @@
 
 namespace kbench {
 
-/// True where [begin, end) names what only host code has: torch and ATen but for what the shims
-/// give device code, containers, the CUDA runtime's functions, exceptions, a launch.
+/// True if [begin, end) has a launch or a name that only host code has: torch and ATen, containers,
+/// functions of the CUDA runtime, exceptions. Names of torch in the compatibility headers do not
+/// count.
 bool names_host(const SourceText& text, std::size_t begin, std::size_t end);
 
-/// True for a word that alone says the same: torch, cudaMalloc, throw.
+/// True for a single word that only host code has: torch, cudaMalloc, throw.
 bool is_host_word(std::string_view word);
 
-/// True where [begin, end) names a library that only device code has: cooperative groups, wmma,
-/// cub.
+/// True if [begin, end) names a library that only device code has: cooperative groups, wmma, cub.
 bool names_device_library(const SourceText& text, std::size_t begin, std::size_t end);
 
 /// The header of an #include, else "".
 std::string included_header(const SourceToken& directive);
 
-/// True for headers that NVRTC finds and that device code is helped by.
+/// True for headers that NVRTC finds and that device code may need.
 bool is_device_header(std::string_view header);
-/// True for headers that say nothing to a host compiler, or that it cannot read.
+/// True for headers that a host compiler does not need, or cannot read.
 bool is_device_only_header(std::string_view header);
 
-/// What the host half of a source cannot do without nvcc, told by a name in [begin, end): a slug
-/// and a sentence, or empty ones.
+/// A library that host code cannot use without nvcc: a cause and a sentence. Both are empty if
+/// there is none.
 struct HostLibrary {
   std::string_view cause, message;
 };

@@ -9,19 +9,19 @@
 
 namespace kbench {
 
-/// A source's text with changes, which keep what is left on its lines.
+/// Changes a source's text; the tokens that are left keep their lines.
 class Rewriter {
  public:
   explicit Rewriter(const SourceTokens& tokens)
       : tokens_(tokens), fate_(tokens.size(), Fate::kKept) {}
 
-  /// Leaves the line ends of [begin, end), its #defines and the directives that choose.
+  /// Removes [begin, end), except line ends, #defines, #undefs and conditional directives.
   void drop(std::size_t begin, std::size_t end) { mark(begin, end, Fate::kDropped); }
-  /// Leaves nothing of [begin, end).
+  /// Removes all of [begin, end).
   void erase(std::size_t begin, std::size_t end) { mark(begin, end, Fate::kErased); }
-  /// Text before a token and behind the white space before it, after what was put there earlier.
+  /// Inserts text directly before a token, after earlier insertions there.
   void insert_before(std::size_t at, const std::string& text) { before_[at] += text; }
-  /// Text behind a token, before what was put there earlier.
+  /// Inserts text directly after a token, before earlier insertions there.
   void insert_after(std::size_t at, const std::string& text) { after_[at].insert(0, text); }
   void replace(std::size_t at, const std::string& text) { replaced_[at] = text; }
   bool is_kept(std::size_t at) const { return fate_[at] == Fate::kKept; }

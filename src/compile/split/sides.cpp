@@ -19,11 +19,11 @@ using Names = std::set<std::string, std::less<>>;
 constexpr int kMaxPasses = 32;
 constexpr std::size_t kMaxMentions = 2'000'000;
 
-/// What is said of one declaration while it is placed.
+/// Facts about one declaration, which decide where it is placed.
 struct Traits {
   Names mentions;       ///< identifiers anywhere in it, those of its macros included
-  Names calls;          ///< those of them that arguments or template arguments follow
-  Names host_mentions;  ///< identifiers of what the host half would have of it
+  Names calls;          ///< those followed by arguments or template arguments
+  Names host_mentions;  ///< identifiers of the part that host code would have
   bool is_device_code = false;
   bool names_host = false;
   bool names_device = false;
@@ -50,7 +50,7 @@ bool has_device_member(const SourceItem& type) {
   });
 }
 
-/// A member defined outside its class goes where the class goes.
+/// A member defined outside its class is placed as the class is.
 std::string declared_name(const std::string& name) {
   const std::size_t colon = name.find("::");
   return colon == std::string::npos ? name : name.substr(0, colon);
@@ -84,13 +84,13 @@ class Placement {
   const SourceUnit& unit_;
   std::vector<PlacedItem> items_;
   std::vector<Traits> traits_;
-  std::vector<bool> needed_;  ///< by code that only the device has
-  Names named_, called_;      ///< by such code
-  /// All that declare one name, and how many of them are in the device half.
+  std::vector<bool> needed_;  ///< by device code
+  Names named_, called_;      ///< by device code
+  /// All declarations of one name, and how many of them are in device code.
   struct Declared {
     std::vector<std::size_t> items;
     std::size_t in_device = 0;
-    bool all_constexpr = true;  ///< and none of them names what only host code has
+    bool all_constexpr = true;  ///< and none of them names host code
   };
   std::map<std::string, Declared, std::less<>> declared_;
 };
@@ -118,7 +118,7 @@ void Placement::call(const SourceItem& item, Names& names) const {
     }
     const bool is_member = i > 0 && (unit_.text.is(i - 1, ".") || unit_.text.is(i - 1, "->"));
     const bool has_arguments = unit_.text.is(i + 1, "(") || unit_.text.is(i + 1, "<");
-    // A function's name alone may be an argument of a template or call.
+    // A function's name alone may be a template argument.
     const bool is_argument = (unit_.text.is(i + 1, ">") || unit_.text.is(i + 1, ",") ||
                               unit_.text.is(i + 1, ")") || unit_.text.is(i + 1, "::")) &&
                              unit_.text.is(i - 1, "<");
@@ -142,7 +142,7 @@ bool Placement::type_names_host(const SourceItem& type) const {
   if (type.members.empty()) return names_host(unit_.text, type.begin, type.end);
   if (names_host(unit_.text, type.begin, type.body)) return true;
   return std::any_of(type.members.begin(), type.members.end(), [this](const SourceItem& member) {
-    if (member.is(Kind::kFunction)) return false;  // left out where it does
+    if (member.is(Kind::kFunction)) return false;  // left out if it does
     return member.is(Kind::kType) ? type_names_host(member)
                                   : names_host(unit_.text, member.begin, member.end);
   });
@@ -190,7 +190,7 @@ void Placement::set_in_device(std::size_t at, bool in_device) {
   }
 }
 
-/// True for what both halves may have as it stands, if nothing that it names is the host's.
+/// True if device code and host code may both have it, unless it mentions a host declaration.
 bool Placement::may_be_shared(std::size_t at) const {
   const SourceItem& item = *items_[at].item;
   if (traits_[at].names_host || item.is_host) return false;
@@ -198,7 +198,7 @@ bool Placement::may_be_shared(std::size_t at) const {
   return !item.is(Kind::kVariable) || item.is_const || item.is_constexpr;
 }
 
-/// Puts what `found` mentions into the device half, and what that mentions.
+/// Puts all that `found` mentions, directly or not, into device code.
 void Placement::close_over_device(std::vector<std::size_t> found) {
   while (!found.empty()) {
     const std::size_t at = found.back();
@@ -224,8 +224,8 @@ void Placement::close_over_device(std::vector<std::size_t> found) {
   }
 }
 
-/// What lambdas of the device in host functions name, and what that names. Their functions are the
-/// host's, so that nothing of it is `needed_`.
+/// The declarations that device lambdas in host functions name, directly or not. They are not in
+/// `needed_`, because their functions are host code.
 std::vector<bool> Placement::named_by_device_lambdas() const {
   std::vector<bool> named(items_.size());
   std::vector<std::size_t> found;
@@ -250,8 +250,8 @@ std::vector<bool> Placement::named_by_device_lambdas() const {
   return named;
 }
 
-/// Takes constants that no device code names out of its half where host code makes them as it is
-/// loaded: what they call is no declaration of the source, and the device half has none of it.
+/// Removes constants from device code that no device code names and whose initialisers run at load
+/// time. Device code does not have the functions that they call.
 void Placement::drop_what_runs_at_load() {
   const std::vector<bool> named = named_by_device_lambdas();
   LoadTime load_time(unit_, [this](std::string_view name) { return declared_.contains(name); });
@@ -263,8 +263,8 @@ void Placement::drop_what_runs_at_load() {
   }
 }
 
-/// Takes what is not needed and mentions host declarations out of the device half; false where
-/// nothing does. A constexpr function that a constant is made by comes in instead.
+/// Removes unneeded declarations that mention host ones from device code; false if there are none.
+/// If the host declarations are constexpr, adds those to device code instead.
 bool Placement::drop_what_needs_host() {
   bool changed = false;
   for (std::size_t i = 0; i < items_.size(); ++i) changed |= drop_if_it_needs_host(i);
@@ -295,18 +295,18 @@ bool Placement::drop_if_it_needs_host(std::size_t at) {
 void Placement::place_in_device() {
   std::vector<std::size_t> roots;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    // The namespace may be one that only the host has (std::filesystem).
+    // An alias may name a namespace that only host code has (std::filesystem).
     const bool is_namespace = unit_.text.is(items_[i].item->specifiers, "namespace");
     set_in_device(i, traits_[i].is_device_code || (!is_namespace && may_be_shared(i)));
     if (traits_[i].is_device_code) roots.push_back(i);
   }
   close_over_device(roots);
   drop_what_runs_at_load();
-  // Chains of constants that are made in no order are none of C++.
+  // A few passes are enough, because C++ declares a name before its use.
   for (int pass = 0; pass < kMaxPasses && drop_what_needs_host();) ++pass;
 }
 
-/// Types and aliases of the device's libraries, and what is made of these.
+/// Marks types and aliases of device libraries, and declarations that use them.
 void Placement::mark_device_types() {
   std::map<std::string_view, std::vector<std::size_t>> users;
   std::vector<std::size_t> found;

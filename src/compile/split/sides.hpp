@@ -17,27 +17,28 @@ struct SourceUnit {
   std::string file_name;
 };
 
-/// One declaration that is no namespace, and the halves that it belongs to.
+/// One declaration that is no namespace, and if it belongs to device code, host code or both.
 struct PlacedItem {
   const SourceItem* item = nullptr;
   std::string scope;  ///< "a::b::", without unnamed namespaces
   bool in_device = false;
-  /// In the host half: a kernel as its stub, a variable of the device as its shadow, a function
-  /// that only the device has as its declaration.
+  /// In host code, a kernel is a stub, a device variable is a host variable that stands for it, and
+  /// a device function is only declared.
   bool in_host = false;
 };
 
-/// Decides for each declaration of a source which halves it belongs to, in the source's order:
-/// - what has __global__, __device__, __constant__, … is device code; so are types with such
-/// members;
-/// - types, aliases, constants without these are in both halves, unless they name what only the
-/// host
-///   has, or only the device;
-/// - functions without these are host code, and device code too where device code names them;
-/// - of the device's own, the host half has kernels, variables, and what host code names.
+/// Decides for each declaration of a source if it belongs to device code, host code or both, in the
+/// source's order:
+/// - Declarations with __global__, __device__, __constant__, … are device code, as are types with
+///   such members.
+/// - Types, aliases and constants without these are in both, unless they name something that only
+///   one of them has.
+/// - Functions without these are host code, and also device code if device code names them.
+/// - Of device code, host code has the kernels, the variables, and all that it names.
 std::vector<PlacedItem> place_items(const SourceUnit& unit);
 
-/// True for a function that only device code can call; constexpr ones may serve host constants.
+/// True for a function that only device code can call. A constexpr function is none, because host
+/// constants may use it.
 bool is_device_only(const SourceItem& function);
 /// True for a member function that device code cannot have: __host__, or it names host things.
 bool is_host_member(const SourceUnit& unit, const SourceItem& member);

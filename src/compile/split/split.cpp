@@ -17,7 +17,7 @@ namespace {
 
 using Kind = SourceItem::Kind;
 
-/// A candidate has a megabyte, and a text of it stands behind as many line ends at most.
+/// A candidate has at most a megabyte, and at most as many line ends are put before its text.
 constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
 
 std::string with_plain_line_ends(std::string_view source) {
@@ -52,7 +52,8 @@ SourceUnit read_unit(std::string_view source, std::string_view file_name) {
   return {std::move(text), std::move(macros), std::move(items), escaped(file_name)};
 }
 
-/// Throws SplitRefusal where device code launches, or host code uses what only nvcc can compile.
+/// Throws SplitRefusal if only nvcc can compile the item: a __managed__ variable, device code that
+/// launches, or host code that uses certain libraries.
 void check(const SourceUnit& unit, const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   const int line = unit.text[item.begin].line;
@@ -73,10 +74,10 @@ void check(const SourceUnit& unit, const PlacedItem& placed) {
   }
 }
 
-/// Of each kernel's name: its index, and whether it has been defined.
+/// For each kernel's name: its index, and whether it was defined.
 using KnownKernels = std::map<std::string, std::pair<std::size_t, bool>>;
 
-/// Enters a kernel or variable of the device.
+/// Adds a kernel or a device variable to `made`.
 void list(const SourceUnit& unit, const PlacedItem& placed, KnownKernels& known,
           SplitSource& made) {
   const SourceItem& item = *placed.item;
@@ -100,14 +101,14 @@ void list(const SourceUnit& unit, const PlacedItem& placed, KnownKernels& known,
   }
 }
 
-/// True for what device code may name, if it were only there.
+/// True for a declaration that only host code has, although device code may name it.
 bool is_host_only(const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   const bool is_data = item.is(Kind::kVariable) || item.is(Kind::kType) || item.is(Kind::kAlias);
   return is_data && placed.in_host && !placed.in_device && !item.has_space();
 }
 
-/// A class cannot stand before the member function that its lambda is in.
+/// Refuses device lambdas in member functions: their class cannot be put before the function.
 void refuse_member_lambdas(const SourceUnit& unit, const SourceItem& type) {
   for (const SourceItem& member : type.members) {
     if (member.is(Kind::kType)) refuse_member_lambdas(unit, member);

@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-/// What looks like a call and is none, and types that convert.
+/// Words that look like calls but are none, and types that convert.
 constexpr std::array<std::string_view, 31> kWords = {
     "sizeof",      "alignof",     "alignas",      "decltype",   "noexcept",
     "static_cast", "if",          "return",       "const_cast", "reinterpret_cast",
@@ -19,14 +19,14 @@ constexpr std::array<std::string_view, 31> kWords = {
     "unsigned",    "auto",        "half",         "half2",      "bfloat16",
     "dim3",        "nv_bfloat16", "nv_bfloat162", "bit_cast",   "operator",
     "assert"};
-/// Functions of mathematics; each may end in f or l.
+/// Mathematical functions; each may end in f or l.
 constexpr std::array<std::string_view, 47> kMathematics = {
     "abs",    "fabs",   "sqrt",   "rsqrt", "cbrt", "rcbrt", "exp",     "exp2",  "exp10", "expm1",
     "log",    "log2",   "log10",  "log1p", "pow",  "sin",   "cos",     "tan",   "asin",  "acos",
     "atan",   "atan2",  "sinh",   "cosh",  "tanh", "asinh", "acosh",   "atanh", "erf",   "erfc",
     "erfinv", "tgamma", "lgamma", "floor", "ceil", "round", "rint",    "trunc", "fmod",  "fmin",
     "fmax",   "min",    "max",    "hypot", "fma",  "ldexp", "copysign"};
-/// Of std, what no device code has; other members are taken for constexpr ones.
+/// Members of std that device code never has; other members count as constexpr.
 constexpr std::array<std::string_view, 22> kHostOfStd = {
     "filesystem", "this_thread", "locale", "system",       "time",   "clock",
     "rand",       "srand",       "malloc", "calloc",       "fopen",  "tmpfile",
@@ -39,7 +39,8 @@ bool is_mathematics(std::string_view word) {
          is_one_of(word.substr(0, word.size() - 1), kMathematics);
 }
 
-/// Intrinsics, uint32_t(…), make_float4(…), float4{…}: what device code has without a declaration.
+/// True for names that device code has without a declaration: intrinsics, uint32_t(…),
+/// make_float4(…), float4{…}.
 bool is_of_device(std::string_view word) {
   if (is_one_of(word, kWords) || is_mathematics(word)) return true;
   const bool is_vector = !word.empty() && word.back() >= '1' && word.back() <= '4' &&
@@ -56,12 +57,13 @@ bool opens_lambda(const SourceTokens& tokens, std::size_t begin, std::size_t at)
   if (at == begin) return true;
   const SourceToken& before = tokens[at - 1];
   if (before.is("return")) return true;
-  // Behind these it is a subscript or an attribute.
+  // After these, [ begins a subscript or an attribute.
   return before.kind == SourceKind::kPunctuator && !before.is(")") && !before.is("]") &&
          !before.is("[") && !before.is(">");
 }
 
-/// Behind the template list at `at`, if there is one; a `<` that compares has no `(` behind it.
+/// The index after the template list at `at`; `at` if there is none. A comparison may look like
+/// one, but no `(` follows it.
 std::size_t after_angles(const SourceTokens& tokens, std::size_t at, std::size_t end) {
   if (!is(tokens, at, "<")) return at;
   int depth = 0;
@@ -77,7 +79,7 @@ std::size_t after_angles(const SourceTokens& tokens, std::size_t at, std::size_t
 
 }  // namespace
 
-/// `at` is the last name of a::b::name; all of them count.
+/// `at` is the last name of a::b::name; all the names count.
 bool LoadTime::is_host_call(const SourceTokens& tokens, std::size_t begin, std::size_t at) const {
   const std::string_view name = tokens[at].text;
   std::size_t first = at;
@@ -88,7 +90,7 @@ bool LoadTime::is_host_call(const SourceTokens& tokens, std::size_t begin, std::
     is_hosts_std |= is_one_of(tokens[first].text, kHostOfStd);
   }
   const bool is_member = first > begin && (tokens[first - 1].is(".") || tokens[first - 1].is("->"));
-  // Behind a > stands a member of a class by a template: numeric_limits<float>::max.
+  // A member of a template instance follows a >: numeric_limits<float>::max.
   const bool is_of_template =
       first >= begin + 2 && tokens[first - 1].is("::") && tokens[first - 2].is(">");
   if (is_known || is_member || is_of_template) return false;
@@ -105,7 +107,7 @@ bool LoadTime::is_macro(const SourceToken& name) const {
 }
 
 bool LoadTime::runs_by_macro(const std::string& name, int line) {
-  // Which branch of an #if counts is not known here.
+  // It is not known here which branch of an #if counts.
   if (unit_.macros.is_conditional(name)) return false;
   const SourceMacro* macro = unit_.macros.find(name, line);
   if (macro == nullptr) return false;

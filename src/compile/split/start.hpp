@@ -12,16 +12,17 @@
 
 namespace kbench {
 
-/// Tells by their looks which initialisers run when host code is loaded: they hold a lambda or a
-/// `new`, or call what neither the source declares nor device code has (mathematics, conversions,
-/// most of std): getpid, dlopen, std::time.
+/// Finds the initialisers that run when host code is loaded, by their form. They have a lambda or a
+/// `new`, or call a function that neither the source declares nor device code has: getpid, dlopen,
+/// std::time. Device code has mathematics, conversions and most of std.
 class LoadTime {
  public:
-  /// `is_declared` tells the names that the source declares; both are referred to.
+  /// `is_declared` is true for names that the source declares. `unit` must outlive this object.
   LoadTime(const SourceUnit& unit, std::function<bool(std::string_view)> is_declared)
       : unit_(unit), is_declared_(std::move(is_declared)) {}
 
-  /// `mentions` are the identifiers of the variable, those of its macros included.
+  /// True if the variable's initialiser runs at load time. `mentions`: its identifiers, including
+  /// those of its macros.
   bool runs(const SourceItem& variable, const std::set<std::string, std::less<>>& mentions);
 
  private:
@@ -32,7 +33,7 @@ class LoadTime {
 
   const SourceUnit& unit_;
   std::function<bool(std::string_view)> is_declared_;
-  std::map<std::string, bool, std::less<>> macros_;  ///< those looked at
+  std::map<std::string, bool, std::less<>> macros_;  ///< known answers, by macro
 };
 
 }  // namespace kbench

@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-/// Of brackets and of #ifs: what is open is kept for each #if.
+/// Limit of open brackets and of open #ifs, because each #if keeps a copy of the open brackets.
 constexpr std::size_t kMaxOpen = 2500;
 
 [[noreturn]] void refuse_bracket(const SourceToken& token) {
@@ -28,14 +28,15 @@ void check_depth(std::size_t open, const SourceToken& token) {
 
 char counterpart(char close) { return close == ')' ? '(' : close == ']' ? '[' : '{'; }
 
-/// What is open before an #if, and after its first branch.
+/// The brackets that are open before an #if, and after its first branch.
 struct Branches {
   std::vector<std::size_t> before;
   std::vector<std::size_t> after;
   bool has_after = false;
 };
 
-/// Follows an #if and its branches; true where a branch's brackets do not count.
+/// Updates the open brackets at an #if, at its branches and at its end: only those of the first
+/// branch count.
 void follow(const SourceToken& directive, std::vector<std::size_t>& open,
             std::vector<Branches>& conditions) {
   const std::string_view name = directive_name(directive);

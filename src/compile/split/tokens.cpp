@@ -17,12 +17,12 @@ constexpr std::array<std::string_view, 24> kLongPunctuators = {
     "<<=", ">>=", "...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||",
     "+=",  "-=",  "*=",  "/=",  "%=", "^=", "&=", "|=", "##", "++", "--", ".*"};
 
-/// What stands between R" and its bracket has 16 characters at most.
+/// A raw string has at most 16 characters between R" and its bracket.
 constexpr std::size_t kMaxRawMark = 16;
 constexpr std::size_t kMaxLexed = 2'000'000;
 
 bool is_letter(char c) {
-  // Bytes of other alphabets are letters of identifiers.
+  // Bytes outside of ASCII are letters of identifiers.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
@@ -62,10 +62,10 @@ char SourceLexer::take() {
   return c;
 }
 
-/// A comment's characters as blanks; a line end stays, escaped where `escape` asks for it.
+/// Appends the comment's characters as blanks; escaped line ends stay.
 void SourceLexer::line_comment(std::string& space) {
   while (!done() && peek() != '\n') {
-    // A backslash at the line's end takes the comment on to the next line.
+    // A backslash at the line's end continues the comment on the next line.
     if (peek() == '\\' && peek(1) == '\n') {
       space += take();
       space += take();
@@ -104,8 +104,8 @@ std::string SourceLexer::blanks() {
   return space;
 }
 
-/// The directive up to its line's end, comments blanked; line ends in it have a backslash before
-/// them.
+/// The directive up to the end of its line, with comments as blanks. Line ends in it follow a
+/// backslash.
 std::string SourceLexer::directive() {
   std::string text;
   while (!done() && peek() != '\n') {
@@ -237,7 +237,7 @@ bool is_if_zero(const SourceToken& directive) {
   return words.size() == 3 && (words[1].is("0") || words[1].is("false"));
 }
 
-/// Counts how deep in conditionals an #if 0 has been left.
+/// Updates the depth of conditionals in an #if 0; 0: it has ended.
 void follow_dead(const SourceToken& token, int& depth) {
   const std::string_view name = directive_name(token);
   if (name.starts_with("if")) ++depth;
@@ -245,7 +245,7 @@ void follow_dead(const SourceToken& token, int& depth) {
   if (ends) --depth;
 }
 
-/// The tokens without what an #if 0 leaves out, which need not be C++ at all; line ends stay.
+/// Removes the code in an #if 0, which need not be C++; line ends stay.
 SourceTokens without_dead_code(SourceTokens tokens) {
   SourceTokens made;
   std::string line_ends;

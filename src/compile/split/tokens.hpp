@@ -22,8 +22,8 @@ enum class SourceKind : std::uint8_t {
   kEnd,
 };
 
-/// A piece of C++ with the white space before it, in which comments are blanks. All tokens of a
-/// source one after another are the source without comments, column for column.
+/// A piece of C++ with the white space before it, in which comments are blanks. All tokens in order
+/// are the source without comments, with the same columns.
 struct SourceToken {
   SourceKind kind = SourceKind::kEnd;
   std::string space;
@@ -39,7 +39,7 @@ using SourceTokens = std::vector<SourceToken>;
 
 inline constexpr std::size_t kNoToken = std::numeric_limits<std::size_t>::max();
 
-/// The tokens of a source, with one of kind kEnd behind them. `<` and `>` are always alone, so that
+/// The tokens of a source, and one of kind kEnd after them. `<` and `>` are always single, so that
 /// `>>` can close two template lists.
 SourceTokens source_tokens(std::string_view source, int first_line = 1);
 
@@ -49,36 +49,38 @@ SourceTokens directive_tokens(const SourceToken& directive);
 /// "if", "define", …; "" for a lone #.
 std::string_view directive_name(const SourceToken& directive);
 
-/// True for the directives that choose between parts of a source.
+/// True for #if, #elif, #else, #endif and the like.
 bool is_conditional(const SourceToken& directive);
 
-/// For each ( [ { and its closing one the index of the other, else kNoToken. Of the branches of an
-/// #if only the first counts where they leave different brackets open. Throws SplitRefusal.
+/// For each bracket, the index of its partner; kNoToken for other tokens. If branches of an #if
+/// leave different brackets open, only the first branch counts. Throws SplitRefusal.
 std::vector<std::size_t> bracket_partners(const SourceTokens& tokens);
 
-/// A longer template list is none: a `<` or `>` that stands alone is not looked through a file for.
+/// A longer template list counts as none, so that a single `<` or `>` does not lead to a search
+/// through the whole file.
 inline constexpr std::size_t kMaxTemplateTokens = 4096;
 
-/// Tokens and how their brackets pair.
+/// Tokens and their bracket pairs.
 struct SourceText {
   explicit SourceText(SourceTokens source_tokens_of);
-  /// The token at `at`; the end token for all behind it.
+  /// The token at `at`; the end token for every index after it.
   const SourceToken& operator[](std::size_t at) const {
     return tokens[std::min(at, tokens.size() - 1)];
   }
   bool is(std::size_t at, std::string_view what) const {
     return at < tokens.size() && tokens[at].text == what;
   }
-  /// The index behind the bracket group that begins at `open`.
+  /// The index after the bracket group that begins at `open`. Throws SplitRefusal if branches of an
+  /// #if leave different brackets open.
   std::size_t after_group(std::size_t open) const;
   /// The `>` that closes the template list opened at `open`, before `end`; kNoToken for a
   /// comparison.
   std::size_t closing_angle(std::size_t open, std::size_t end) const;
   /// The `<` that opens the template list closed at `close`, not before `begin`; or kNoToken.
   std::size_t opening_angle(std::size_t close, std::size_t begin) const;
-  /// True where `<` and `<` at `at` are one operator, which opens no template list.
+  /// True if the two `<` at `at` are one operator, which opens no template list.
   bool is_left_shift(std::size_t at) const;
-  /// True where tokens `at`, `at + 1` and `at + 2` are all `what`: <<< or >>>, however spaced.
+  /// True if tokens `at`, `at + 1` and `at + 2` are all `what`: <<< or >>>, with any spaces.
   bool is_triple(std::size_t at, std::string_view what) const;
 
   SourceTokens tokens;

@@ -9,7 +9,7 @@
 namespace kbench {
 namespace {
 
-/// About a second. The largest answers in use (5,000 lines) take less than a fiftieth of it.
+/// About a second of work. The largest real sources (5,000 lines) take less than a fiftieth of it.
 constexpr std::size_t kMaxSteps = 100'000'000;
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 constexpr std::size_t kUncounted = std::numeric_limits<std::size_t>::max();

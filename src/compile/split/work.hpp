@@ -5,13 +5,13 @@
 
 namespace kbench {
 
-/// The work that one split may cost. A source of a few kilobytes can ask for hours of it, by macros
-/// or by scans that begin again at each token. The counts are the thread's: a hundred small
-/// functions spend from them, and all of them work on the same source.
+/// Limits the work of one split. A source of a few kilobytes could take hours, by macros or by
+/// scans that begin again at each token. The counts belong to the thread, because a hundred small
+/// functions spend from them, all for the same source.
 class SplitWork {
  public:
   SplitWork();   ///< starts the counts of this thread
-  ~SplitWork();  ///< restores those that it found
+  ~SplitWork();  ///< restores the former counts
   SplitWork(const SplitWork&) = delete;
   SplitWork& operator=(const SplitWork&) = delete;
 
@@ -19,13 +19,13 @@ class SplitWork {
   std::size_t outer_steps_, outer_bytes_;
 };
 
-/// Counts tokens that are inspected. Throws SplitRefusal `too_large` when the split has none left;
-/// counts nothing outside of a SplitWork.
+/// Counts inspected tokens. Throws SplitRefusal `too_large` if the split has used up its steps.
+/// Counts nothing outside of a SplitWork.
 void spend_steps(std::size_t steps, int line = 1);
-/// Counts bytes that are copied or made. Throws the same.
+/// Counts bytes that are copied or made, in the same way.
 void spend_bytes(std::size_t bytes, int line = 1);
 
-/// A use of a macro, a copy of a token, and a lookup of a name in a set, in steps.
+/// The steps of a macro's use, of a token's copy, and of a name's lookup in a set.
 inline constexpr std::size_t kMacroSteps = 128;
 inline constexpr std::size_t kCopySteps = 40;
 inline constexpr std::size_t kLookupSteps = 16;
