@@ -12,77 +12,78 @@
 
 namespace kbench {
 
-/// A value with a bootstrap confidence interval (95 %, resampled over problems); no value where it
-/// is not defined, with the reason.
+/// A value with a bootstrap confidence interval (95 %, resampled over problems). If the metric is
+/// undefined there is no value, and `why_none` is the reason.
 struct Estimate {
   std::optional<double> value, lo, hi;
   std::string why_none;
 };
 
-/// What became of one planned sample, as far as metrics look at it.
+/// The result of one planned sample, as far as metrics need it.
 struct SampleResult {
-  bool correct = false;  ///< false where there is no record
-  /// Something was seen to compute. A sample that is correct without it is right, and has no
-  /// speedup that counts: not for any p above 0, nor in a mean.
+  bool correct = false;  ///< false if there is no record
+  /// The trace shows that the candidate computes something. If false, a correct sample counts for
+  /// p = 0 alone; its speedup counts in no metric.
   bool computes = true;
-  /// Class own: only its own kernels ran; nothing where nobody looked (KernelBench does not).
+  /// Only the candidate's own kernels ran (class `own`); empty if unknown, as from KernelBench.
   std::optional<bool> own = false;
   std::optional<double> speedup,
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
-  /// The least t with which allclose(rtol = t, atol = t) would take it, infinity: none would, or it
-  /// gave nothing to compare; nothing where nobody looked.
+  /// The least t for which allclose(rtol = t, atol = t) accepts the sample. Infinity: no t does, or
+  /// there are no outputs to compare. Empty: the judge did not compute it.
   MaybeNumber allclose_at = {};
 };
 
-/// The results of one problem of one model, in the order of samples: what every metric is made of.
+/// The results of one model's samples for one problem, in order: the input of every metric.
 struct ProblemSamples {
   Interned problem;
   std::vector<SampleResult> samples;  ///< one per planned sample that is not excluded
-  bool first_excluded = false;        ///< the first planned sample is not among them
+  bool first_excluded = false;        ///< the first planned sample is excluded
 };
 
-/// fast_p: share of problems whose first sample is correct and has a speedup > p that counts; p = 0
-/// is correctness. A problem whose first sample is excluded is left out, never replaced by the
-/// second.
+/// fast_p: fraction of problems whose first sample is correct and has a counted speedup > p; p = 0
+/// is correctness alone. If a problem's first sample is excluded, the problem is left out: a later
+/// sample never replaces the first.
 Estimate fast_p(std::span<const ProblemSamples> problems, double p);
-/// fast_p@ci: fast_p where the lower end of the speedup's interval has to exceed p. No value where
-/// there are speedups and none has an interval.
+/// fast_p@ci: fast_p with the lower end of the speedup's interval instead of the speedup. No value
+/// if there are speedups but none has an interval.
 Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p);
-/// fast_p own: fast_p where only class own counts. No value where nobody looked at any class.
+/// fast_p own: fast_p, but only samples of class `own` count. No value if no class is known.
 Estimate fast_p_own(std::span<const ProblemSamples> problems, double p);
 /// pass@k, unbiased (Chen et al. 2021, arXiv:2107.03374): mean over problems of
-/// 1 − C(n−c, k)/C(n, k). No value where some problem has k > n.
+/// 1 − C(n−c, k)/C(n, k), n samples of which c are correct. No value if a problem has n < k.
 Estimate pass_at_k(std::span<const ProblemSamples> problems, int k);
-/// pass@k with success meaning "correct and speedup > p".
+/// pass@k, but a success is "correct and speedup > p".
 Estimate fast_p_at_k(std::span<const ProblemSamples> problems, double p, int k);
-/// Geometric mean of the speedups of correct first samples; `count` of them.
+/// Geometric mean of the speedups of correct first samples; `count`: their number.
 struct GeometricMean {
   Estimate estimate;
   std::int64_t count = 0;
 };
 GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
-/// Geometric mean over all problems of the speedup of the first sample, 1 where it is not correct
-/// or was not timed: of who then keeps the reference.
+/// Geometric mean over all problems of the first sample's speedup. A sample that is not correct or
+/// not timed counts 1, because its user keeps the reference.
 Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems);
-/// Best-of-k speedup: geometric mean over problems of the expected best of k samples, drawn
-/// without replacement, and the reference (so at least 1). No value where some problem has k > n.
+/// Best-of-k speedup: geometric mean over problems of the expected best of k samples, drawn without
+/// replacement, and the reference; so it is at least 1. No value if a problem has fewer than k
+/// samples.
 Estimate best_of_k(std::span<const ProblemSamples> problems, int k);
-/// Share of all planned samples that are correct.
+/// Fraction of all planned samples that are correct.
 Estimate share_correct(std::span<const ProblemSamples> problems);
-/// Share of problems whose first sample allclose(rtol = t, atol = t) would take in every trial,
-/// whatever the verdict. No value where nobody compared any.
+/// Fraction of problems whose first sample allclose(rtol = t, atol = t) accepts in every trial. The
+/// verdict does not matter. No value if no judge computed it for any sample.
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t);
 
 struct Metric;
 
 /// One kind of metric. To add one: the function, and a row in metric_rows().
 struct MetricRow {
-  /// Its name, with {p}, {k} and {t} standing for the parameters that it takes: "fast_{p}@{k}".
+  /// The name, with {p}, {k} and {t} in place of its parameters: "fast_{p}@{k}".
   std::string_view pattern;
-  bool headline;       ///< shown where there is no room for all
-  bool at_zero;        ///< says something of its own at p = 0
-  bool ratio;          ///< a factor rather than a share of problems
-  bool needs_speedup;  ///< at any p; what takes p needs one wherever p > 0
+  bool headline;       ///< shown even if there is no room for all metrics
+  bool at_zero;        ///< at p = 0 it differs from the other metrics
+  bool ratio;          ///< a factor, not a fraction of problems or samples
+  bool needs_speedup;  ///< even at p = 0; a metric with p always needs speedups if p > 0
   Estimate (*compute)(std::span<const ProblemSamples> problems, const Metric& metric);
   bool takes_p() const { return pattern.find("{p}") != std::string_view::npos; }
   bool takes_k() const { return pattern.find("{k}") != std::string_view::npos; }
@@ -97,16 +98,16 @@ struct Metric {
   int k = 1;                   ///< number of samples
   double t = 0;                ///< tolerance
   std::string name() const;    ///< "fast_1.5@5"
-  bool needs_speedup() const;  ///< undefined where no GPU has timed anything
+  bool needs_speedup() const;  ///< undefined without times of a GPU
   Estimate compute(std::span<const ProblemSamples> problems) const;
 };
 
-/// The tolerances of which metrics_for() makes a metric each.
+/// metrics_for() makes a metric of each of these tolerances.
 inline constexpr double kTolerances[] = {1e-2, 1e-3, 1e-4};
 
 /// Every metric for these parameters, in the order of the table.
 std::vector<Metric> metrics_for(std::span<const double> p, std::span<const int> k);
-/// The metric of that name. Throws UsageError naming the ones there are.
+/// The metric of that name; if there is none, throws UsageError that lists the names.
 Metric metric_from_name(std::string_view name);
 
 }  // namespace kbench

@@ -17,57 +17,58 @@
 
 namespace kbench {
 
-/// Models that are compared with one another.
+/// A report compares at most this many models in pairs.
 inline constexpr std::size_t kMostPaired = 8;
 
 struct ReportOptions {
   std::vector<double> p{0, 0.5, 0.8, 1, 1.5, 2};
   std::vector<int> k{1};
-  std::string baseline = {};  ///< empty: the run's first; kBestBaseline
+  std::string baseline = {};  ///< a baseline's name or kBestBaseline; empty: the run's first
   bool color = false;
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
-  bool quiet = false;    ///< of the console, the summary and how many failed of what
-  /// `--include-degenerate`: metrics count problems whose whole check trivial answers pass.
+  bool quiet = false;    ///< console: only the summary and the number of failures by cause
+  /// `--include-degenerate`: metrics also count problems whose whole check a trivial answer passes.
   bool include_degenerate = false;
   Selection select = {};
 };
 
-/// One row of the summary: a model over all problems, or over one level. Models that were judged
-/// at several precisions, on several devices or by several judges have a row for each.
+/// One row of the summary: a model over all problems, or over one level. A model has a row for each
+/// precision, device and judge.
 struct SummaryRow {
   Interned model, precision, device, judge;
   int level = -1;                   ///< −1: overall
-  bool without_degenerate = false;  ///< over the problems alone that are not Report::degenerate
-  /// Of an overall row among those of its precision, device and judge, by Report::ranked_by: 1 is
-  /// the best, equal ones share one. 0: one model alone, a level, or without degenerate problems.
+  bool without_degenerate = false;  ///< without the problems in Report::degenerate
+  /// Rank by Report::ranked_by among the overall rows of one precision, device and judge. 1 is the
+  /// best; equal values share a rank. 0: no rank (only one model, a level's row, or
+  /// `without_degenerate`).
   int rank = 0;
   std::string slice = {};  ///< "tag reduction", "kind extension"; empty: all
-  /// Of the roster, less the exclusions; `timed` are the first samples in the geometric mean.
+  /// Counts over the manifest without the exclusions; `timed`: first samples in the geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
-  std::vector<Estimate> estimates;  ///< of Report::metrics, in their order
+  std::vector<Estimate> estimates;  ///< one for each of Report::metrics, in their order
 };
 
-/// A model over one of the baselines.
+/// A model's scores over one of the baselines.
 struct BaselineRow {
   Interned model, precision, device, judge;
-  std::string baseline;  ///< kBestBaseline: for each candidate the fastest of them
+  std::string baseline;  ///< kBestBaseline: each candidate's fastest baseline
   Estimate fast_1, geomean;
 };
 
-/// Two models on the problems that are on the roster of both.
+/// Two models on the problems that the manifest has for both.
 struct ModelPair {
   Interned a, b, precision, device, judge;
   std::int64_t problems = 0;
-  std::int64_t only_a = 0, only_b = 0;  ///< first samples that only the one has right
-  double p_value = 1;                   ///< of these two counts: McNemar's exact test, two-sided
-  /// Geometric mean of b's speedups over a's, on the problems of which both have first samples
+  std::int64_t only_a = 0, only_b = 0;  ///< problems where only that model's first sample is right
+  double p_value = 1;                   ///< of only_a and only_b: McNemar's exact test, two-sided
+  /// Geometric mean of b's speedup divided by a's, on the problems where both first samples are
   /// right and timed.
   Estimate speed;
   std::int64_t speed_problems = 0;
 };
 
-/// A group of failures with one outcome and cause, as one judge found them.
+/// Failures with the same judge, outcome and cause.
 struct FailureGroup {
   Interned judge;
   Outcome outcome = Outcome::kMismatch;
@@ -75,89 +76,90 @@ struct FailureGroup {
   std::vector<std::size_t> records;  ///< indices into RunFile::records
 };
 
-/// A problem on which trivial answers pass the check that gave records of it (`kbench audit`).
+/// A problem whose check trivial answers pass, as `kbench audit` found.
 struct DegenerateProblem {
   Interned problem, problem_hash;
   AuditCheck check;
-  std::map<std::string, AuditAnswer> answers;  ///< those that pass
+  std::map<std::string, AuditAnswer> answers;  ///< the trivial answers that pass, by name
 };
 
-/// A problem as it was checked.
+/// A problem, and how the records checked it.
 struct CheckedProblem {
   Interned problem, problem_hash, precision, device, judge;
   auto operator<=>(const CheckedProblem&) const = default;
 };
 
-/// A planned sample without a record, at one precision on one device by one judge.
+/// A planned sample that has no record for this precision, device and judge.
 struct Unjudged {
   std::size_t entry = 0;  ///< index into RunFile::roster
   Interned precision, device, judge;
 };
 
-/// A problem whose samples are in no denominator, and why.
+/// A problem whose samples no metric counts, and the reason.
 struct Exclusion {
   Interned problem;
-  /// Not that of its samples where the problem is `degenerate`.
+  /// Unused if the problem is `degenerate`.
   Outcome outcome = Outcome::kProblemFailure;
   bool degenerate = false;
   Interned cause;
   std::int64_t samples = 0;
-  std::string message;  ///< of the first of them
+  std::string message;  ///< of the first sample
 };
 
-/// What was run and on what, for programs; each list has the different values that occur.
+/// The run settings for programs; each list has the distinct values that occur.
 struct Setting {
   std::vector<std::string> devices, precisions, timing_methods;
-  std::vector<std::string> problem_sets;  ///< hashes of the sets that were asked for
+  std::vector<std::string> problem_sets;  ///< hashes of the requested problem sets
   std::vector<std::string> seeds;         ///< "secret", "public"
   std::vector<std::string> cages;         ///< "complete", "without network", "none"
   std::vector<std::string> versions;      ///< of kbench
-  /// How far times are to be believed, with the number of candidates.
+  /// How far the times can be trusted, and the number of candidates with that trust.
   std::map<std::string, std::int64_t> trust;
   std::int64_t problems = 0, models = 0;
 };
 
-/// The one model that every format writes, so that no two formats can disagree.
+/// Everything that a report says. Every format writes this, so no two formats can disagree.
 struct Report {
   RunFile run;
   ReportOptions options;
-  bool on_cpu = false;                     ///< leads with correctness; no fast_p for p > 0
-  std::int64_t planned = 0, finished = 0;  ///< roster entries, and those with a verdict
-  bool complete = false;                   ///< each has one
-  std::string baseline;                    ///< that the speedups are over; empty: none was timed
-  std::vector<std::string> baselines;      ///< that were asked for
-  /// What the reader has to know first: harness faults, lines that could not be read, ….
+  bool on_cpu = false;                     ///< correctness comes first; no fast_p for p > 0
+  std::int64_t planned = 0, finished = 0;  ///< samples of the manifest; those with a verdict
+  bool complete = false;                   ///< every planned sample has a verdict
+  std::string baseline;                    ///< speedups are over this one; empty: none was timed
+  std::vector<std::string> baselines;      ///< requested, or in the records
+  /// What the reader must know first: harness faults, lines that could not be read, ….
   std::vector<std::string> warnings;
   Setting setting;
-  /// The same for people, as (label, text): device, problems, precision, baseline, ….
+  /// The run summary for people, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
   std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
-  /// Records of the roster, by model, problem and sample.
+  /// Indices into RunFile::records of the manifest's samples, by model, problem and sample.
   std::vector<std::size_t> judged;
-  std::vector<std::size_t> candidates;  ///< those of them that are selected to be listed
-  /// Records: problem failures, and of problems that are `unearned`.
+  std::vector<std::size_t> candidates;  ///< the part of `judged` that the selection lists
+  /// The part of `judged` that metrics leave out: problem failures and `unearned` problems.
   std::vector<std::size_t> exclusions;
-  std::vector<Exclusion> excluded;  ///< the same by problem
+  std::vector<Exclusion> excluded;  ///< `exclusions` by problem
   std::vector<Unjudged> unjudged;   ///< planned samples without a record
   std::vector<Metric> metrics;      ///< the columns of the summary
   std::vector<SummaryRow> summary;  ///< per model, the best first: overall, then by level
-  std::string ranked_by;            ///< the metric of their ranks; empty: there are none
-  /// Per model, tag and kind of candidate, where several occur: the headline metrics alone.
+  std::string ranked_by;            ///< the metric of the ranks; empty: no ranks
+  /// Rows by tag and by kind of candidate, if several tags or kinds occur.
   std::vector<SummaryRow> slices;
-  std::vector<Metric> slice_metrics;   ///< of `slices`
-  std::vector<BaselineRow> over;       ///< where there are several baselines
+  std::vector<Metric> slice_metrics;   ///< the columns of `slices`: the headline metrics
+  std::vector<BaselineRow> over;       ///< empty if fewer than two baselines were measured
   std::vector<ModelPair> pairs;        ///< of the first kMostPaired models
   std::vector<FailureGroup> failures;  ///< most frequent first
-  /// Degenerate problems by their own records, and the trivial answers that pass their whole check.
+  /// Problems that their records call degenerate, and the trivial answers that pass the whole
+  /// check.
   std::map<CheckedProblem, std::vector<std::string>> unearned;
-  bool audited = false;  ///< audits were given, and the summary has rows without …
-  std::vector<DegenerateProblem> degenerate;  ///< … those of them that are degenerate
+  bool audited = false;  ///< audits were given; the summary also has rows without `degenerate`
+  std::vector<DegenerateProblem> degenerate;  ///< by the audits
 };
 
-/// Builds the model; audits count for the records of their own check, problem and sizes, and
-/// warnings name those that match none. Throws UsageError where no audit does, where CPU and GPU
-/// records would share a table, where the selection leaves nothing, and for a baseline that was not
-/// run, a negative p, or a k below 1.
+/// Builds the report. An audit counts for the records with its check, problem and sizes; warnings
+/// name the audits that match no record. Throws UsageError if no audit matches, if the run has both
+/// CPU and GPU records, or if the selection leaves nothing. Throws it also for a baseline that was
+/// not run, a negative p, or a k below 1.
 Report build_report(RunFile run, ReportOptions options,
                     const std::optional<AuditFile>& audits = std::nullopt);
 
@@ -165,25 +167,25 @@ Report build_report(RunFile run, ReportOptions options,
 struct ReportFormat {
   std::string_view name, extension;
   void (*write)(const Report&, std::ostream&);
-  /// Set in place of `write` by a format of several files.
+  /// Set instead of `write` if the format is a folder of several files.
   void (*write_folder)(const Report&, const std::filesystem::path&) = nullptr;
   /// Throws UsageError if `write_folder` cannot write to that folder.
   void (*check_folder)(const std::filesystem::path&) = nullptr;
 };
 std::span<const ReportFormat> report_formats();
-/// The format of that name; throws UsageError naming the ones there are.
+/// The format of that name; if there is none, throws UsageError that lists the names.
 const ReportFormat& report_format(std::string_view name);
 
-/// Where a report is to go.
+/// A report file: a format and a path.
 struct ReportTarget {
   const ReportFormat* format = nullptr;
-  std::filesystem::path file;  ///< or folder; empty: standard output
+  std::filesystem::path file;  ///< file or folder; empty: standard output
 };
 /// Parses "FORMAT", "FORMAT=FILE" or "FORMAT=FOLDER"; throws UsageError for an unknown format.
 ReportTarget report_target(std::string_view argument);
-/// Writes the report to each target, the ones without a file to `out`; on a console report where
-/// there is no target. A file is replaced as a whole and has no colour. Throws kbench::Error where
-/// one cannot be written.
+/// Writes the report to each target; a target without a file goes to `out`. Without targets it
+/// writes a console report to `out`. A file is replaced as a whole and has no colour. Throws
+/// kbench::Error if a file cannot be written.
 void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out);
 
 }  // namespace kbench

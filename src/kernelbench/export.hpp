@@ -13,29 +13,29 @@
 namespace kbench {
 
 struct ExportOptions {
-  std::filesystem::path out;  ///< the folder that files are written below
+  std::filesystem::path out;  ///< the folder to write into
   std::vector<int> k{1};      ///< k of pass@k
 };
 
-/// What another program is to find below ExportOptions::out; nothing has been written yet.
+/// The files for another program, before they are written below ExportOptions::out.
 struct Export {
   std::vector<std::pair<std::filesystem::path, std::string>> files;  ///< relative path and content
-  std::vector<std::string> summary;  ///< what there is and how to read it, a line each
-  std::vector<std::string> notes;    ///< what the format cannot hold or was left out
+  std::vector<std::string> summary;  ///< lines: what was exported and how to read it
+  std::vector<std::string> notes;    ///< lines: what was left out, or does not fit the format
 };
 
 /// One program's files. To add one: the function, and a row in export_formats().
 struct ExportFormat {
   std::string_view name, meaning;
-  /// Throws UsageError where nothing of the run can be told in this format.
+  /// Throws UsageError if nothing of the run fits this format.
   Export (*make)(const RunFile& run, const ExportOptions& options);
 };
 std::span<const ExportFormat> export_formats();
-/// The format of that name; throws UsageError naming the ones there are.
+/// The format of that name; if there is none, throws UsageError that lists the names.
 const ExportFormat& export_format(std::string_view name);
 
-/// Writes the files, making folders as needed. Throws UsageError where one exists already, before
-/// anything is written, and kbench::Error where one cannot be written.
+/// Writes the files and makes their folders. If a file already exists, throws UsageError before it
+/// writes anything. Throws kbench::Error if a file cannot be written.
 void write_export(const Export& made, const ExportOptions& options);
 
 }  // namespace kbench

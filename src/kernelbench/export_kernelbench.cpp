@@ -23,7 +23,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr double kNotMeasured = -1;  // KernelBench's own mark
+constexpr double kNotMeasured = -1;  // KernelBench's own convention
 
 constexpr std::array kOutcomes = {
     KernelBenchOutcome{Outcome::kCorrect, ""},
@@ -45,10 +45,10 @@ constexpr std::array kOutcomes = {
     KernelBenchOutcome{Outcome::kHarnessFault, "error"},
 };
 
-/// A number of a record; −1 where there is none, for KernelBench knows no null.
+/// A number of a record; −1 if there is none, because KernelBench does not read null.
 double number(double value) { return std::isfinite(value) ? value : kNotMeasured; }
 
-/// "level1/19_ReLU" → (19, "19_ReLU.py"): how KernelBench's results and its timing name a problem.
+/// "level1/19_ReLU" → (19, "19_ReLU.py"): a problem's names in KernelBench's results and timing.
 std::optional<std::pair<int, std::string>> kernelbench_name(const std::string& key) {
   const std::size_t slash = key.rfind('/');
   if (slash == std::string::npos) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<std::pair<int, std::string>> kernelbench_name(const std::string& k
   return std::pair(id, stem + ".py");
 }
 
-/// A name as a folder's or file's: what the run file holds may be anything.
+/// `text` as the name of a file or folder; the run file may contain any characters.
 std::string file_name(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -85,7 +85,7 @@ json stats_of(const SideTiming& side, const Record& record) {
   return stats;
 }
 
-/// The side, where it holds what KernelBench divides.
+/// The times of a subject ("candidate" or a baseline), if they are a GPU's with a mean; else null.
 const SideTiming* timed_side(const Record& record, std::string_view name) {
   if (!record.timing || record.device == "cpu") return nullptr;
   const auto found = record.timing->sides.find(Interned(name));
@@ -112,7 +112,7 @@ json metadata_of(const Record& record) {
   return metadata;
 }
 
-/// `name` is the problem's file name; KernelBench itself looks at its number alone.
+/// `name`: the problem's file name; KernelBench itself uses only its number.
 json entry_of(const Record& record, const std::string& name) {
   const bool correct = record.outcome == Outcome::kCorrect;
   const SideTiming* time = correct ? timed_side(record, "candidate") : nullptr;
@@ -131,15 +131,15 @@ json entry_of(const Record& record, const std::string& name) {
   return entry;
 }
 
-/// What goes into one run folder.
+/// The content of one run folder.
 struct Folder {
   std::string model, name, precision, device;
   int level = 0;
-  std::map<int, std::vector<const Record*>> problems;  ///< by number, in the order of samples
-  std::map<int, std::string> names;                    ///< "19_ReLU.py"
+  std::map<int, std::vector<const Record*>> problems;  ///< number → records in order of samples
+  std::map<int, std::string> names;                    ///< number → "19_ReLU.py"
 };
 
-/// KernelBench's pass@k, with what it does where there are fewer than k samples: it takes them all.
+/// KernelBench's pass@k: for a problem with fewer than k samples KernelBench takes all of them.
 json pass_at_k(const Folder& folder, std::span<const int> all_k) {
   json problems = json::object();
   std::int64_t samples = 0, correct = 0;
@@ -179,8 +179,8 @@ json pass_at_k(const Folder& folder, std::span<const int> all_k) {
   return {{"averages", averages}, {"metadata", metadata}, {"problems", problems}};
 }
 
-/// Times of one baseline by file name. A problem that no candidate got right has a place as well,
-/// for KernelBench leaves problems without one out of the denominators.
+/// Times of one baseline by file name. A problem without a correct candidate also has an entry,
+/// because KernelBench leaves problems without an entry out of the denominators.
 json baseline_times(const Folder& folder, const std::string& baseline) {
   json level = json::object();
   for (const auto& [id, records] : folder.problems) {
@@ -258,7 +258,7 @@ class Exporter {
     return printable(fmt::format("{} {} {}", record.problem, record.model, record.sample));
   }
 
-  /// The model's name, and of what else makes a folder that which differs in this run.
+  /// Names each folder after the model and those other parts of the key that differ in this run.
   void name_folders() {
     std::set<int> levels;
     std::set<std::string> precisions, devices, judges;

@@ -5,7 +5,7 @@
 
 namespace kbench::report {
 
-/// Under which key of `metadata` KernelBench explains an outcome.
+/// The key of `metadata` under which KernelBench explains an outcome.
 struct KernelBenchOutcome {
   Outcome outcome;
   const char* key;
@@ -13,11 +13,11 @@ struct KernelBenchOutcome {
 /// One row per outcome.
 std::span<const KernelBenchOutcome> kernelbench_outcomes();
 
-/// One run folder for each model, level, precision, device and judge, named after the model and
-/// what else differs in the run: `runs/NAME/` with eval_results.json, pass_at_k_results.json and
-/// generation_config.yaml, and `results/timing/HARDWARE_NAME/` with the baselines' times as they
-/// were measured beside these candidates. What came beyond loading is `compiled`. All times are
-/// means, as KernelBench divides them; those of the CPU are left out.
+/// Makes a run folder for each model, level, precision, device and judge. NAME is the model with
+/// those of the others that differ in the run. `runs/NAME/` has eval_results.json,
+/// pass_at_k_results.json and generation_config.yaml. `results/timing/HARDWARE_NAME/` has the
+/// baselines' times from the same run. A sample is `compiled` if it got beyond loading. All times
+/// are means, because KernelBench divides means; times of the CPU are left out.
 Export export_kernelbench(const RunFile& run, const ExportOptions& options);
 
 }  // namespace kbench::report

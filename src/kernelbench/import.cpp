@@ -33,7 +33,7 @@ constexpr const char* kFormat = "kernelbench";
 constexpr const char* kUnknownDevice = "unknown GPU";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// One row per precision of KernelBench: its name for it, and kbench's.
+/// One row per precision: KernelBench's name and kbench's.
 struct PrecisionName {
   std::string_view kernelbench, kbench;
 };
@@ -42,7 +42,7 @@ constexpr PrecisionName kPrecisions[] = {
     {"fp16", "fp16"}, {"bf16", "bf16"},   {"tf32", "tf32"},
 };
 
-/// A sample of the run: its result and its kernel, of which one may be missing.
+/// A sample of the run: its result and its kernel file; one of them may be missing.
 struct Sample {
   const KernelBenchResult* result = nullptr;
   fs::path kernel;
@@ -58,7 +58,7 @@ std::string modified(const fs::path& path) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
-/// Ratio of the medians where both are known, else of the means.
+/// The speedup: the ratio of medians if both are known, else of means.
 double ratio(const SideTiming& baseline, const SideTiming& candidate) {
   const bool medians = std::isfinite(baseline.median_ms) && std::isfinite(candidate.median_ms) &&
                        candidate.median_ms > 0;
@@ -120,7 +120,7 @@ class Importer {
       samples_[{result.problem, result.sample}].result = &result;
   }
 
-  /// Which level it is, and the kernels of that level.
+  /// Finds the level, and the kernels of that level.
   void find_kernels() {
     std::vector<std::pair<RunFileName, fs::path>> kernels;
     std::set<int> levels;
@@ -174,7 +174,7 @@ class Importer {
     precision_ = row->kbench;
   }
 
-  /// What the results ran on, and that the baselines ran on the same.
+  /// Sets the device from the results; throws UsageError if the baselines ran on another one.
   void choose_device() {
     std::map<std::string, std::size_t> counts;
     for (const KernelBenchResult& result : results_.results) {
@@ -289,7 +289,7 @@ class Importer {
             {"metadata", result.metadata}};
   }
 
-  /// With problems given, those without any code stay in the denominators, as KernelBench counts.
+  /// Adds the given problems without any code, because KernelBench counts them in denominators.
   void add_missing() {
     std::set<Interned> there;
     for (const RosterEntry& entry : run_.roster) there.insert(entry.problem);
@@ -332,7 +332,7 @@ class Importer {
       baselines.push_back(times.baseline);
       files.push_back(times.file.string());
     }
-    // KernelBench draws its inputs from a seed that everybody knows.
+    // KernelBench's seed for inputs is public.
     header.options = {{"precision", precision_}, {"baselines", baselines}, {"seed", "public"}};
     header.environment = {
         {"device", device_},
@@ -345,14 +345,14 @@ class Importer {
   ImportedRun run_;
   KernelBenchResults results_;
   GenerationConfig config_;
-  std::map<std::pair<int, int>, Sample> samples_;  // by problem and sample
+  std::map<std::pair<int, int>, Sample> samples_;  // by (problem, sample)
   std::vector<BaselineTimes> timing_;
   std::optional<ImportNames> names_;
   int level_ = 0;
   std::string model_, precision_, device_;
   std::size_t of_other_problems_ = 0, without_result_ = 0;
   bool any_timed_ = false;
-  std::set<std::string> baselines_;                       // that speedups are over
+  std::set<std::string> baselines_;                       // baselines of speedups
   std::map<std::string, std::set<std::string>> untimed_;  // baseline → problems
 };
 

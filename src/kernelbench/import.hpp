@@ -14,32 +14,32 @@
 
 namespace kbench {
 
-/// What `kbench import` was told beyond the folder.
+/// Options of `kbench import`.
 struct ImportOptions {
-  /// Baseline files, or folders of them: what speedups are over.
+  /// Files of baseline times, or folders of them, for the speedups.
   std::vector<std::filesystem::path> timing = {};
-  /// Name the results' problems, and are all in the denominators; none: the problems that have a
-  /// result or a kernel.
+  /// The problems that metrics count, which also give the results' problems their names. Empty: the
+  /// problems that have a result or a kernel.
   std::vector<Problem> problems = {};
-  /// Over what the folder says: its generation_config.yaml, its files, its results.
+  /// Replace the values from the folder (generation_config.yaml, file names, results) if not empty.
   std::string model = {}, precision = {}, hardware = {};
   std::optional<int> level = {};
 };
 
-/// A KernelBench run folder as what stands in a run file.
+/// A KernelBench run folder, converted to the parts of a run file.
 struct ImportedRun {
-  RunHeader header;  ///< without version and arguments, which are the importer's
+  RunHeader header;  ///< without version and arguments, which the caller adds
   std::vector<RosterEntry> roster;
-  /// Each with its details: what KernelBench said, as it said it.
+  /// Each record with its details: KernelBench's result, unchanged.
   std::vector<std::pair<Record, nlohmann::json>> records;
-  std::vector<std::string> notes;  ///< what was passed over or is missing, a sentence each
-  bool complete = false;           ///< each entry of the roster has its record
+  std::vector<std::string> notes;  ///< a sentence for each thing that is missing or was ignored
+  bool complete = false;           ///< each entry of the manifest has a record
 };
 
-/// Reads a run folder: eval_results.json, and where they are there its generation_config.yaml and
-/// kernels. The verdicts stay KernelBench's (Record::judge), speedups are ratios of the mean times
-/// that it divides, of medians only where a file has them. Throws UsageError naming what is missing
-/// or cannot be read, and for baseline times of other hardware than the results'.
+/// Reads a run folder: eval_results.json, and if present generation_config.yaml and the kernels.
+/// The verdicts stay KernelBench's (Record::judge). Speedups are ratios of mean times, as
+/// KernelBench divides them, or of medians if both files have them. Throws UsageError that names
+/// what is missing or cannot be read, and for baseline times of other hardware than the results'.
 ImportedRun import_kernelbench(const std::filesystem::path& folder, const ImportOptions& options);
 
 }  // namespace kbench

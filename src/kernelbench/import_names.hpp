@@ -12,31 +12,30 @@
 
 namespace kbench {
 
-/// What a problem that results know by its number is called.
+/// The name of a problem that results identify by its number.
 struct ImportName {
   int number = 0;
-  std::string stem;  ///< "19_ReLU"; only the number where nothing names it
+  std::string stem;  ///< "19_ReLU"; only the number if the name is unknown
   std::string key;   ///< "level1/19_ReLU"
-  std::string
-      hash;  ///< as KernelBench runs it, with the file's own sizes; "" where it is not there
+  std::string hash;  ///< of the problem with the file's own sizes, as KernelBench runs it; or empty
   std::vector<std::string> tags;
 };
 
-/// The names of one level's problems by their numbers.
+/// Maps the numbers of one level's problems to their names.
 class ImportNames {
  public:
-  /// From `problems` where there are any, and then only those; else from the names in `timing`,
-  /// which KernelBench writes by file name, or in `results` that kbench has written. Throws
-  /// UsageError where `problems` has none of the level, or two of one number.
+  /// Takes names only from `problems` if it is not empty. Else it takes them from `timing`, where
+  /// KernelBench writes file names, and from `results` that kbench wrote. Throws UsageError if
+  /// `problems` has none of this level, or two with one number.
   ImportNames(int level, const std::vector<Problem>& problems,
               const std::vector<BaselineTimes>& timing,
               const std::vector<KernelBenchResult>& results);
 
-  /// Nothing where problems were named and this is none of them.
+  /// None if `problems` was not empty and lacks this number.
   std::optional<ImportName> name_of(int number);
-  /// The problems that were named, in the order of their numbers.
+  /// The names from `problems`, in the order of their numbers.
   std::vector<ImportName> named() const;
-  /// Whether a name was asked for that only the number stands for.
+  /// True if name_of() had to return only a number as a name.
   bool any_by_number() const { return any_by_number_; }
 
  private:

@@ -7,13 +7,13 @@
 
 namespace kbench {
 
-/// One precision of KernelBench's own evaluation. A run in such a row (`--kb-compat`) judges by
+/// One precision of KernelBench's own evaluation. A run with such a row (`--kb-compat`) judges by
 /// KernelBench's rules: its seeds, generator, casts, order of calls, comparison and timing.
 struct KernelbenchRow {
-  std::string_view name;  ///< as judge and candidate are told
+  std::string_view name;  ///< the name that the judge and the candidate's process get
   std::string_view
-      precision;     ///< the row of `--precision` that asks for it, and as records have it
-  double tolerance;  ///< absolute and relative, as torch.allclose takes them
+      precision;     ///< the value of `--precision` that selects this row, also in records
+  double tolerance;  ///< absolute and relative tolerance for torch.allclose
 };
 
 inline constexpr std::array<KernelbenchRow, 3> kKernelbenchRows{
@@ -25,11 +25,11 @@ constexpr const KernelbenchRow* kernelbench_row(std::string_view name) {
   return row == kKernelbenchRows.end() ? nullptr : row;
 }
 
-/// Timed calls of each side, after those that warm up.
+/// Timed calls of each subject, after the warm-up calls.
 inline constexpr int kKernelbenchCalls = 100;
-/// Seconds that KernelBench gives one candidate for everything.
+/// KernelBench's time limit for one candidate, in seconds.
 inline constexpr double kKernelbenchLimit_s = 180;
-/// A speedup above this is marked, and counts all the same.
+/// A larger speedup gets a flag, but still counts.
 inline constexpr double kKernelbenchExcessiveSpeedup = 10;
 
 }  // namespace kbench

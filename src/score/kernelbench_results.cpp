@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A number from 0, written as one or as text.
+/// A number of at least 0, written as a JSON number or as text.
 std::optional<int> id_from(const json& value) {
   if (value.is_number_integer()) {
     const auto number = value.get<std::int64_t>();
@@ -31,7 +31,7 @@ std::optional<int> id_from(const json& value) {
   return number;
 }
 
-/// `stats` with the time that stands beside it, which is what KernelBench divides by.
+/// The statistics in field `stats`, with the mean from field `time`: KernelBench divides by that.
 std::optional<SideTiming> side_of(const json& entry, const char* time, const char* stats) {
   const auto found = entry.find(stats);
   json all = found != entry.end() && found->is_object() ? *found : json::object();
@@ -44,7 +44,7 @@ bool is_sample(const json& value) {
   return value.is_object() && (value.contains("compiled") || value.contains("correctness"));
 }
 
-/// Reads a flag; false where it is none.
+/// Reads a boolean field into `flag`; false if there is none.
 bool read_flag(const json& entry, const char* field, bool& flag) {
   const auto found = entry.find(field);
   if (found == entry.end() || !found->is_boolean()) return false;
@@ -52,7 +52,7 @@ bool read_flag(const json& entry, const char* field, bool& flag) {
   return true;
 }
 
-/// An entry whose sample is `place` unless it says another.
+/// The result of an entry; its sample is `place` unless the entry has a "sample_id".
 KernelBenchResult result_from(const json& entry, int problem, int place) {
   KernelBenchResult result;
   result.problem = problem;
@@ -81,7 +81,7 @@ KernelBenchResult result_from(const json& entry, int problem, int place) {
   return result;
 }
 
-/// The samples of one problem, in any of the forms.
+/// The samples of one problem, in any of the three forms.
 std::vector<KernelBenchResult> results_of(const json& value, int problem) {
   if (is_sample(value)) return {result_from(value, problem, 0)};
   std::vector<KernelBenchResult> results;

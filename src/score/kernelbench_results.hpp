@@ -12,27 +12,27 @@
 
 namespace kbench {
 
-/// What KernelBench says of one sample, in the words of its eval_results.json.
+/// KernelBench's result for one sample, with the fields of its eval_results.json.
 struct KernelBenchResult {
-  int problem = 0;  ///< its number
+  int problem = 0;  ///< the problem's number
   int sample = 0;
-  std::string name;  ///< "19_ReLU", where kbench has written it
+  std::string name;  ///< "19_ReLU"; empty unless kbench wrote the file
   bool compiled = false, correct = false;
   nlohmann::json metadata = nlohmann::json::object();
   std::optional<SideTiming> time;       ///< `runtime` and `runtime_stats`
-  std::optional<SideTiming> reference;  ///< `ref_runtime`: eager, measured beside it
-  std::string fault;                    ///< why the entry cannot be read; "" where it can
+  std::optional<SideTiming> reference;  ///< `ref_runtime`: eager, measured in the same run
+  std::string fault;                    ///< why the entry cannot be read; empty if it can
 };
 
 struct KernelBenchResults {
   std::vector<KernelBenchResult> results;  ///< by problem and sample, each once
-  std::vector<std::string> notes;          ///< what was passed over, a sentence each
+  std::vector<std::string> notes;          ///< a sentence for each entry that was ignored
 };
 
-/// Reads the text of an eval_results.json in each form that KernelBench's scripts have written: per
-/// problem a list of samples, an object of samples by their ids, or the one sample itself. Of
-/// several results for a sample the last counts. Throws kbench::Error with a clause about the text
-/// where it is nothing of the kind.
+/// Reads the text of an eval_results.json in each form that KernelBench's scripts have written. A
+/// problem has a list of samples, an object of samples by their ids, or one sample itself. If a
+/// sample has several results, the last counts. If the text has no such form, throws kbench::Error
+/// with a clause about the text.
 KernelBenchResults parse_kernelbench_results(std::string_view text);
 
 }  // namespace kbench

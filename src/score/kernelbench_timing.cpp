@@ -23,7 +23,7 @@ constexpr std::size_t kMaxTimingBytes = 64u << 20;
 constexpr std::string_view kPrefix = "baseline_time_";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// One row per baseline that both programs have a name for; others go by KernelBench's name.
+/// One row per baseline that has a name in both programs; others keep KernelBench's name.
 struct BaselineName {
   std::string_view kbench, file;
 };
@@ -39,7 +39,7 @@ std::optional<double> number_field(const json& object, const char* field) {
   return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-/// The files that a path of --timing means.
+/// The files that a path of `--timing` names: itself, or those in the folder.
 std::vector<fs::path> timing_files(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error))
@@ -96,7 +96,7 @@ BaselineTimes read_file_of_times(const fs::path& path) {
   return all;
 }
 
-/// eager first, then compile, then the others as they were found.
+/// The order of baselines: eager, compile, then all others.
 std::size_t rank(const BaselineTimes& times) {
   const auto* row = std::ranges::find(kBaselines, times.baseline, &BaselineName::kbench);
   return static_cast<std::size_t>(row - std::begin(kBaselines));

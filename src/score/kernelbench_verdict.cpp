@@ -18,14 +18,14 @@ using nlohmann::json;
 constexpr std::size_t kMaxMessageBytes = 300;
 constexpr std::size_t kMaxTrials = 1000;
 
-/// A word of an error's text or name (in small letters), and what it means.
+/// A word in an error's text or name (lower case), and the outcome and cause that it means.
 struct ErrorRow {
   std::string_view word;
   Outcome outcome;
   std::string_view cause;
 };
 
-/// What may be said of code that was running; the first word that occurs counts.
+/// Errors of running code; the first word that occurs counts.
 constexpr ErrorRow kRunRows[] = {
     {"out of memory", Outcome::kOutOfMemory, "allocation_failed"},
     {"outofmemory", Outcome::kOutOfMemory, "allocation_failed"},
@@ -42,7 +42,7 @@ constexpr ErrorRow kRunRows[] = {
     {"", Outcome::kCrash, "candidate_raised"},
 };
 
-/// KernelBench compiles by importing, so its compilation errors are those of both.
+/// Errors of compiling and of loading: KernelBench compiles a candidate by importing it.
 constexpr ErrorRow kCompileRows[] = {
     {"error building extension", Outcome::kCompileFailure, "build_failed"},
     {"no module named", Outcome::kLoadFailure, "missing_package"},
@@ -58,7 +58,7 @@ constexpr ErrorRow kCheckRows[] = {
     {"", Outcome::kMismatch, "wrong_values"},
 };
 
-/// What KernelBench's scripts say around an evaluation that gave no result at all.
+/// Messages of KernelBench's scripts on an evaluation without any result.
 constexpr ErrorRow kScriptRows[] = {
     {"timed out", Outcome::kTimeout, "execution_limit"},
     {"kernel not found", Outcome::kMissing, "no_code"},
@@ -69,8 +69,8 @@ constexpr ErrorRow kScriptRows[] = {
     {"", Outcome::kCrash, "process_died"},
 };
 
-/// One row per key of `metadata` under which KernelBench says what went wrong, the most telling
-/// first; `text` and `name` are the keys of the sentence and of the exception's type.
+/// One row per key of `metadata` under which KernelBench explains a failure, the most specific
+/// first. `text`: the key of the sentence; `name`: the key of the exception's type.
 struct MetadataRow {
   const char *text, *name;
   std::span<const ErrorRow> errors;
@@ -108,7 +108,7 @@ Stage stage_of(Outcome outcome) {
   }
 }
 
-/// The line that says most, the first with an error or else the first, short enough for a record.
+/// The most useful line, cut for a record: the first with "error:", else the first.
 std::string sentence_of(std::string_view text) {
   std::string_view first, telling;
   Lines lines(text);
@@ -124,7 +124,7 @@ std::string sentence_of(std::string_view text) {
   return std::string(said.substr(0, end)) + "…";
 }
 
-/// KernelBench writes a difference with "%.6f", older versions wrote the number itself.
+/// KernelBench writes a difference as text with "%.6f"; older versions wrote a number.
 std::optional<double> difference(const json& value) {
   double number = 0;
   if (const auto* text = value.get_ptr<const std::string*>()) {
@@ -139,7 +139,7 @@ std::optional<double> difference(const json& value) {
   return std::isfinite(number) && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// One for each difference that is told: those of the trials that failed, in their order.
+/// A result for each difference that KernelBench reports: the trials that failed, in their order.
 std::vector<TrialResult> failed_trials(const json& metadata) {
   const auto found = metadata.find("max_difference");
   if (found == metadata.end()) return {};
@@ -160,7 +160,7 @@ bool is_set(const json& metadata, const char* field) {
   return found != metadata.end() && *found != false && !found->is_null();
 }
 
-/// A stable slug, whatever the file holds.
+/// `text` as a cause, at most 40 characters: each character except a–z and 0–9 becomes "_".
 std::string slug(std::string_view text) {
   std::string result(text.substr(0, 40));
   for (char& c : result)
@@ -168,7 +168,7 @@ std::string slug(std::string_view text) {
   return result;
 }
 
-/// The outcome that kbench wrote when it exported the result; correctness is not taken from there.
+/// Takes the outcome that kbench wrote when it exported the result, but never `correct`.
 void refine(const json& metadata, ImportedVerdict& verdict) {
   const auto outcome = outcome_from_name(text_field(metadata, kOutcomeKey));
   if (!outcome || *outcome == Outcome::kCorrect || *outcome == Outcome::kHarnessFault) return;
@@ -176,7 +176,7 @@ void refine(const json& metadata, ImportedVerdict& verdict) {
   verdict.cause = slug(text_field(metadata, kCauseKey));
 }
 
-/// The sentence of a row, or where there is none the name of the exception.
+/// The sentence of a row; if there is none, the exception's name.
 std::string explanation(const json& metadata, const MetadataRow& row) {
   const std::string text = text_field(metadata, row.text);
   return text.empty() ? text_field(metadata, row.name) : text;

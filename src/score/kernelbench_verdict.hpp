@@ -9,22 +9,23 @@
 
 namespace kbench {
 
-/// Keys of `metadata` in which `kbench export` writes what KernelBench has no words for.
+/// Keys of `metadata` for kbench's outcome and cause, which `kbench export` writes because
+/// KernelBench has none.
 inline constexpr const char* kOutcomeKey = "kbench_outcome";
 inline constexpr const char* kCauseKey = "kbench_cause";
 
-/// KernelBench's result in kbench's words.
+/// KernelBench's result as kbench's outcome, stage and cause.
 struct ImportedVerdict {
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kCorrectness;
   std::string cause, message;
-  std::vector<TrialResult> trials;  ///< what is known of those that failed
+  std::vector<TrialResult> trials;  ///< the trials that failed, as far as known
   std::vector<std::string> flags;
 };
 
-/// What KernelBench's `compiled`, `correctness` and `metadata` mean. Only what it calls compiled
-/// and correct is `correct`, whatever else stands there; what it does not call compiled has ended
-/// there at the latest. What failed without the candidate's doing (no GPU was attached) is
+/// Translates KernelBench's `compiled`, `correctness` and `metadata`. The outcome is `correct` only
+/// if both flags are true, whatever the metadata says. If `compiled` is false, the stage is
+/// `compile` or earlier. A failure that is not the candidate's (no GPU was attached) is a
 /// `harness_fault`.
 ImportedVerdict imported_verdict(const KernelBenchResult& result);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kResamples = 2000;
 constexpr std::size_t kLowRank = 50, kHighRank = kResamples - 1 - kLowRank;  // 2.5 and 97.5 %
-constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed, so that a report never changes by itself
+constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed: a repeated report has the same intervals
 
 /// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a few mixes per 64 bits.
 class Random {
@@ -32,7 +32,7 @@ class Random {
   std::uint64_t state_ = kSeed;
 };
 
-/// One problem's share in a ratio of sums.
+/// One problem's contribution to a ratio of sums.
 struct Term {
   double numerator = 0, denominator = 1;
 };
@@ -42,15 +42,15 @@ void add(Term& sum, const Term& term) {
   sum.denominator += term.denominator;
 }
 
-/// Sum of numerators over sum of denominators in each resample of the terms; resamples without a
-/// denominator are left out.
+/// For each resample of the terms: the sum of numerators over the sum of denominators. Resamples
+/// whose denominators sum to 0 are left out.
 std::vector<double> resampled_ratios(std::span<const Term> terms) {
   Random random;
   const auto n = static_cast<std::uint64_t>(terms.size());
   std::vector<double> ratios;
   ratios.reserve(kResamples);
   for (int i = 0; i < kResamples; ++i) {
-    // Two sums, because each waits for its own last addition.
+    // Two sums, because each addition has to wait for the one before it.
     Term even{.numerator = 0, .denominator = 0}, odd = even;
     std::uint64_t drawn = 0;
     for (; drawn + 1 < n; drawn += 2) {
@@ -65,7 +65,7 @@ std::vector<double> resampled_ratios(std::span<const Term> terms) {
   return ratios;
 }
 
-/// The ratio of sums with its percentile interval; `transform` is monotonic.
+/// The ratio of sums with its percentile interval; `transform` must be monotonic.
 template <typename Transform>
 Estimate estimate(std::span<const Term> terms, Transform transform) {
   Term sum{.numerator = 0, .denominator = 0};
@@ -74,7 +74,7 @@ Estimate estimate(std::span<const Term> terms, Transform transform) {
   result.value = transform(sum.numerator / sum.denominator);
   std::vector<double> ratios = resampled_ratios(terms);
   std::ranges::sort(ratios);
-  // Where resamples were left out, the ranks move with them.
+  // Resamples may have been left out, so the ranks are scaled to their number.
   const auto rank = [&](std::size_t of_all) { return of_all * ratios.size() / kResamples; };
   result.lo = transform(ratios[rank(kLowRank)]);
   result.hi = transform(ratios[rank(kHighRank)]);
@@ -98,7 +98,7 @@ Estimate share_of_firsts(std::span<const ProblemSamples> problems,
   return estimate(terms, std::identity());
 }
 
-/// Whether there are first samples that `counts` holds for, and `known` holds for none of them.
+/// True if `counts` holds for some first samples, and `known` holds for none of these.
 bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(const SampleResult&),
                     bool (*known)(const SampleResult&)) {
   bool any = false;
@@ -112,7 +112,7 @@ bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(con
 
 bool exceeds(const std::optional<double>& speedup, double p) { return speedup && *speedup > p; }
 
-/// Whether it is right, and has a speedup above p that counts.
+/// True if the sample is correct and has a counted speedup above p.
 bool earns(const SampleResult& sample, double p) {
   return sample.correct && sample.computes && exceeds(sample.speedup, p);
 }
@@ -121,7 +121,7 @@ bool fast(const SampleResult& sample, double p) {
   return p <= 0 ? sample.correct : earns(sample, p);
 }
 
-/// 1 − C(n−c, k)/C(n, k), as a product of factors near one, so that nothing overflows.
+/// 1 − C(n−c, k)/C(n, k), as a product of factors near 1, because the binomials overflow.
 double unbiased_pass(std::size_t n, std::size_t c, std::size_t k) {
   if (n - c < k) return 1;
   double all_fail = 1;
@@ -161,8 +161,8 @@ Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
   return estimate(terms, std::identity());
 }
 
-/// Expected largest of `draws` of the values, drawn without replacement: the i-th smallest of n is
-/// it in C(i−1, draws−1) of C(n, draws) draws.
+/// Expected largest of `draws` values, drawn without replacement. The i-th smallest of n values is
+/// the largest in C(i−1, draws−1) of C(n, draws) draws.
 double expected_best(std::vector<double> values, std::size_t draws) {
   std::ranges::sort(values);
   const auto n = static_cast<double>(values.size());
@@ -217,7 +217,7 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
   for (const ProblemSamples& problem : problems) {
     if (problem.first_excluded || problem.samples.empty()) continue;
     const SampleResult& first = problem.samples[0];
-    // Problems without a speedup stay among the terms: how many there are is itself uncertain.
+    // Problems without a speedup stay among the terms, because their number is uncertain too.
     if (earns(first, 0)) {
       terms.push_back({.numerator = std::log(*first.speedup)});
       ++mean.count;
@@ -279,7 +279,7 @@ Estimate share_correct(std::span<const ProblemSamples> problems) {
 }
 
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
-  // Those that gave nothing to compare say nothing of whether the others were looked at.
+  // A sample without outputs to compare does not tell if the judge computed allclose_at.
   const auto gave = [](const SampleResult& s) {
     return !s.allclose_at || *s.allclose_at < HUGE_VAL;
   };

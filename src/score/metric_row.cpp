@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The metrics that there are, by name; how each is computed is in metric.cpp.
+// The table of metrics by name; metric.cpp computes them.
 #include <fmt/format.h>
 
 #include <array>
@@ -40,7 +40,7 @@ constexpr std::array kMetrics = {
               [](Problems problems, const Metric& of) { return share_allclose(problems, of.t); }},
 };
 
-/// Reads a number at the start of `text` and takes it away.
+/// Reads a number at the start of `text` and removes it.
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kCpu = "cpu";
 
-/// Names of the devices that gave records; before the first one the run line says it.
+/// Names of the records' devices. Without records the run's header line names the device.
 std::string devices(const RunFile& run) {
   std::set<Interned> names;
   for (const Record& record : run.records) names.insert(record.device);
@@ -90,7 +90,7 @@ bool are_of_a_cpu(const RunFile& base, const RunFile& other) {
 
 std::string unlike_runs(const RunFile& base, const RunFile& other) {
   const std::string here = option(base, "l2"), there = option(other, "l2");
-  // KernelBench's results do not say.
+  // KernelBench's results do not have this setting.
   if (here == there || here.empty() || there.empty()) return {};
   return fmt::format("timed with the L2 {} and {}", here, there);
 }

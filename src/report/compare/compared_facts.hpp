@@ -8,19 +8,19 @@
 
 namespace kbench::report {
 
-/// One line on a run: devices, versions, how much there is, when it was.
+/// One line on a run: devices, versions, numbers of records, problems and models, run id and time.
 std::string run_facts(const RunFile& run);
 
-/// What is missing in a run's file.
+/// Warnings on a run's file, with the number of planned samples that have no verdict.
 std::vector<std::string> run_warnings(const RunFile& run);
 
-/// What the reader has to know of two runs before their numbers: other devices, other timing.
+/// What the reader must know of two runs before their numbers: different devices or timing.
 std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& other);
 
-/// Whether both ran on a CPU.
+/// True if both ran on a CPU.
 bool are_of_a_cpu(const RunFile& base, const RunFile& other);
 
-/// Why no times of the two runs may be compared; empty where they may.
+/// The reason why no times of the two runs can be compared; empty if they can.
 std::string unlike_runs(const RunFile& base, const RunFile& other);
 
 }  // namespace kbench::report

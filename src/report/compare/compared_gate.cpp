@@ -22,7 +22,7 @@ bool is_timed(const ComparedSample& sample) {
 
 bool is_right(const Record& record) { return record.outcome == Outcome::kCorrect; }
 
-/// Why samples could not be compared, or not by their times, and how many: the most frequent first.
+/// The reasons why samples could not be compared (`by_time`: by their times), most frequent first.
 std::string reasons(const ComparedView& view, bool by_time) {
   std::map<std::string, std::int64_t> counts;
   for (const ComparedSample& sample : view.pair.samples) {
@@ -30,7 +30,7 @@ std::string reasons(const ComparedView& view, bool by_time) {
                                            is_right(view.other_record(sample)) && !is_timed(sample)
                                      : sample.change == Change::kNotComparable;
     if (!counts_here) continue;
-    // Between devices the speedup decides, which is no time.
+    // On different devices the speedup decides, so the two devices are the reason.
     const bool other_device = by_time && sample.basis == Basis::kSpeedup;
     ++counts[other_device ? fmt::format("{} and {}", view.base_record(sample).device,
                                         view.other_record(sample).device)

@@ -6,21 +6,20 @@
 
 #include "report/compare/compared_text.hpp"
 
-/// What a gate has to know of two runs beside what became slower or broke: a sample that it cannot
-/// see is none that passes.
+/// What a gate needs besides regressions: a sample that could not be compared must not pass.
 namespace kbench::report {
 
-/// Samples that the base has right, and that the other run was to judge and has not.
+/// Samples that are correct in the base, and planned but without a verdict in the other run.
 std::vector<std::string> unjudged_names(const ComparedView& view);
-/// Samples that the base has right, and that are not on the other run's roster.
+/// Samples that are correct in the base and not in the other run's manifest.
 std::vector<std::string> gone_names(const ComparedView& view);
 
-/// Why no sample could be compared, or with `by_time` none by the candidates' times; empty where
-/// one was.
+/// The reason why no sample could be compared (`by_time`: by the candidates' times); empty if at
+/// least one was.
 std::string why_nothing_compared(const ComparedView& view, bool by_time);
 
 /// "11 samples compared with old.jsonl, 7 of them by their times; 2 could not be: precision native
-/// and fp16"; `base` is what the base is called.
+/// and fp16"; `base`: the base's name.
 std::string compared_count(const ComparedView& view, const std::string& base);
 
 /// "a, b, c and 5 more".

@@ -18,14 +18,14 @@ std::optional<Measured> measured_speedup(const Record& record, const Interned& b
   if (found == nullptr || !is_positive(found->value)) return std::nullopt;
   Measured measured{.value = found->value};
   if (is_positive(found->lo) && is_positive(found->hi)) {
-    // A ratio of medians may lie beside what a bootstrap draws around it.
+    // A ratio of medians may lie outside its bootstrap interval.
     measured.lo = std::min(found->lo, found->value);
     measured.hi = std::max(found->hi, found->value);
   }
   return measured;
 }
 
-/// Why the candidates' times of the two records are not of one kind; empty where they are.
+/// The reason why the candidates' times of the two records are of different kinds; else empty.
 std::string unlike_times(const Timing& a, const Timing& b) {
   if (a.method != b.method)
     return printable(fmt::format("timed by {} and by {}", a.method, b.method));

@@ -9,20 +9,20 @@
 
 namespace kbench::report {
 
-/// ComparedSample::reason where a run was on a CPU.
+/// ComparedSample::reason if a run was on a CPU.
 inline constexpr std::string_view kCpuReason = "times of a CPU are no measure of speed";
 
-/// The candidate's time in milliseconds of a call. None where it has no positive time.
+/// The candidate's time per call in milliseconds; none if the record has no positive time.
 std::optional<Measured> candidate_time(const Record& record);
 
-/// The baselines that both records have a positive speedup over, in the order of `base`.
+/// The baselines over which both records have a positive speedup, in the order of `base`.
 std::vector<ComparedBaseline> shared_baselines(const Record& base, const Record& other);
 
-/// Faster, slower, same or ambiguous, as `ratio` says.
+/// Faster, slower, same or ambiguous, by the interval of `ratio`.
 Change change_of(const Measured& ratio);
 
-/// Fills in what two correct and comparable records say of speed, and the change that follows.
-/// `untimed` says why their runs' times may not be compared; empty where they may.
+/// Fills in the comparison of speed of two correct and comparable records, and the change that
+/// follows. `untimed`: the reason why their times cannot be compared; empty if they can.
 void compare_speed(ComparedSample& sample, const Record& base, const Record& other,
                    const std::string& untimed);
 

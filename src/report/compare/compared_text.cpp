@@ -42,14 +42,13 @@ std::string time_title(const ComparedRun& run) {
   return fmt::format("{} {}", on_cpu ? "CPU wall" : "time", run.label);
 }
 
-/// Whether the interval, as it is shown, lies within the ratio that makes two times the same.
+/// True if the interval, rounded as it is shown, lies within kSameRatio.
 bool looks_the_same(const Measured& ratio) {
   const auto shown = [](double value) { return std::round(value * 100) / 100; };
   return ratio.lo && ratio.hi && shown(*ratio.lo) >= shown(1 / kSameRatio) &&
          shown(*ratio.hi) <= kSameRatio;
 }
 
-/// What is to be said of a sample beside its numbers.
 std::string remark(const ComparedView& view, const ComparedSample& sample) {
   std::string text = sample.regression ? "regression" : "";
   const auto add = [&](const std::string& part) {
@@ -58,12 +57,12 @@ std::string remark(const ComparedView& view, const ComparedSample& sample) {
   if (view.base_record(sample).outcome != Outcome::kCorrect ||
       view.other_record(sample).outcome != Outcome::kCorrect)
     add(outcome_change(view, sample));
-  // Two digits can make it look like one that is the same.
+  // With two digits the interval may look like that of `same`, so it is shown with four.
   if (sample.change == Change::kAmbiguous)
     if (const Measured* ratio = sample.decisive(); ratio != nullptr && looks_the_same(*ratio))
       add(fmt::format("{:.4f}–{:.4f}", *ratio->lo, *ratio->hi));
   if (sample.basis == Basis::kSpeedup) add("over " + printable(sample.baselines[0].baseline.str()));
-  // What a note above the table says of all need not stand beside each.
+  // A note above the table already gives this reason for all samples.
   if (sample.reason != kCpuReason) add(sample.reason);
   return text;
 }
@@ -111,7 +110,7 @@ std::size_t listed_count(const ComparedView& view) {
       std::ranges::count(view.pair.samples, true, &ComparedSample::listed));
 }
 
-/// Whether a sample is shown even where there are too many for all.
+/// True if a sample is shown even if there are too many to show all.
 bool asks_for_attention(const ComparedSample& sample) {
   return sample.regression || sample.change == Change::kSlower || sample.change == Change::kFixed;
 }
@@ -126,7 +125,7 @@ std::string share_text(const RatioMean& mean) {
                     : std::string(kNoValue);
 }
 
-/// The pair's mean over that baseline; none where it is not shared there.
+/// The pair's mean over this baseline; none if a run of the pair lacks the baseline.
 RatioMean mean_over(const RunComparison& pair, const Interned& baseline) {
   for (std::size_t i = 0; i < pair.baselines.size(); ++i)
     if (pair.baselines[i] == baseline) return pair.baseline_means[i];
@@ -167,7 +166,7 @@ std::vector<std::vector<std::string>> summary_table(const Comparison& comparison
     for (const RunComparison& pair : comparison.comparisons) rows.back().push_back(text(pair));
   };
   const auto add_count = [&](const std::string& title, auto count) {
-    // What nothing happened to takes no line.
+    // A count that is 0 for all runs has no row.
     if (std::ranges::any_of(comparison.comparisons, count))
       add(title, [&](const RunComparison& pair) { return std::to_string(count(pair)); });
   };

@@ -10,7 +10,7 @@
 
 namespace kbench::report {
 
-/// One run compared with the base: what a cell is made of.
+/// One run compared with the base; the input of each cell.
 struct ComparedView {
   const Comparison& comparison;
   const RunComparison& pair;
@@ -28,42 +28,43 @@ struct ComparedView {
 struct SampleColumn {
   std::string (*title)(const ComparedView& view);
   std::string (*cell)(const ComparedView& view, const ComparedSample& sample);
-  bool is_number;  ///< stands at the right
-  bool is_name;    ///< may be cut where a line is too narrow
+  bool is_number;  ///< aligned to the right
+  bool is_name;    ///< may be cut if a line is too long
 };
 std::span<const SampleColumn> sample_columns();
 
-/// The baselines whose speedups stand in tables for people: where devices differ (they decide
-/// there), or all with ComparisonOptions::verbose.
+/// The baselines that have a table of speedups for people: all shared ones if a speedup decides on
+/// any sample (the devices differ) or with ComparisonOptions::verbose, else none.
 std::vector<Interned> tabled_baselines(const ComparedView& view);
-/// Cells for the speedups over one baseline: titles first, then a row for each shown sample that
-/// both runs have one of. The first two columns are words, the others numbers.
+/// The table of speedups over one baseline: titles first, then a row for each shown sample with
+/// that baseline in both runs. The first two columns are words, the others numbers.
 std::vector<std::vector<std::string>> baseline_table(const ComparedView& view,
                                                      const Interned& baseline);
 
 /// The summary of all runs: titles first, then a row for each count and mean.
 std::vector<std::vector<std::string>> summary_table(const Comparison& comparison);
 
-/// The samples that a table for people shows: all, or of very many those that ask for attention.
+/// The samples that a table for people shows: all, or if there are more than kManyCandidates only
+/// regressions and slower or fixed samples.
 std::vector<const ComparedSample*> shown_samples(const ComparedView& view);
-/// Says how many it does not show; empty where it shows all.
+/// Says how many samples it does not show; empty if it shows all.
 std::string left_out_text(const ComparedView& view);
 
-/// "only in A" and the names, a line for each run that has such samples; cut unless verbose.
+/// "only in A, 2 samples: …", a line for each run with such samples; all names only if verbose.
 std::vector<std::string> unmatched_lines(const ComparedView& view);
 
 /// "B compared with A".
 std::string pair_heading(const ComparedView& view);
-/// What the numbers of the tables mean.
+/// The note that explains the numbers of the tables; empty if there are no ratios.
 std::string comparison_note(const Comparison& comparison);
 
 /// "level1/19_ReLU alpha 0".
 std::string sample_name(const ComparedSample& sample);
-/// "correct → mismatch, values": what became of the sample in either run.
+/// The sample's outcomes in both runs: "correct → mismatch, wrong_values".
 std::string outcome_change(const ComparedView& view, const ComparedSample& sample);
-/// "times", or "speedup over eager": what decides; empty where nothing does.
+/// What decides on the change: "times" or "speedup over eager"; empty if nothing does.
 std::string basis_text(const ComparedSample& sample);
-/// The baselines that any run shares with the base, in the order of runs.
+/// The baselines that any run has in common with the base, in the order of runs.
 std::vector<Interned> shared_baselines(const Comparison& comparison);
 /// "5 %".
 std::string percent(double share);

@@ -34,7 +34,7 @@ constexpr std::array<ChangeRow, kChanges> kChangeRows = {{
     {Change::kNotComparable, "not_comparable", "not comparable"},
 }};
 
-/// What is joined: problem, model as the base calls it, and number.
+/// The key of the join: problem, the model's name in the base, and the sample's number.
 struct SampleKey {
   Interned problem, model;
   int sample = 0;
@@ -48,7 +48,7 @@ struct SampleKey {
   }
 };
 
-/// The verdicts of one run on each sample: one for each precision, device and judge.
+/// Sample → indices of its records in one run: one for each precision, device and judge.
 using Verdicts = std::map<SampleKey, std::vector<std::size_t>>;
 
 std::set<Interned> models_of(const RunFile& run) {
@@ -58,8 +58,8 @@ std::set<Interned> models_of(const RunFile& run) {
   return models;
 }
 
-/// Why no time of the two is earned: answers without any work pass the problem's check, or one
-/// computes nothing. Else empty.
+/// The reason why the two times do not count: trivial answers pass the problem's check, or a
+/// candidate computes nothing. Else empty.
 std::string unearned(const Record& a, const Record& b) {
   for (const Record* record : {&a, &b}) {
     if (record->degenerate_problem && !record->degenerate_problem->empty())
@@ -70,7 +70,8 @@ std::string unearned(const Record& a, const Record& b) {
   return {};
 }
 
-/// Why the two records are not of one task, or give no verdict on a candidate; else empty.
+/// The reason why the records have different tasks, or one has no verdict on the candidate; or
+/// empty.
 std::string incomparable(const Record& a, const Record& b) {
   const auto differ = [](std::string_view what, const Interned& one, const Interned& other) {
     return printable(fmt::format("{} {} and {}", what, one, other));
@@ -136,7 +137,7 @@ class Join {
   }
 
  private:
-  /// The name in the base run of a model of the other one.
+  /// The name that a model of the other run has in the base.
   Interned base_name(const Interned& model) const {
     return other_model_ && model == *other_model_ ? *base_model_ : model;
   }
@@ -147,7 +148,7 @@ class Join {
       const Record& record = run.records[i];
       auto& known = verdicts[{record.problem, is_other ? base_name(record.model) : record.model,
                               record.sample}];
-      // Its code was changed and it was run again: the last counts.
+      // The sample may have been changed and run again: the last verdict counts.
       std::erase_if(known, [&](std::size_t earlier) {
         const Record& before = run.records[earlier];
         return std::tie(before.precision, before.device, before.judge) ==
@@ -158,7 +159,8 @@ class Join {
     return verdicts;
   }
 
-  /// Pairs the verdicts on one sample, the most alike first, and leaves the others in `rest`.
+  /// Pairs the records of one sample: first those with the same check and device, then those with
+  /// the same check, then any. Records of the other run without a counterpart stay in `rest`.
   void join(const SampleKey& key, std::vector<std::size_t> records,
             std::vector<std::size_t>& rest) {
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -264,7 +266,7 @@ class Join {
   const ComparisonOptions& options_;
   const std::string untimed_;
   std::optional<Interned> base_model_, other_model_;
-  std::optional<std::set<SampleKey>> planned_in_base_, planned_in_other_;  // read when needed
+  std::optional<std::set<SampleKey>> planned_in_base_, planned_in_other_;  // made when needed
   RunComparison result_;
 };
 

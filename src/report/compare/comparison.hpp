@@ -16,21 +16,21 @@
 
 namespace kbench {
 
-/// What became of a sample from one run to the other.
+/// How a sample changed from one run to the other.
 enum class Change : std::uint8_t {
-  kFaster,         ///< both correct, the interval of the ratio wholly above 1
-  kSlower,         ///< both correct, it is wholly below 1
-  kSame,           ///< both correct, it holds 1 and is within a ratio of kSameRatio
-  kAmbiguous,      ///< both correct, and none of these
-  kBothCorrect,    ///< both correct, and nothing there that may be compared as speed
-  kFixed,          ///< was not correct, is
-  kBroken,         ///< was correct, is not
+  kFaster,         ///< both correct; the whole interval of the ratio is above 1
+  kSlower,         ///< both correct; the whole interval is below 1
+  kSame,           ///< both correct; the interval contains 1 and is within kSameRatio
+  kAmbiguous,      ///< both correct; none of the three above
+  kBothCorrect,    ///< both correct; their speed cannot be compared
+  kFixed,          ///< correct only in the other run
+  kBroken,         ///< correct only in the base
   kBothWrong,      ///< neither is correct
-  kNotComparable,  ///< not the same task, or no verdict on the candidate in one of them
+  kNotComparable,  ///< different tasks, or no verdict on the candidate in one run
 };
 inline constexpr std::size_t kChanges = 9;
 
-/// One row per change: its name in files, and for people.
+/// One row per change: its name in files, and its label for people.
 struct ChangeRow {
   Change change;
   std::string_view name;   ///< "both_correct"
@@ -38,17 +38,17 @@ struct ChangeRow {
 };
 std::span<const ChangeRow> changes();
 
-/// An interval that holds 1 and is within a ratio of this is `same`.
+/// An interval that contains 1 and lies from 1 / kSameRatio to kSameRatio is `same`.
 inline constexpr double kSameRatio = 1.02;
-/// What decides whether a sample is faster.
+/// What decides if a sample is faster.
 enum class Basis : std::uint8_t {
-  kNone,     ///< nothing does: ComparedSample::reason
-  kTimes,    ///< the candidates' times: both are of the same device
-  kSpeedup,  ///< the speedups over ComparedSample::baselines[0]: the devices differ
+  kNone,     ///< nothing decides; ComparedSample::reason says why
+  kTimes,    ///< the candidates' times, because the device is the same
+  kSpeedup,  ///< the speedups over ComparedSample::baselines[0], because the devices differ
 };
 
-/// Speedups over a baseline that both runs have of a sample. `ratio` is other over base, so above 1
-/// the other run gained on the baseline.
+/// A sample's speedups over a baseline that both runs have. `ratio`: the other run's speedup
+/// divided by the base's.
 struct ComparedBaseline {
   Interned baseline;
   Measured base, other, ratio;
@@ -58,97 +58,97 @@ struct ComparedBaseline {
 struct ComparedSample {
   Interned problem;
   int level = 0;
-  Interned base_model, other_model;  ///< differ only where one model was matched with another
+  Interned base_model, other_model;  ///< differ only if the only model of each run was matched
   int sample = 0;
-  std::size_t base_record = 0, other_record = 0;  ///< into RunFile::records of the two
+  std::size_t base_record = 0, other_record = 0;  ///< indices into each run's RunFile::records
   Change change = Change::kNotComparable;
   Basis basis = Basis::kNone;
-  /// Broken, or on the same device slower by more than ComparisonOptions::regression: on another
-  /// one it may be the device.
+  /// Broken, or slower by more than ComparisonOptions::regression on the same device. On different
+  /// devices a slower sample is no regression, because the device may be the cause.
   bool regression = false;
   std::string reason;  ///< one clause: why not comparable, or why nothing decides on speed
-  std::optional<Measured> base_ms, other_ms;  ///< the candidate's times in milliseconds of a call
-  /// Base time over other time, so above 1 the other run is faster; none on a CPU, and where the
+  std::optional<Measured> base_ms, other_ms;  ///< the candidate's times per call in milliseconds
+  /// Base time divided by other time: above 1 the other run is faster. None on a CPU, and if the
   /// two were timed in different ways.
   std::optional<Measured> time_ratio;
   std::vector<ComparedBaseline> baselines;  ///< in the order of the base run's record
-  /// What ComparisonOptions::select asks of what came out holds for one of the two records.
+  /// ComparisonOptions::select lists at least one of the two records.
   bool listed = true;
 
-  /// The ratio that `basis` names; null where there is none.
+  /// The ratio that `basis` names; null if there is none.
   const Measured* decisive() const;
 };
 
-/// A sample that only one of the two runs has a record of.
+/// A sample that has a record in only one of the two runs.
 struct UnmatchedSample {
-  bool in_base = true;   ///< else in the other run
-  bool planned = false;  ///< the run without a record has it on its roster: no verdict yet
+  bool in_base = true;   ///< the record is in the base; else in the other run
+  bool planned = false;  ///< the manifest of the run without a record has it: no verdict yet
   Interned problem;
-  Interned model;  ///< as its run calls it
+  Interned model;  ///< its name in the run with the record
   int sample = 0;
-  std::size_t record = 0;  ///< into RunFile::records of its run
+  std::size_t record = 0;  ///< index into RunFile::records of the run with the record
   bool listed = true;      ///< as ComparedSample::listed
 };
 
-/// Geometric mean of the ratios of `count` samples that both runs have right.
+/// Geometric mean of `count` values.
 struct RatioMean {
-  std::optional<double> value;  ///< none where count is 0
+  std::optional<double> value;  ///< none if count is 0
   std::int64_t count = 0;
 };
 
 /// One run, compared with the first.
 struct RunComparison {
-  std::size_t other = 1;  ///< into Comparison::runs
-  /// What the reader has to know of the two before any number, one sentence each.
+  std::size_t other = 1;  ///< index into Comparison::runs
+  /// What the reader must know of the two before any number, one sentence each.
   std::vector<std::string> notes;
   std::vector<ComparedSample> samples;          ///< by problem, model and sample
-  std::vector<UnmatchedSample> unmatched;       ///< in no order of runs
+  std::vector<UnmatchedSample> unmatched;       ///< of both runs
   std::array<std::int64_t, kChanges> counts{};  ///< of samples, by Change
   std::int64_t regressions = 0;
   RatioMean mean;  ///< of the decisive ratios
-  /// Geometric means of the shares of each device's own limit (Record::sol), over the samples of
-  /// which both runs have one: how well different devices are used.
+  /// Geometric means of the fractions of each device's own limit (Record::sol), over the samples
+  /// that have one in both runs. They compare how well different devices are used.
   RatioMean base_limit, other_limit;
-  std::vector<Interned> baselines;        ///< shared in at least one sample
-  std::vector<RatioMean> baseline_means;  ///< of the ratios of speedups, for each of `baselines`
+  std::vector<Interned> baselines;        ///< both runs have them for at least one sample
+  std::vector<RatioMean> baseline_means;  ///< mean ratio of speedups over each of `baselines`
 
   std::int64_t count(Change change) const { return counts[static_cast<std::size_t>(change)]; }
   std::int64_t only_in(bool base) const;
 };
 
-/// A run to be compared.
+/// A run of the comparison.
 struct ComparedRun {
-  std::string name;  ///< its file, for people
+  std::string name;  ///< the name of its file, for people
   RunFile run;
-  std::string label = {};  ///< "A", "B", …: build_comparison() gives them
+  std::string label = {};  ///< "A", "B", …; set by build_comparison()
 };
 
 struct ComparisonOptions {
-  double regression = 0.05;  ///< share by which a time has to grow to be a regression
-  /// Conditions on the plan choose what is compared, those on what came out what is listed.
+  double regression = 0.05;  ///< a time that grows by more than this fraction is a regression
+  /// Conditions on the plan choose what is compared; conditions on results choose what is listed.
   Selection select = {};
   bool color = false;
   int width = 100;       ///< columns of the terminal
-  bool verbose = false;  ///< every sample
+  bool verbose = false;  ///< list every sample
 };
 
-/// The one model that every format writes, so that no two formats can disagree.
+/// Everything that a comparison says. Every format writes this, so no two formats can disagree.
 struct Comparison {
   ComparisonOptions options;
   std::vector<ComparedRun> runs;           ///< the first is the base
-  std::vector<std::string> facts;          ///< of each run: devices, versions, how much, when
-  std::vector<std::string> warnings;       ///< what is missing in the files
-  std::vector<RunComparison> comparisons;  ///< of each run but the first, in their order
+  std::vector<std::string> facts;          ///< run_facts() of each run
+  std::vector<std::string> warnings;       ///< run_warnings() of each run
+  std::vector<RunComparison> comparisons;  ///< of each run except the first, in their order
 };
 
-/// Joins each run with the first: samples of the same problem, model and number, or of the only
-/// model of each where the two have one and its names differ. Of several verdicts of one run on a
-/// sample (at one precision, on one device, by one judge) the last counts.
+/// Joins each run with the first by problem, model and sample number. If both runs have one model
+/// and the names differ, the two models are matched. If a run has several verdicts on a sample
+/// (same precision, device and judge), the last counts.
 ///
-/// Times are those of measured_time(), their ratios those of ratio_between_runs(), and so are
-/// ratios of speedups, of the records' own intervals.
+/// Times come from measured_time(). Ratios of times and of speedups come from ratio_between_runs();
+/// a speedup's interval is the record's own.
 ///
-/// Throws UsageError for fewer than two runs, and for one of which the selection leaves nothing.
+/// Throws UsageError for fewer than two runs, and for a run of which the selection leaves nothing.
 Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions options);
 
 /// One way to write a comparison. To add one: the function, and a row in comparison_formats().
@@ -158,22 +158,22 @@ struct ComparisonFormat {
 };
 std::span<const ComparisonFormat> comparison_formats();
 
-/// Where a comparison is to go.
+/// A file for a comparison: a format and a path.
 struct ComparisonTarget {
   const ComparisonFormat* format = nullptr;
   std::filesystem::path file;  ///< empty: standard output
 };
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError for an unknown format.
 ComparisonTarget comparison_target(std::string_view argument);
-/// Writes as write_reports() does: those without a file to `out`, on a console where there is none.
+/// Writes the comparison to each target, as write_reports() does.
 void write_comparison(const Comparison& comparison, std::span<const ComparisonTarget> targets,
                       std::ostream& out);
 
-/// Parses "regression", "regression=5%" or "regression=0.05" to the share (`--fail-on`); throws
-/// UsageError for another gate, and for what is no share from 0 to below 1.
+/// Parses "regression", "regression=5%" or "regression=0.05" (`--fail-on`) to the fraction. Throws
+/// UsageError for another gate, and for a value that is not in [0, 1).
 double parse_regression_gate(std::string_view argument);
-/// One sentence for each run that has regressions, for each that lacks a verdict on samples that
-/// the base has right, and for each of which nothing could be compared.
+/// One sentence for each run with regressions, or without verdicts on samples that are correct in
+/// the base, or of which nothing could be compared.
 std::vector<std::string> regressions(const Comparison& comparison);
 
 }  // namespace kbench

@@ -49,7 +49,7 @@ std::string point_in_time(double seconds) {
   return text;
 }
 
-/// Writes the parts of one candidate, of which there are some or others.
+/// Writes the parts of one candidate's report; parts without content are left out.
 class CandidatePage : private ConsoleLines {
  public:
   CandidatePage(const RunFile& run, const Record& shown, const CandidateReportOptions& options,
@@ -275,7 +275,7 @@ class CandidatePage : private ConsoleLines {
                            static_cast<double>(rest.size()) / 1e3));
   }
 
-  /// The lines that something was said of, those around them, and what was said.
+  /// The annotated lines of the source with the lines around them, and the annotations.
   void source() {
     const Source source = source_of(record_);
     if (!source.why_none.empty()) {
@@ -307,11 +307,11 @@ class CandidatePage : private ConsoleLines {
     }
   }
 
-  /// A line of source with its tabs as spaces and nothing that steers a terminal.
+  /// A line of source with tabs as spaces and without terminal control characters.
   static std::string expanded(std::string_view text) {
     std::string spaced;
     for (const char c : text) spaced += c == '\t' ? std::string(4, ' ') : std::string(1, c);
-    // printable() makes one space of several control characters; there are none but those left.
+    // Word by word, because printable() drops a control character behind a space.
     std::string result;
     for (std::size_t i = 0; i < spaced.size(); ++i) {
       const std::size_t end = std::min(spaced.find(' ', i), spaced.size());
@@ -322,7 +322,7 @@ class CandidatePage : private ConsoleLines {
     return result;
   }
 
-  /// Where its seconds went, the longest first.
+  /// The seconds of each phase of judging, the longest first.
   void phases() {
     const auto found = details_.is_object() ? details_.find("phases_s") : details_.end();
     if (!details_.is_object() || found == details_.end() || !found->is_object()) return;

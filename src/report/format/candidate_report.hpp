@@ -11,23 +11,23 @@
 
 namespace kbench {
 
-/// What of a candidate is written (`kbench show`).
+/// The parts of a candidate's report (`kbench show`).
 struct CandidateReportOptions {
-  bool whole_source = false;  ///< else the lines around what was said of them
-  bool whole_log = false;     ///< else its first 40 lines
+  bool whole_source = false;  ///< else only the lines around annotations
+  bool whole_log = false;     ///< else only the first 40 lines
   bool color = false;
   int width = 100;  ///< columns of the terminal
 };
 
-/// The records that "PROBLEM" or "PROBLEM/SAMPLE" names, indices into RunFile::records: PROBLEM may
-/// be the last part of a problem's key, and have * and ?; empty, it is every problem. With `model`
-/// those of that model alone; and of all of them those that the selection lists. Throws UsageError
-/// where there is none, naming what there is.
+/// Indices into RunFile::records of the records that "PROBLEM" or "PROBLEM/SAMPLE" names. PROBLEM
+/// may be the last part of a problem's key, and have * and ?; empty: every problem. `model`, if not
+/// empty, limits them to that model; `selection` to what it lists. If there are none, throws
+/// UsageError that lists the names in the run.
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
                                        const std::string& model, const Selection& selection = {});
 
-/// Everything about one record, for people: its verdict and why, times, errors of each trial, what
-/// its compiler said, and its source.
+/// Everything about one record, for people: its verdict and cause, times, errors of each trial, the
+/// compiler's log, and its source.
 void write_candidate(const RunFile& run, const Record& record,
                      const CandidateReportOptions& options, std::ostream& out);
 

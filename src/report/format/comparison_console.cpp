@@ -22,7 +22,6 @@ Tone tone_of(const ComparedSample& sample) {
   return Tone::kPlain;
 }
 
-/// Writes the parts of a comparison line by line.
 class ComparisonConsole : private ConsoleLines {
  public:
   ComparisonConsole(const Comparison& comparison, std::ostream& out)
@@ -71,7 +70,7 @@ class ComparisonConsole : private ConsoleLines {
       for (std::size_t i = 0; i < shown.size(); ++i)
         rows[i + 1].push_back(column.cell(view, *shown[i]));
     }
-    // The remarks stand beside the rest where there is room, else below.
+    // A remark stands behind its row if there is room, else below.
     std::vector<std::string> remarks;
     for (auto& row : rows) {
       remarks.push_back(std::move(row.back()));
@@ -92,9 +91,9 @@ class ComparisonConsole : private ConsoleLines {
     table(rows, right, {});
   }
 
-  /// Columns two spaces apart; names give way where a line would be too long, and what is still
-  /// too long is cut. The first row is a heading, the first cells have `tones`; remarks on a row
-  /// that do not fit beside it stand below.
+  /// Writes columns two spaces apart. If a line is too long, names are cut first, then the line.
+  /// The first row is a heading; `tones` are those of the first cells. A row's remark that does not
+  /// fit behind it stands below.
   void table(const Table& rows, const std::vector<bool>& right, std::vector<bool> names,
              const std::vector<Tone>& tones = {}, const std::vector<std::string>& remarks = {}) {
     names.resize(right.size());
@@ -118,7 +117,7 @@ class ComparisonConsole : private ConsoleLines {
     }
   }
 
-  /// Takes from the names what the columns are too wide together.
+  /// Narrows the columns of names until a line fits.
   void fit(std::vector<std::size_t>& widths, const std::vector<bool>& names) const {
     std::size_t used = 2 * (widths.size() - 1);
     for (const std::size_t width : widths) used += width;

@@ -12,13 +12,13 @@
 namespace kbench::report {
 namespace {
 
-/// A row: a sample of both runs, or of one of them.
+/// A row: a sample of both runs, or of only one.
 struct Row {
   ComparedView view;
   const ComparedSample* both = nullptr;
   const UnmatchedSample* one = nullptr;
 
-  /// The record of the base or of the other run; null where that has none.
+  /// The record of the base or of the other run; null if that run has none.
   const Record* record(bool base) const {
     if (both != nullptr) return base ? &view.base_record(*both) : &view.other_record(*both);
     if (one->in_base != base) return nullptr;

@@ -96,7 +96,7 @@ std::vector<std::string> regressions(const Comparison& comparison) {
     };
     add(report::unjudged_names(view), "has no verdict yet on");
     add(report::gone_names(view), "has not on its roster");
-    // Where both are a CPU's there are only outcomes to compare, and the comparison says so first.
+    // If both ran on a CPU, only outcomes are compared, and the comparison's notes say so.
     const bool by_time = !report::are_of_a_cpu(view.base().run, view.other().run);
     std::string why = report::why_nothing_compared(view, false);
     if (why.empty() && by_time) why = report::why_nothing_compared(view, true);

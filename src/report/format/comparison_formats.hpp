@@ -7,13 +7,13 @@
 
 namespace kbench::report {
 
-/// For people at a terminal: fits its width, colour where the options ask for it.
+/// For a terminal: in the options' width, coloured if the options say so.
 void write_comparison_console(const Comparison& comparison, std::ostream& out);
-/// The whole model, for programs; one sample a line.
+/// The whole comparison, for programs; one sample a line.
 void write_comparison_json(const Comparison& comparison, std::ostream& out);
-/// One row per sample and run (RFC 4180), with those that one run alone has.
+/// One row per sample and run (RFC 4180), also for samples that only one run has.
 void write_comparison_csv(const Comparison& comparison, std::ostream& out);
-/// For a page or a pull request.
+/// For a web page or a pull request.
 void write_comparison_markdown(const Comparison& comparison, std::ostream& out);
 
 }  // namespace kbench::report

@@ -95,7 +95,7 @@ void write_comparison_json(const Comparison& comparison, std::ostream& out) {
                    {"regression", number(comparison.options.regression)},
                    {"warnings", comparison.warnings},
                    {"runs", std::move(runs)}});
-  // Rows of all runs stand in one list, each with the label of its run.
+  // The rows of all runs are in one list, each with its run's label.
   std::vector<std::pair<ComparedView, const ComparedSample*>> samples;
   std::vector<std::pair<ComparedView, const UnmatchedSample*>> unmatched;
   for (const RunComparison& pair : comparison.comparisons) {

@@ -10,7 +10,7 @@
 namespace kbench::report {
 namespace {
 
-/// Writes a table whose first row holds the titles; `right` says which columns are numbers.
+/// Writes a table; the first row has the titles, `right` is true for columns of numbers.
 void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
                  const std::vector<bool>& right) {
   out << '\n';

@@ -28,7 +28,6 @@ constexpr std::size_t kShownLogLines = 4;
 constexpr std::size_t kIntervalWidth = 9;  // "0.67–0.96"
 constexpr std::size_t kWidestModel = 18;
 
-/// Writes the parts of a report line by line.
 class Console : private ConsoleLines {
  public:
   Console(const Report& report, std::ostream& out)
@@ -100,7 +99,7 @@ class Console : private ConsoleLines {
     for (const std::string& text : model_texts(report_)) labelled("", 2, text);
   }
 
-  /// Each problem with what became of it in each model.
+  /// The table of problems by models, if verbose.
   void side_by_side() {
     if (!report_.options.verbose) return;
     std::vector<std::vector<std::string>> rows = models_side_by_side(report_);
@@ -140,7 +139,7 @@ class Console : private ConsoleLines {
     }
   }
 
-  /// Which problems tell nothing.
+  /// The problems that audits found degenerate.
   void degenerate() {
     if (!report_.audited) return;
     heading(degenerate_heading(report_));
@@ -148,7 +147,7 @@ class Console : private ConsoleLines {
       labelled("", 8, degenerate_text(problem));
   }
 
-  /// Where judges do not agree.
+  /// The samples on which judges disagree.
   void verdicts() {
     const auto shared = shared_verdicts(report_);
     if (shared.empty()) return;
@@ -161,7 +160,7 @@ class Console : private ConsoleLines {
     }
   }
 
-  /// How many failed of what, and nothing of whom.
+  /// The number of failures by cause, without the candidates' names.
   void causes() {
     if (report_.failures.empty()) return;
     heading("Failures: " + failures_text(report_));
@@ -198,7 +197,7 @@ class Console : private ConsoleLines {
     }
   }
 
-  /// Of what its compiler or Python said, as much as shows where to look.
+  /// The start of the compiler's or Python's log, enough to show where to look.
   void first_of_log(const Record& record) {
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
@@ -209,13 +208,13 @@ class Console : private ConsoleLines {
       labelled("", 12, fmt::format("its log is not read here: {}; kbench show does", why_none));
   }
 
-  /// A line of a log as one or two lines of that width: paths give way before what is said.
+  /// A line of a log as one or two lines of this width; paths are shortened before the text is cut.
   static std::vector<std::string> log_line(const std::string& text, std::size_t width) {
     if (columns(text) <= width) return {text};
     return wrapped(fitted(with_short_paths(text), 2 * width - 8), width);
   }
 
-  /// What the sanitizers saw in candidates that were right, or failed by something else.
+  /// The sanitizers' findings that no failure message reports.
   void findings() {
     const std::vector<std::size_t> found = with_findings(report_);
     if (found.empty()) return;
@@ -241,9 +240,9 @@ class Console : private ConsoleLines {
 
   void profiles() {
     const std::vector<std::size_t> found = with_profile(report_);
-    // Where candidates are too many for a line each, so are their kernels.
+    // If there are too many candidates for a line each, there are too many kernels.
     if (found.empty() || !lists_candidates(report_)) return;
-    // All of one run are of the executor, or of a GPU.
+    // All profiles of a run are the PTX executor's, or all are a GPU's.
     const auto names = profile_columns(details_.whole(report_.run.records[found.front()]));
     std::vector<std::string> titles(names.begin(), names.end());
     titles[0] = "Profile";
@@ -266,8 +265,8 @@ class Console : private ConsoleLines {
     if (!note.empty()) labelled("", 2, note);
   }
 
-  /// A row of the profile: the kernel, and the numbers behind it in as many lines as they need.
-  /// `titles` decide how wide they are.
+  /// A row of the profile: the kernel, and behind it the numbers in as many lines as they need.
+  /// `titles` decide the columns' widths.
   std::vector<std::string> profile_lines(const std::vector<std::string>& titles,
                                          const std::vector<std::string>& row) const {
     constexpr std::size_t kLeastName = 20;
@@ -292,7 +291,7 @@ class Console : private ConsoleLines {
   const Report& report_;
   RunDetails details_;
   std::size_t width_;
-  std::size_t counts_ = 0, metric_ = 0;  // columns of the summary's counts and of one metric
+  std::size_t counts_ = 0, metric_ = 0;  // widths of the summary's counts and of one metric
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kEnoughForNames = 40;  // of problem and model, to be told from others
+constexpr std::size_t kEnoughForNames = 40;  // for problem and model to be distinguishable
 constexpr std::size_t kLeastForNames = 20;
 constexpr std::size_t kSample = 3, kTime = 9, kLimit = 5, kFactor = 7, kInterval = 11;
 constexpr std::size_t kRemarksIndent = 8;
@@ -44,7 +44,7 @@ class CandidateLines {
     estimate_ = gpu_.empty() ? 0 : std::max<std::size_t>(16, gpu_.size() + 9);
     limit_ = has_limits(report) ? kLimit : 0;
     interval_ = report.on_cpu ? 0 : kInterval;
-    // The least telling goes first.
+    // If there is no room, the least useful columns go first.
     if (room() < std::min(kEnoughForNames, problem_ + model_)) estimate_ = 0;
     if (room() < std::min(kEnoughForNames, problem_ + model_)) limit_ = 0;
     if (room() < problem_ + model_ && !several_models) model_ = 0;
@@ -78,7 +78,7 @@ class CandidateLines {
 
   const Record& first() const { return report_.run.records[report_.candidates.front()]; }
 
-  /// A name of each candidate as it is printed; different ones stay different.
+  /// Name → the name cut to `width`; different names stay different.
   std::map<Interned, std::string> fitted_of(Interned Record::*field, std::size_t width) const {
     std::map<Interned, std::string> texts;
     if (width == 0) return texts;
@@ -93,7 +93,7 @@ class CandidateLines {
     return texts;
   }
 
-  /// Columns that are left for problem and model.
+  /// The width that is left for problem and model.
   std::size_t room() const {
     const auto of = [](std::size_t width, std::size_t before) {
       return width == 0 ? 0 : width + before;
@@ -136,7 +136,7 @@ class CandidateLines {
     }
     std::string text = line(cells);
     std::string remarks = remarks_of(record, cells);
-    // Nothing stands behind the number of one that was not timed.
+    // A candidate without a time has empty columns, so its remarks start behind its sample number.
     if (cells.time.empty()) {
       text.resize(text.find_last_not_of(' ') + 1);
       text += ' ';
@@ -151,7 +151,7 @@ class CandidateLines {
     if (!remarks.empty()) out_.labelled("", kRemarksIndent, remarks);
   }
 
-  /// The candidate's remarks, after what has no column of its own here.
+  /// The cells that have no column here, then the candidate's remarks.
   std::string remarks_of(const Record& record, const Cells& cells) const {
     std::string remarks;
     if (interval_ == 0 && !report_.on_cpu) add_remark(remarks, cells.interval);
@@ -165,9 +165,9 @@ class CandidateLines {
 
   const Report& report_;
   ConsoleLines& out_;
-  std::map<Interned, std::string> problems_, models_;  // as they are printed
-  std::string gpu_;  // that estimates are for; empty: there are none
-  // Columns of what has some; 0: it has none.
+  std::map<Interned, std::string> problems_, models_;  // name → printed name
+  std::string gpu_;  // the GPU of the estimates; empty: no candidate has an estimate
+  // Widths of columns; 0: the column is left out.
   std::size_t outcome_ = 7, problem_ = 7, model_ = 5, estimate_ = 0, limit_ = 0, interval_ = 0;
 };
 

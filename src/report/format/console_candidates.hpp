@@ -6,9 +6,9 @@
 
 namespace kbench::report {
 
-/// A line for each candidate: outcome, problem, model, sample, time, estimate, share of the
-/// device's limit, speedup, remarks. What the terminal has no columns for stands among the remarks,
-/// and these on a line of their own where there is no room behind the others.
+/// Writes a line for each candidate: outcome, problem, model, sample, time, estimate, fraction of
+/// the device's limit, speedup, remarks. Values without room for a column become remarks; remarks
+/// without room at the end of the line get their own line.
 void write_candidate_lines(const Report& report, ConsoleLines& out);
 
 }  // namespace kbench::report

@@ -31,16 +31,14 @@ std::optional<double> speedup_field(const Report& report, const Record& record,
 struct Column {
   std::string_view name;
   void (*append)(Buffer& row, const Report& report, const Record& record);
-  bool of_plan = false;  ///< has a value where a planned sample has no record, too
+  bool of_plan = false;  ///< a planned sample without a record has a value, too
 };
 
-/// What stands as the outcome of a planned sample that has none.
+/// The outcome's field for a planned sample without a record.
 constexpr std::string_view kNoVerdict = "no_verdict";
 
-/// A column of what is so for the whole report. Each row has them: a file whose first lines were of
-/// another kind, or that had a second table below, would be read by no spreadsheet and no data
-/// frame as what it is, and a row that was filtered or joined with another report's still says how
-/// far its run was.
+/// A column whose value is the same for the whole report. Each row repeats it, because spreadsheets
+/// and data frames read one table per file. A filtered row still says how complete its run was.
 struct Constant {
   std::string_view name;
   std::string (*text)(const Report& report);
@@ -125,7 +123,7 @@ constexpr std::array kColumns = {
              if (const Speedup* over = speedup_over(record, report.baseline))
                append_text(row, relation_of(*over));
            }},
-    // The share of what the device can do at most, that limit, and what it follows from.
+    // The fraction of the device's limit that the candidate reached, the limit, and its cause.
     Column{"limit_share",
            [](Buffer& row, const Report&, const Record& record) {
              if (record.sol) append_number(row, record.sol->share);
@@ -146,7 +144,7 @@ constexpr std::array kColumns = {
            [](Buffer& row, const Report&, const Record& record) {
              if (record.timing) append_text(row, record.timing->trust);
            }},
-    // Where the time is a bound: what the candidate's process said.
+    // If the time is the wall-clock bound: the time that the candidate's process reported.
     Column{"told_ms",
            [](Buffer& row, const Report&, const Record& record) {
              append_number(row, told_ms(record));
@@ -192,7 +190,6 @@ constexpr std::array kColumns = {
            }},
 };
 
-/// Writes rows one by one.
 class Csv {
  public:
   Csv(const Report& report, std::ostream& out) : report_(report), out_(out) {
@@ -264,7 +261,7 @@ void write_csv(const Report& report, std::ostream& out) {
   Csv csv(report, out);
   csv.head();
   for (const std::size_t index : report.candidates) csv.row(report.run.records[index]);
-  // What is to be listed by its outcome has none to be chosen by.
+  // A sample without a record has no outcome, so a selection by outcome cannot choose it.
   if (report.options.select.lists_some()) return;
   for (const Unjudged& unjudged : report.unjudged) csv.row(unjudged);
 }

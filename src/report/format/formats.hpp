@@ -8,27 +8,27 @@
 
 namespace kbench::report {
 
-/// For people at a terminal: fits its width, colour where the options ask for it.
+/// For a terminal: in the options' width, coloured if the options say so.
 void write_console(const Report& report, std::ostream& out);
-/// The whole model, for programs; one candidate a line.
+/// The whole report, for programs; one candidate a line.
 void write_json(const Report& report, std::ostream& out);
 /// One row per candidate (RFC 4180), for spreadsheets.
 void write_csv(const Report& report, std::ostream& out);
-/// For a page or a pull request.
+/// For a web page or a pull request.
 void write_markdown(const Report& report, std::ostream& out);
-/// A test case per candidate, as CI systems read it.
+/// A test case per candidate, for CI systems.
 void write_junit(const Report& report, std::ostream& out);
 /// Workflow commands of GitHub Actions: failures at the candidate's line, a notice per model.
 void write_github(const Report& report, std::ostream& out);
 /// A table for a paper (booktabs).
 void write_latex(const Report& report, std::ostream& out);
-/// One page that needs nothing else, for a browser: charts, a table that sorts and filters, and
+/// For a browser: one self-contained page with charts, a table that sorts and filters, and
 /// everything about each candidate.
 void write_html(const Report& report, std::ostream& out);
-/// The page's charts as SVG files of that folder, which is made if it is not there. Throws
-/// kbench::Error if the browser prints none.
+/// The page's charts as SVG files in this folder, which is made if missing. Throws kbench::Error if
+/// the browser draws none.
 void write_svg(const Report& report, const std::filesystem::path& folder);
-/// Throws UsageError if that is no folder to write to, or nothing here can draw charts.
+/// Throws UsageError if `folder` is no folder, or if there is no D3 or no browser to draw charts.
 void check_svg(const std::filesystem::path& folder);
 
 }  // namespace kbench::report

@@ -17,13 +17,13 @@
 namespace kbench::report {
 namespace {
 
-// Actions shows as many errors, warnings and notices of a step, and drops the others.
+// GitHub Actions shows 10 errors, 10 warnings and 10 notices of a step, and drops the others.
 constexpr std::size_t kMostOfAKind = 10;
 constexpr std::size_t kLongestCommand = 1000;
 constexpr std::size_t kLongestCommandFact = 300;
 constexpr std::size_t kLongestNotice = 3000;
 
-/// `text` as a workflow command takes it; nothing that a candidate says ends the command's line.
+/// `text` escaped for a workflow command; a candidate's text cannot end the command's line.
 std::string command_text(std::string_view text, std::size_t longest = kLongestCommand) {
   std::string result;
   for (const char c : without_commands(fitted(printable(text), longest)))
@@ -31,7 +31,7 @@ std::string command_text(std::string_view text, std::size_t longest = kLongestCo
   return result;
 }
 
-/// The same, as the value of a property of the command.
+/// The same, escaped for the value of a command's property.
 std::string property(std::string_view text) {
   std::string result;
   for (const char c : command_text(text))
@@ -48,7 +48,7 @@ void annotate(std::ostream& out, std::string_view severity, const Record& record
                      command_text(text));
 }
 
-/// What was run and on what, what a model came to, and how many failed of what.
+/// Notices: the run summary, the failures by cause, and each model's results.
 void write_notices(const Report& report, std::ostream& out) {
   std::string facts, causes;
   for (const auto& [label, text] : report.facts)
@@ -83,7 +83,7 @@ void write_notices(const Report& report, std::ostream& out) {
                        counted(static_cast<std::int64_t>(models.size() - shown), "row")));
 }
 
-/// Failures at the candidate's line: first one of each cause, then the others.
+/// Errors: failures at the candidate's line, first one of each cause, then the others.
 void write_errors(const Report& report, std::ostream& out) {
   const RunDetails details(report.run);
   std::vector<std::size_t> chosen;
@@ -103,7 +103,7 @@ void write_errors(const Report& report, std::ostream& out) {
   }
 }
 
-/// What the reader has to know first, then what the sanitizers saw in right candidates.
+/// Warnings: the report's, then the sanitizers' findings in correct candidates.
 void write_warnings(const Report& report, std::ostream& out) {
   std::size_t written = 0;
   for (const std::string& warning : report.warnings)
@@ -113,7 +113,7 @@ void write_warnings(const Report& report, std::ostream& out) {
   for (const std::size_t index : with_findings(report)) {
     if (report.run.records[index].outcome != Outcome::kCorrect) continue;
     const Record record = details.whole(report.run.records[index]);
-    if (record.findings.empty()) continue;  // its file is not as it was
+    if (record.findings.empty()) continue;  // the run file has changed since it was read
     if (written++ >= kMostOfAKind) return;
     const Finding& finding = record.findings.front();
     annotate(out, "warning", record, finding.line, finding.message);

@@ -68,7 +68,7 @@ JsonText wrong_text(const WrongElement& wrong) {
       .field("got", wrong.got);
 }
 
-/// `to_text` of what is there.
+/// `to_text` of the value; none for null.
 template <typename T, typename ToText>
 auto maybe(const T* value, ToText to_text) {
   return value != nullptr ? std::optional(to_text(*value)) : std::nullopt;
@@ -103,7 +103,7 @@ JsonText shrunk_object(const Shrunk& shrunk) {
       .field("within", shrunk.within);
 }
 
-/// What is written as it stands in the record's line, or as it would.
+/// Fields that are written exactly as in the record's line of the run file.
 struct AsInLine {
   std::string findings = "[]", profile = "null";
 };
@@ -116,9 +116,9 @@ AsInLine as_in_line(const Record& record, const RunDetails& details) {
     const nlohmann::ordered_json whole = to_json(record);
     line.findings = JsonText::dumped(whole["findings"]);
     line.profile = JsonText::dumped(whole["profile"]);
-  } else if (has_left) {  // most lines need not be read again
+  } else if (has_left) {  // else both are empty, and the line need not be read again
     std::vector<std::string> texts = details.fields(record, kNames);
-    if (texts[0] != "null") line.findings = std::move(texts[0]);  // a version that did not look
+    if (texts[0] != "null") line.findings = std::move(texts[0]);  // null: an older version wrote it
     line.profile = std::move(texts[1]);
   }
   return line;

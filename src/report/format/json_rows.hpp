@@ -18,19 +18,19 @@ namespace kbench::report {
 
 using nlohmann::ordered_json;
 
-/// null where there is no number.
+/// null if there is no finite number.
 inline ordered_json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
 }
 
-/// Writes an object but for its end: rows follow.
+/// Writes an object without its closing brace, so that rows can follow.
 inline void write_head(std::ostream& out, const ordered_json& head) {
   const std::string text = head.dump(1, ' ', false, ordered_json::error_handler_t::replace);
   out << json_without_commands(text.substr(0, text.rfind('\n')));
 }
 
-/// Writes "name": [ … ] with one row a line, made on all cores, never holding more than some
-/// thousand. `to_row` gives ordered_json or JsonText and is called from several threads.
+/// Writes "name": [ … ] with one row a line. Several threads call `to_row`, which returns
+/// ordered_json or JsonText; at most about a thousand rows are in memory at a time.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
   constexpr std::size_t kBlock = 128;

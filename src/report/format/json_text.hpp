@@ -20,42 +20,42 @@
 
 namespace kbench::report {
 
-/// A JSON object as text, made field by field: of what nlohmann::json takes for one of a hundred
-/// thousand rows, most is allocation.
+/// A JSON object as text, built field by field. With 100,000 rows nlohmann::json would spend most
+/// of its time on allocation.
 class JsonText {
  public:
   JsonText() = default;
-  /// With room for about that many bytes.
+  /// Reserves this many bytes.
   explicit JsonText(std::size_t bytes) { text_.reserve(bytes); }
 
-  /// Adds a field: text, number, truth value, nlohmann::json, JsonText, or a list or optional of
-  /// these. What is none, or no finite number, is null.
+  /// Adds a field: text, number, bool, nlohmann::json, JsonText, or a list or optional of these. An
+  /// empty optional and a number that is not finite become null.
   template <typename T>
   JsonText& field(std::string_view name, const T& value) {
     begin(name);
     append(value);
     return *this;
   }
-  /// Adds a field whose value, `text`, is JSON itself.
+  /// Adds a field whose value `text` is already JSON.
   JsonText& raw(std::string_view name, std::string_view text) {
     begin(name);
     text_ += text;
     return *this;
   }
 
-  /// Text that is not UTF-8 has its bad bytes replaced.
+  /// The value as JSON; bytes that are not UTF-8 are replaced.
   static std::string dumped(const nlohmann::json& value) {
     return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
-  /// The object as text; once, as what there is is given away.
+  /// The object as text; moves it out, so call it once.
   std::string text() && {
     text_ += text_.empty() ? "{}" : "}";
     return std::move(text_);
   }
 
  private:
-  /// A name is one of ours, which nothing in it has to be escaped of.
+  /// `name` is not escaped, because all names are kbench's own.
   void begin(std::string_view name) {
     text_.append(text_.empty() ? "{\"" : ",\"").append(name).append("\":");
   }
@@ -101,7 +101,7 @@ class JsonText {
     }
     const std::size_t at = text_.size();
     append_digits(value);
-    // A reader shall see that it is no integer.
+    // A floating-point number must not look like an integer.
     if (text_.find_first_of(".e", at) == std::string::npos) text_ += ".0";
   }
 

@@ -17,9 +17,10 @@ namespace kbench::report {
 namespace {
 
 constexpr std::size_t kCaseLogLines = 40;
-constexpr std::size_t kMostLogs = 1000;  // of failures: CI systems hold the file in memory
+constexpr std::size_t kMostLogs = 1000;  // failures with a log; CI systems hold the file in memory
 
-/// Whether nothing but white space, ASCII or not, stands before that byte in its line.
+/// True if only white space stands before this byte in its line; bytes above 0x7f count as white
+/// space, because some of them are.
 bool begins_line(std::string_view text, std::size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t' ||
                     static_cast<unsigned char>(text[at - 1]) >= 0x80))
@@ -27,13 +28,13 @@ bool begins_line(std::string_view text, std::size_t at) {
   return at == 0 || text[at - 1] == '\n';
 }
 
-/// `text` as XML 1.0 may hold it: markup escaped, characters that it has no place for left out.
+/// `text` for XML 1.0: markup is escaped, characters that XML does not allow are left out.
 std::string xml(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    // U+FFFE and U+FFFF are no characters.
+    // U+FFFE and U+FFFF are not allowed in XML.
     const bool none = text.substr(i, 2) == "\xef\xbf" && i + 2 < text.size() &&
                       static_cast<unsigned char>(text[i + 2]) >= 0xbeu;
     if (none) {
@@ -47,7 +48,7 @@ std::string xml(std::string_view text) {
     } else if (c == '"') {
       result += "&quot;";
     } else if (c == '#' && i > 0 && text[i - 1] == '#') {
-      result += "&#35;";  // no workflow command, should the file be shown in a CI system's log
+      result += "&#35;";  // so that "##[" in a CI system's log is no workflow command
     } else if (c == ':' && i > 0 && text[i - 1] == ':' && begins_line(text, i - 1)) {
       result += "&#58;";
     } else if (byte >= 0x20 || c == '\n' || c == '\t') {
@@ -65,7 +66,7 @@ double seconds_of(const Record* record) {
 
 enum class Kind { kPassed, kFailed, kFaulty, kSkipped };
 
-/// The test suite of one model at one precision on one device by one judge.
+/// A test suite: the samples of one model at one precision, on one device, by one judge.
 struct Suite {
   std::string name;
   std::vector<Standing> standings;
@@ -186,7 +187,7 @@ class Junit {
     out_ << "  </testcase>\n";
   }
 
-  /// What a person needs to see of a failure: what was wrong, and the start of its log.
+  /// A failure's text for people: the message, the findings and the start of the log.
   std::string text_of(const Record& record) {
     std::string text = printable(failure_text(record));
     const std::vector<Finding> findings =

@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-// What fits the width of a page in a legible size, and its height, notes included.
+// Limits so that a table with its notes fits a page in a legible size.
 constexpr std::size_t kMetricsPerTabular = 5;
 constexpr std::size_t kRowsPerTable = 9;
 constexpr std::size_t kRowsWithNotes = 6;
@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kEscapes
     {"µ", "\\textmu{}"},
     {"…", "\\ldots{}"},
     {"×", "$\\times$"},
-    {"--", "-{}-{}"},  // two hyphens would be a dash
+    {"--", "-{}-{}"},  // LaTeX would set two hyphens as a dash
     {"&", "\\&"},
     {"%", "\\%"},
     {"$", "\\$"},
@@ -44,14 +44,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kEscapes
     {"<", "$<$"},
     {">", "$>$"},
     {"|", "$|$"},
-    // At the start of a row these would be options of the command before it.
+    // At the start of a row LaTeX would take these for options of the command before.
     {"[", "{[}"},
     {"]", "{]}"},
     {"*", "{*}"},
 }};
 
-/// `text` as LaTeX sets it, whatever it holds; what pdfTeX has no glyph for becomes "?". With
-/// `breaks`, lines may end within names and paths.
+/// Any `text`, escaped for LaTeX. Other characters beyond ASCII become "?", because pdfTeX has no
+/// glyphs for them. With `breaks`, lines may break within names and paths.
 std::string latex(std::string_view text, bool breaks = false) {
   std::string result;
   const std::string plain = printable(text);
@@ -94,7 +94,8 @@ class Latex {
   }
 
  private:
-  /// Behind the rows of one table: those of whole models, where a model has not too many itself.
+  /// The index behind the last row of a table. A table ends between two models, unless one model
+  /// has too many rows.
   std::size_t end_of_table(std::size_t begin) const {
     const auto& rows = report_.summary;
     std::size_t end = std::min(rows.size(), begin + kRowsPerTable);
@@ -103,7 +104,7 @@ class Latex {
     return end > begin ? end : begin + kRowsPerTable;
   }
 
-  /// The `i`-th of `count` pieces that are about as long.
+  /// The `i`-th of `count` pieces of about equal length.
   template <typename T>
   static std::span<const T> piece(std::span<const T> all, std::size_t i, std::size_t count) {
     const std::size_t begin = all.size() * i / count;
@@ -127,7 +128,7 @@ class Latex {
   }
 
   void tabular(std::span<const SummaryRow> rows, std::span<const std::size_t> metrics) {
-    // A long name narrows the whole, and nothing leaves the page.
+    // A table that is too wide is scaled down to the line's width.
     out_ << "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
          << "\\begin{tabular}{lrr" << std::string(metrics.size(), 'r')
          << "}\n\\toprule\nModel & Problems & Correct";
@@ -151,7 +152,7 @@ class Latex {
     out_ << "\\bottomrule\n\\end{tabular}}\n\n\\smallskip\n";
   }
 
-  /// What a reader needs to compare the numbers with others.
+  /// The run summary and the notes on how to read the numbers.
   std::string notes() const {
     std::string text = "\\parbox{\\linewidth}{\\footnotesize\\raggedright\n";
     for (const auto& [label, fact] : report_.facts)

@@ -22,10 +22,10 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kManyLines = 200;  // of candidates; the table of all is in other formats
+constexpr std::size_t kManyLines = 200;  // of candidates; other formats have all of them
 constexpr std::size_t kFoldedLogLines = 8;
 constexpr std::size_t kLogColumns = 160;
-constexpr std::size_t kMostBytes = 60'000;  // GitHub takes a comment of 65,536 characters
+constexpr std::size_t kMostBytes = 60'000;  // GitHub allows 65,536 characters in a comment
 constexpr std::string_view kCut =
     "\n*Cut here: a comment holds no more. The formats html, csv and json have all of it.*\n";
 
@@ -35,7 +35,7 @@ class Page {
   explicit Page(std::ostream& out) : out_(out) {}
 
   void add(std::string_view text) { write("", text, ""); }
-  /// Folded away, where there is anything.
+  /// Adds a folded section; nothing if `text` is empty.
   void fold(std::string_view title, std::string_view text) {
     if (text.empty()) return;
     write(fmt::format("\n<details>\n<summary>{}</summary>\n", title), text, "\n</details>\n");
@@ -49,7 +49,7 @@ class Page {
     const std::size_t around = before.size() + after.size() + kCut.size();
     const std::size_t room = kMostBytes - std::min(kMostBytes, written_ + around);
     is_full_ = text.size() > room;
-    // Whole lines alone, so that no link, code or table row is left open.
+    // Cut only between lines, so that no link, code or table row stays open.
     if (is_full_) text = text.substr(0, text.rfind('\n', room) + 1);
     out_ << before << without_commands(text) << (is_full_ ? kCut : "") << after;
     written_ += around + text.size();
@@ -60,12 +60,12 @@ class Page {
   bool is_full_ = false;
 };
 
-/// Whether a section is more than a page holds already: what comes would be cut.
+/// True if a section is already longer than a page, so that more text would be cut.
 bool is_long(std::ostream& section) {
   return section.tellp() > static_cast<std::streamoff>(kMostBytes);
 }
 
-/// `text` as it stays what it is within markup.
+/// `text` escaped for HTML.
 std::string html_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text))
@@ -169,7 +169,7 @@ void write_verdicts(const Report& report, std::ostream& out) {
                          escaped(verdicts_text(report, verdicts)));
 }
 
-/// The candidates of a group of failures, the first with the start of its log.
+/// The candidates of a failure group, the first with the start of its log.
 std::string members(const Report& report, const RunDetails& details, const FailureGroup& group) {
   std::string text = "\n";
   const std::size_t shown = report.options.verbose
@@ -183,7 +183,7 @@ std::string members(const Report& report, const RunDetails& details, const Failu
     std::string why_none;
     const auto lines =
         first_lines(log_of(details.details(record, why_none, kLongestDetails)), kFoldedLogLines);
-    // Indented as code of the list's item, which nothing in it can end.
+    // Indented as code within the list item; a log's text cannot end such code.
     if (!lines.empty()) text += '\n';
     for (const std::string& line : lines)
       text += "      " + fitted(with_short_paths(line), kLogColumns) + "\n";

@@ -21,7 +21,7 @@ constexpr std::size_t kMostMarks = 50;
 constexpr std::size_t kLongestLine = 200;
 constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note";
 
-/// Takes a positive number from the start of `text`; 0 where there is none.
+/// Removes a positive number from the start of `text`; 0 if there is none.
 int take_line(std::string_view& text) {
   int line = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), line);
@@ -36,7 +36,7 @@ bool take(std::string_view& text, std::string_view start) {
   return true;
 }
 
-/// Takes "error: ", "warning #177-D: " and the like; empty where the line says none of them.
+/// Removes "error: ", "warning #177-D: " and the like; empty if there is none.
 std::string_view take_severity(std::string_view& text) {
   while (take(text, " ") || take(text, "fatal ") || take(text, "catastrophic ")) {
   }
@@ -51,7 +51,8 @@ std::string_view take_severity(std::string_view& text) {
   return {};
 }
 
-/// What follows the file's name in a line of a compiler: "(29): error: …" or ":29:7: error: …".
+/// Parses the text behind the file's name in a compiler's line: "(29): error: …" or
+/// ":29:7: error: …".
 std::optional<Mark> compiler_mark(std::string_view rest) {
   Mark mark;
   if (take(rest, "(")) {
@@ -71,7 +72,7 @@ std::optional<Mark> compiler_mark(std::string_view rest) {
   return mark;
 }
 
-/// What follows the file's name in Python's traceback: `", line 29, in forward`.
+/// Parses the text behind the file's name in a Python traceback: `", line 29, in forward`.
 std::optional<Mark> python_mark(std::string_view rest) {
   Mark mark{.line = 0, .severity = kError, .text = {}};
   if (!take(rest, "\", line ")) return std::nullopt;
@@ -94,7 +95,7 @@ void add_of_log(std::string_view log, std::string_view file, std::vector<Mark>& 
     const bool is_named = at != std::string_view::npos &&
                           (at == 0 || std::string_view("/ \"").find(line[at - 1]) != line.npos);
     if (!is_named) {
-      // The last line of a traceback is what was raised: it belongs to the last of its lines.
+      // A traceback ends with the exception, which belongs to the last line that it names.
       if (any_python && !line.empty() && line.front() != ' ' && line.find(": ") != line.npos) {
         marks[of_python].text = printable(line);
         any_python = false;
@@ -111,7 +112,7 @@ void add_of_log(std::string_view log, std::string_view file, std::vector<Mark>& 
   }
 }
 
-/// "line 7, column 3: …".
+/// Parses "line 7, column 3: …".
 void add_of_message(std::string_view message, std::vector<Mark>& marks) {
   if (!take(message, "line ")) return;
   Mark mark{.line = take_line(message), .severity = kError, .text = {}};
@@ -131,7 +132,7 @@ std::vector<Mark> marks_of(const Record& record, std::string_view log) {
                      .severity = is_fault(finding) ? kError : kWarning,
                      .text = printable(finding.message)});
   }
-  // Compilers are shown the whole name or the last part of it.
+  // Compilers print the whole path or only the file's name.
   add_of_log(log, std::filesystem::path(record.candidate).filename().string(), marks);
   if (std::ranges::find(marks, kError, &Mark::severity) == marks.end())
     add_of_message(record.message, marks);
@@ -172,7 +173,7 @@ Source source_of(const Record& record) {
     return {.text = {}, .why_none = "there is no such file here"};
   try {
     const Candidate candidate = read_candidate(record.candidate);
-    // A run file that names another's file tells nothing of it.
+    // A run file may name any file, so only the source that was judged may be shown.
     if (candidate_hash(candidate) != record.candidate_hash)
       return {.text = {}, .why_none = "the file has changed since"};
     return {.text = candidate.source, .why_none = {}};

@@ -23,7 +23,7 @@ bool is_named(const std::string& pattern, std::string_view problem) {
          matches_pattern(pattern, problem.substr(problem.rfind('/') + 1));
 }
 
-/// The sample at the end of "PROBLEM/SAMPLE", which it is taken from.
+/// Removes "/SAMPLE" from the end of "PROBLEM/SAMPLE"; returns the sample.
 std::optional<int> take_sample(std::string& name) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string::npos) return std::nullopt;
@@ -47,7 +47,7 @@ std::string some_of(const std::set<Interned>& names) {
                          : "");
 }
 
-/// "; did you mean …?", of names that are spelt with their level and number or without.
+/// "; did you mean …?" or empty. A name may be spelt with or without its level and number.
 std::string likely(const std::string& sought, const std::set<Interned>& problems) {
   std::vector<Spelled> names;
   for (const Interned& problem : problems) {

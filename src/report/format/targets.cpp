@@ -11,10 +11,10 @@
 namespace kbench::report {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr int kMostLinks = 40;  // the limit of the Linux kernel
 
-/// `text` without the sequences that colour it; there are no others, because what comes from
-/// outside is made printable.
+/// `text` without colour sequences. There are no other escape sequences, because text from outside
+/// has been made printable.
 std::string without_color(std::string_view text) {
   std::string plain;
   for (std::size_t escape; (escape = text.find('\x1b')) != std::string_view::npos;) {
@@ -40,8 +40,8 @@ void check_folder_of(const std::filesystem::path& file) {
 void write_file(const std::filesystem::path& file, bool is_colored,
                 const std::function<void(std::ostream&)>& write) {
   std::error_code failure, ignored;
-  // What is no file of its own (/dev/stdout, a pipe) is written to, never put aside, and a link
-  // stays one.
+  // A device or pipe (/dev/stdout) is written directly, never replaced. A symbolic link stays: its
+  // target is replaced.
   std::filesystem::path target = file;
   for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, ignored); ++links)
     target = target.parent_path() / std::filesystem::read_symlink(target, ignored);

@@ -18,14 +18,14 @@
 
 namespace kbench::report {
 
-/// Writes a file as a whole, beside it first, so that nobody ever reads half of it; without
-/// colours, where `is_colored` says that `write` makes them. Throws kbench::Error.
+/// Writes a temporary file next to the target, then renames it, so no reader sees half a file.
+/// `is_colored`: `write` makes colour sequences, which are removed. Throws kbench::Error.
 void write_file(const std::filesystem::path& file, bool is_colored,
                 const std::function<void(std::ostream&)>& write);
-/// Throws kbench::Error where what was written to standard output did not arrive.
+/// Flushes standard output; throws kbench::Error if that fails.
 void flush_output(std::ostream& out);
 
-/// The format of that name; throws UsageError naming the ones there are.
+/// The format of that name; if there is none, throws UsageError that lists the names.
 template <typename Format>
 const Format& format_of_name(std::span<const Format> formats, std::string_view name) {
   std::vector<std::string> known;
@@ -37,7 +37,7 @@ const Format& format_of_name(std::span<const Format> formats, std::string_view n
                                fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
-/// Throws UsageError where the folder of that file is not there or may not be written to.
+/// Throws UsageError if the file's folder does not exist or cannot be written to.
 void check_folder_of(const std::filesystem::path& file);
 
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError.
@@ -49,15 +49,15 @@ Target parse_target(std::span<const Format> formats, std::string_view argument) 
     target.file = argument.substr(equals + 1);
     if (target.file.empty())
       throw UsageError(fmt::format("\"{}\" names no file after \"=\"", argument));
-    // "charts/" is the folder "charts".
+    // "charts/" means the folder "charts".
     if (!target.file.has_filename()) target.file = target.file.parent_path();
     check_folder_of(target.file);
   }
   return target;
 }
 
-/// Writes the model to each target, those without a file to `out`; in the `first` format where
-/// there is no target. Where one cannot be written the others are, and then the error is thrown.
+/// Writes the model to each target, those without a file to `out`. Without targets it writes the
+/// `first` format to `out`. If a file cannot be written, the others are, then the error is thrown.
 template <typename Model, typename Target, typename Format>
 void write_targets(const Model& model, std::span<const Target> targets, const Format& first,
                    std::ostream& out) {

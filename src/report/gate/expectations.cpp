@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads the outcomes of one file, and says where it cannot.
+/// Reads the outcomes of one file; throws UsageError that names what it cannot read.
 class Reader {
  public:
   explicit Reader(Expectations& expected) : expected_(expected) {}
@@ -65,8 +65,8 @@ class Reader {
   Expectations& expected_;
 };
 
-/// The expectation that counts for a model's problem: one that names it goes before one for all,
-/// and a model's own before everybody's.
+/// The expectation for a model's problem. One that names the problem goes before kAnyProblem; then
+/// one that names the model goes before one for every model.
 using Outcomes = decltype(Expectations::outcomes);
 Outcomes::const_iterator find(const Outcomes& outcomes, const RosterEntry& entry) {
   for (const std::string& problem : {entry.problem.str(), std::string(kAnyProblem)})
@@ -75,7 +75,7 @@ Outcomes::const_iterator find(const Outcomes& outcomes, const RosterEntry& entry
   return outcomes.end();
 }
 
-/// Whether the selection left out every sample that the expectation is for.
+/// True if the selection left out every sample that the expectation is for.
 bool is_not_judged(const Report& report, const std::pair<std::string, std::string>& key) {
   return std::ranges::any_of(report.left_out, [&](const auto& left_out) {
     return left_out.second == key.second && (key.first.empty() || left_out.first == key.first);
@@ -139,7 +139,7 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
 }
 
 void write_expectations(const Report& report, std::ostream& out) {
-  // One model's file names problems alone, so that it fits the next model as well.
+  // If there is only one model, the file does not name it, so it also fits another model.
   std::set<Interned> models;
   for (const std::size_t index : report.candidates) models.insert(report.run.records[index].model);
   json whole = json::object();

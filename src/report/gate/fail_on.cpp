@@ -22,7 +22,7 @@ void look_for_cheats(const Report& report, std::vector<std::string>& sentences) 
   if (report.finished == 0)
     sentences.emplace_back("--fail-on cheat: the run has no verdict, so there was none to look at");
   std::vector<std::string> cheats;
-  // Whatever is listed: a gate that a selection opens is none.
+  // All judged samples, not only the listed ones: a selection must not hide a cheat.
   for (const std::size_t index : report.judged) {
     const Record& record = report.run.records[index];
     if (record.outcome == Outcome::kCheat) cheats.push_back(report::candidate_name(record));
@@ -34,7 +34,7 @@ void look_for_cheats(const Report& report, std::vector<std::string>& sentences) 
         named(cheats)));
 }
 
-/// What the comparison says of the samples that both runs have, and of those that one lacks.
+/// Adds a sentence for each kind of failure that the comparison with the older run shows.
 void hold_against(const report::ComparedView& view, const FailOn& fail_on, const std::string& older,
                   std::vector<std::string>& sentences) {
   std::vector<std::string> broken, slower;
@@ -50,7 +50,7 @@ void hold_against(const report::ComparedView& view, const FailOn& fail_on, const
       sentences.push_back(fmt::format("{} {}, against {}: {}", counted(count_of(names), "sample"),
                                       what, older, named(names)));
   };
-  // What is no longer right is a regression as well, whichever of the two was asked for.
+  // A sample that is no longer correct fails both gates: new-failure and regression.
   add(broken, "no longer correct");
   add(report::unjudged_names(view), "without a verdict now, correct before");
   add(report::gone_names(view), "no longer on the roster, correct before");
@@ -98,7 +98,7 @@ FailOnResult failed_on(const Report& report, const FailOn& fail_on, const Compar
   if (fail_on.regression) options.regression = *fail_on.regression;
   std::vector<ComparedRun> runs(2);
   runs[0] = *older;
-  // What the selection leaves out here is not missed there.
+  // The same selection for the older run: else every sample that it leaves out would be missing.
   report.options.select.apply(runs[0].run);
   runs[1] = {.name = "this run", .run = report.run};
   const Comparison comparison = build_comparison(std::move(runs), options);

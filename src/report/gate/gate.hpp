@@ -13,66 +13,67 @@
 
 namespace kbench {
 
-/// What has to be reached for exit code 0 (`--fail-under [levelN.]METRIC[@ci]=X`): by every model.
+/// A value that every model must reach for exit code 0
+/// (`--fail-under [levelN.]METRIC[@ci]=X`).
 struct Gate {
   Metric metric;
-  int level = -1;  ///< of the problems that count; −1: all
-  /// The lower end of the metric's interval has to reach it, not the metric itself: what ends in
-  /// "@ci". A metric whose own name ends so has it twice, "fast_1@ci@ci".
+  int level = -1;  ///< only this level's problems count; −1: all
+  /// The lower end of the metric's interval must reach `least`, not the value: a name that ends in
+  /// "@ci". For a metric whose own name ends in "@ci" write it twice: "fast_1@ci@ci".
   bool at_lower_end = false;
   double least = 0;
 
   std::string name() const;  ///< "level1.geomean@ci"
 };
-/// Parses that; throws UsageError for an unknown metric or a value that is no number.
+/// Parses such an argument; throws UsageError for an unknown metric or a value that is no number.
 Gate parse_gate(std::string_view argument);
-/// One sentence for each model and gate that was not met; a metric without a value does not meet
-/// it, nor does a run without a roster. Throws UsageError for a gate that needs a GPU's times in a
-/// report of the CPU, and for one on a level of which there is no problem.
+/// One sentence for each gate that a model does not meet. A metric without a value meets no gate,
+/// nor does a run with an empty manifest. Throws UsageError for a gate that needs a GPU's times in
+/// a report of the CPU, and for a level without problems.
 std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gate>& gates);
 
-/// Expectations: the problem that stands for all that a file does not name.
+/// In Expectations: stands for all problems that the file does not name.
 inline constexpr const char* kAnyProblem = "*";
 
-/// What has to become of problems (`--expect FILE`).
+/// The outcomes that problems must have (`--expect FILE`).
 struct Expectations {
-  std::string file;  ///< for people
-  /// By model (empty: every model) and problem (kAnyProblem: all that are not named): the outcomes
-  /// that will do.
+  std::string file;  ///< for messages
+  /// (model, problem) → accepted outcomes. Model empty: every model. Problem kAnyProblem: all
+  /// problems that are not named.
   std::map<std::pair<std::string, std::string>, std::vector<Outcome>> outcomes;
 };
 /// Reads an object of problem → outcome or list of outcomes, or of model → such an object. Throws
-/// UsageError naming what it cannot read, and for outcomes that do not exist.
+/// UsageError that names what it cannot read or the outcome that does not exist.
 Expectations read_expectations(const std::filesystem::path& file);
-/// One sentence for each sample with another outcome, for each problem that the run has no verdict
-/// on and its selection did not leave out, and where nothing was held to the file. Problems without
-/// an expectation are not looked at.
+/// One sentence for each sample with another outcome or without a verdict, and for each selected
+/// problem of the file that the run lacks; also one if no sample has an expectation. Problems
+/// without an expectation are not checked.
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected);
-/// The outcomes of a run as read_expectations() reads them: of each problem, those of its samples.
+/// Writes a run's outcomes for read_expectations(): for each problem those of its samples.
 void write_expectations(const Report& report, std::ostream& out);
 
-/// What `--fail-on` looks for.
+/// What `--fail-on` checks.
 struct FailOn {
   bool cheat = false;                ///< a candidate that cheats
-  bool new_failure = false;          ///< a sample that was correct in the other run and is not now
-  std::optional<double> regression;  ///< one that is slower by more than that share
+  bool new_failure = false;          ///< a sample that was correct in the older run and is not here
+  std::optional<double> regression;  ///< a sample that is slower by more than this fraction
   bool needs_other() const { return new_failure || regression; }
 };
 /// Adds one argument: "cheat", "new-failure", "regression" or "regression=SHARE" ("5%", the
 /// default, "0.05"). Throws UsageError for anything else.
 void parse_fail_on(std::string_view argument, FailOn& fail_on);
-/// What a report is to `--fail-on`.
+/// What `--fail-on` found in a report.
 struct FailOnResult {
-  /// One for each kind that occurs, with the first few samples by name, and for each that there was
-  /// nothing to look at for.
+  /// One for each kind of failure found, with the names of its first samples, and one for each kind
+  /// that could not be checked. Empty: the gate passes.
   std::vector<std::string> sentences;
-  std::string compared;  ///< how much of it was compared with the older run; empty: with none
+  std::string compared;  ///< how many samples were compared with the older run; empty: none
 };
-/// Looks for that. `older` is the run that `--against` names, of which the report's own selection
-/// is compared; null where none was given. Throws UsageError where one is needed, and for
-/// regressions of a CPU's run.
+/// Checks a report. `older` is the run that `--against` names, or null; the report's selection also
+/// applies to it. Throws UsageError if `older` is needed and null, and for `regression` on a run of
+/// the CPU.
 FailOnResult failed_on(const Report& report, const FailOn& fail_on, const ComparedRun* older);
-/// Throws UsageError where it looks for what a CPU's times cannot tell.
+/// Throws UsageError if `fail_on` needs the times of a GPU.
 void check_on_cpu(const FailOn& fail_on);
 
 }  // namespace kbench

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kLevel = "level";
 constexpr std::string_view kLowerEnd = "@ci";
 
-/// Takes "level1." from the start of `name`; −1 where it is not there.
+/// Removes "level1." from the start of `name`; returns the level, or −1 if there is none.
 int take_level(std::string_view& name) {
   if (!name.starts_with(kLevel)) return -1;
   int level = -1;
@@ -36,7 +36,7 @@ std::string model_name(const SummaryRow& row) {
               : " as judged by " + report::printable(row.judge.str()));
 }
 
-/// The sentence of a gate that the row does not meet; empty where it does.
+/// Says that the row does not meet the gate; empty if it does.
 std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& gate) {
   const std::optional<double>& value = gate.at_lower_end ? estimate.lo : estimate.value;
   if (value && *value >= gate.least) return "";
@@ -46,7 +46,7 @@ std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& g
       gate.least);
 }
 
-/// The standings of that level's problems; all of them for −1.
+/// The scored samples of that level's problems; all of them for −1.
 report::StandingGroup of_level(const RunFile& run, report::StandingGroup group, int level) {
   if (level >= 0)
     std::erase_if(group.standings, [&](const report::Standing& standing) {

@@ -34,8 +34,7 @@ void append_digits(fmt::memory_buffer& out, std::optional<double> value, int dig
   }
 }
 
-/// The candidates' rows as columns: a hundred thousand objects would cost names a hundred thousand
-/// times over.
+/// The candidates' rows as columns, because 100,000 objects would each repeat the fields' names.
 class Columns {
  public:
   explicit Columns(const Report& report) : report_(report) {}
@@ -96,7 +95,7 @@ class Columns {
   fmt::memory_buffer out_;
 };
 
-/// When the first of the candidates was begun, in seconds since 1970.
+/// The start of the first candidate, in seconds since 1970.
 std::optional<double> began_at(const Report& report) {
   std::optional<double> start;
   for (const std::size_t index : report.candidates) {

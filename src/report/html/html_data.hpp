@@ -8,25 +8,24 @@
 
 #include "kbench/report.hpp"
 
-/// What the page shows, as the JSON that it reads. None of it holds a "<", so nothing in it can end
-/// the element that it stands in.
+/// The page's data as JSON. It has no "<", so that no text in it can end its HTML element.
 namespace kbench::report {
 
-/// JSON text without "<".
+/// The same JSON value without "<" in the text.
 std::string without_markup(std::string json);
 
-/// Everything but the details; `notes` says what those lack.
+/// All data except the details; `notes` says what the details leave out.
 std::string page_data(const Report& report, const std::vector<std::string>& notes);
 
-/// What is to be told of each candidate when it is opened.
+/// The details of the candidates, which the page shows when a candidate is opened.
 struct PageDetails {
-  std::string lines;  ///< one for each of Report::candidates; empty ones say nothing
+  std::string lines;  ///< a line of JSON for each of Report::candidates; empty: no details
   std::vector<std::string> notes;
 };
-/// A page of some ten megabytes opens at once; what is not in it is in the run's files.
+/// A browser opens a page of some ten megabytes at once; the run's files have everything.
 inline constexpr std::size_t kMostDetailBytes = 32u << 20;
-/// Everything of as many candidates as fit into `most_bytes`, failures first; of each other failure
-/// its message.
+/// All details of as many candidates as fit into `most_bytes`, failures first. Other failures have
+/// only their message.
 PageDetails page_details(const Report& report, std::size_t most_bytes = kMostDetailBytes);
 
 }  // namespace kbench::report

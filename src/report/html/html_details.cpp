@@ -17,10 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-// What the messages of all other failures may take together, and one of them at most.
+// Limits for the messages of failures without details: all together, and each (most and least).
 constexpr std::size_t kMostBriefBytes = 12u << 20, kLongestBrief = 600, kShortestBrief = 80;
 
-/// How much is told of each candidate: the more there are, the less.
+/// The size of each candidate's details; smaller if there are many candidates.
 struct Budget {
   std::size_t log_bytes, source_bytes, measurements, other_bytes;
 };
@@ -28,7 +28,7 @@ constexpr Budget kFew{32u << 10, 128u << 10, 400, 16u << 10};
 constexpr Budget kMany{4u << 10, 16u << 10, 60, 2u << 10};
 constexpr std::size_t kFewAre = 500;
 
-/// Evenly chosen elements of an array.
+/// Keeps `most` evenly spaced elements of an array.
 void thin(json& list, std::size_t most) {
   const std::size_t count = list.size();
   if (count <= most) return;
@@ -37,7 +37,7 @@ void thin(json& list, std::size_t most) {
   list = std::move(kept);
 }
 
-/// The start of `text` up to the last whole line, else whole character, that fits.
+/// The start of `text`, at most `most` bytes, cut at a line end; else between two characters.
 std::string first_part(const std::string& text, std::size_t most) {
   std::size_t end = text.rfind('\n', most);
   if (end == std::string::npos || end < most / 2) {
@@ -102,8 +102,8 @@ class Details {
         }));
   }
 
-  /// Places in Report::candidates: of failures the first of each cause, then all failures, then the
-  /// others. However early it ends, it has come by all parts of the run alike.
+  /// Indices into Report::candidates: the first failure of each cause, then the other failures,
+  /// then the rest. The order jumps through the run, so that any prefix covers it evenly.
   std::vector<std::size_t> order() const {
     std::vector<std::size_t> order, failed, correct;
     std::set<std::pair<Outcome, Interned>> causes;
@@ -118,7 +118,7 @@ class Details {
       }
     }
     for (const std::vector<std::size_t>& places : {failed, correct}) {
-      // Steps of the golden section leave no gap that is much larger than another.
+      // With steps of the golden ratio no gap is much larger than another.
       const std::size_t count = places.size();
       std::size_t step = std::max<std::size_t>(1, count * 618 / 1000);
       while (std::gcd(step, count) > 1) ++step;
@@ -128,7 +128,7 @@ class Details {
     return order;
   }
 
-  /// The messages of failures that have no line.
+  /// Adds the messages of failures without details.
   void add_briefs(std::vector<std::string>& lines) const {
     const auto is_brief = [&](std::size_t place) {
       return lines[place].empty() && record_at(place).outcome != Outcome::kCorrect;

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-// The files go into the program as they are: as literals they would have to be cut in pieces, and a
-// program without them would have to find them.
+// The files are embedded unchanged. As string literals they would have to be cut in pieces; as
+// separate files the program would have to find them.
 #define KBENCH_PART(name, file)               \
   asm(".section .rodata\n"                    \
       ".global kbench_page_" #name            \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The charts as files. The page draws them, so that there is one code for charts: a browser without
-// a window opens it, has it put its charts' files in its own place, and prints what is there then.
+// The charts as SVG files. A headless browser opens the page, whose script draws the charts and
+// replaces the page by the charts' files; then the browser prints the page. So only the page's
+// script draws charts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,14 +39,14 @@ std::optional<fs::path> find_chromium() {
   return std::nullopt;
 }
 
-/// Name and text of each file that the page prints.
+/// Name → text of each file that the page prints.
 json printed(const fs::path& page, const fs::path& profile) {
   const SpawnOptions options{
-      // Without a sandbox, which containers mostly forbid: the page runs no code but kbench's own.
+      // No browser sandbox, because most containers forbid it. The page runs only kbench's code.
       .command = {find_chromium().value().string(), "--headless", "--no-sandbox", "--disable-gpu",
                   "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
                   "--disable-background-networking", "--user-data-dir=" + profile.string(),
-                  // Charts in one column.
+                  // This width gives charts in one column.
                   "--window-size=800,1000", "--dump-dom", page.string()},
       .env = {},
       .fds = {}};

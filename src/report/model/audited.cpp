@@ -16,19 +16,19 @@
 namespace kbench::report {
 namespace {
 
-/// Names that a warning lists.
+/// A warning lists at most this many names.
 constexpr std::size_t kNamed = 5;
 
-/// The judge by whose check such a record was given: KernelBench's own is what `kb_compat` follows.
+/// The judge whose audits apply to this judge's records: `kb_compat` follows KernelBench's check.
 Interned check_of(const Interned& judge) {
   return judge == kKernelBenchJudge ? Interned(kCompatJudge) : judge;
 }
 
-/// What of a run an audit has to match.
+/// The parts of a run that an audit must match.
 struct Asked {
   std::set<std::tuple<Interned, Interned>> checks;                       // (judge, precision)
-  std::set<std::tuple<Interned, Interned, Interned, Interned>> records;  // and problem, hash
-  std::set<Interned> problems;                                           // of the roster
+  std::set<std::tuple<Interned, Interned, Interned, Interned>> records;  // …, problem, hash
+  std::set<Interned> problems;                                           // of the manifest
   std::set<bool> families;
 };
 
@@ -61,7 +61,7 @@ std::string listed(const std::set<std::string>& names) {
   return fmt::format("{}{}", fmt::join(first, ", "), more ? ", …" : "");
 }
 
-/// Several audits of one problem by one check add up.
+/// Joins the answers that pass over several audits of one problem by one check.
 void add(std::vector<DegenerateProblem>& degenerate, const ProblemAudit& audit) {
   auto same = std::ranges::find_if(degenerate, [&](const DegenerateProblem& problem) {
     return problem.problem == audit.problem && problem.problem_hash == audit.problem_hash &&
@@ -112,7 +112,7 @@ std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const Aud
       continue;
     }
     any = true;
-    if (audit.answers.empty()) continue;  // it failed
+    if (audit.answers.empty()) continue;  // the audit failed
     audited.insert(audit.problem);
     if (audit.outcome == AuditOutcome::kDegenerate) add(degenerate, audit);
   }
@@ -172,7 +172,7 @@ std::string degenerate_heading(const Report& report) {
 }
 
 std::string degenerate_text(const DegenerateProblem& problem) {
-  std::map<std::string, std::vector<std::string>> names;  // by what catches them
+  std::map<std::string, std::vector<std::string>> names;  // by the check that catches them
   for (const auto& [name, answer] : problem.answers)
     names[answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by].push_back(
         name);

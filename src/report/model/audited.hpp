@@ -11,15 +11,16 @@
 
 namespace kbench::report {
 
-/// The problems of the run that audits found degenerate, by natural order; what the reader has to
-/// know of the others goes to `warnings`. Throws UsageError where no audit is of the run.
+/// The problems of the run that audits found degenerate, in natural order of their names. Adds to
+/// `warnings` which problems have no audit, or one that does not match. Throws UsageError if no
+/// audit matches the run.
 std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const AuditFile& audits,
                                                    std::vector<std::string>& warnings);
 
-/// The record's problem, where it is degenerate under the check that the record was given by.
+/// The audited problem of the record if it is degenerate under the record's check; else null.
 const DegenerateProblem* degenerate_problem(const Report& report, const Record& record);
 
-/// The problems that are degenerate in a group.
+/// The problems that are degenerate under the checks of a group.
 std::set<Interned> degenerate_in(const Report& report, const StandingGroup& group);
 
 /// "constant, zeros".

@@ -12,8 +12,8 @@ namespace kbench::report {
 namespace {
 
 constexpr int kSteps = 30;       // of p
-constexpr double kPerStep = 10;  // steps for a p of 1
-constexpr int kEachK = 10;       // from here on each k is a quarter more than the one before
+constexpr double kPerStep = 10;  // steps from p = 0 to 1
+constexpr int kEachK = 10;       // every k up to here; above it each k is 5/4 of the one before
 
 std::vector<double> all_p() {
   std::vector<double> p;
@@ -21,7 +21,7 @@ std::vector<double> all_p() {
   return p;
 }
 
-/// The least number of samples that a problem of the run has.
+/// The least number of samples over all models and problems of the run.
 int fewest_samples(const Report& report) {
   std::map<std::pair<Interned, Interned>, int> samples;
   for (const RosterEntry& entry : report.run.roster) ++samples[{entry.model, entry.problem}];
@@ -37,7 +37,7 @@ std::vector<int> all_k(int most) {
   return k;
 }
 
-/// The curves of one pattern over the metrics that follow one another in `metrics`.
+/// Adds the curve of the metrics with this pattern, in the order of `metrics`.
 void add_curve(const Report& report, const SummaryRow& row, const std::vector<Metric>& metrics,
                std::string_view pattern, std::string_view name, std::vector<Curve>& curves) {
   Curve curve{.metric = std::string(name), .name = row_name(report, row), .x = {}, .values = {}};

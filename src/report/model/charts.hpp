@@ -8,7 +8,7 @@
 
 namespace kbench::report {
 
-/// A metric of one row of the summary over one of its parameters.
+/// A metric of one row of the summary, over p or over k.
 struct Curve {
   std::string metric;            ///< "fast_p", "pass@k", "fast_1@k"
   std::string name;              ///< row_name()
@@ -16,7 +16,7 @@ struct Curve {
   std::vector<Estimate> values;  ///< at each x
 };
 
-/// What the page's charts show beside the records themselves.
+/// The data of the page's charts that is not in the records.
 struct Charts {
   std::vector<Curve> fast_p;  ///< from p = 0 to 3; empty on the CPU
   std::vector<Curve> at_k;    ///< from k = 1 to the least number of samples, thinned above 10

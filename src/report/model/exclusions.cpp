@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-// A set of which hundreds of problems fail, with a page of reasons each, leaves room for the rest.
+// Limits, because hundreds of problems of a set may fail, each with a page of reasons.
 constexpr std::size_t kNamedProblems = 10;
 constexpr std::size_t kNamedCauses = 6;
 constexpr std::size_t kLongestName = 80;
@@ -96,7 +96,7 @@ std::vector<Exclusion> exclusions_by_problem(const Report& report) {
 
 std::string degenerate_included_text(const Report& report) {
   if (!report.options.include_degenerate) return {};
-  std::map<Interned, std::string> messages;  // by problem
+  std::map<Interned, std::string> messages;  // problem → message
   for (const auto& [checked, names] : report.unearned)
     messages.emplace(checked.problem, degenerate_message(names));
   std::vector<std::string> texts;

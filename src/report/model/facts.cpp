@@ -54,7 +54,7 @@ std::string problems(const Report& report) {
                      counted(static_cast<std::int64_t>(report.run.roster.size()), "sample"));
 }
 
-/// Which sizes were not those of the problems' files.
+/// The sizes that differ from those of the problems' files.
 std::string sizes(const Report& report) {
   std::map<std::string, Shrunk> problems;
   for (const std::size_t index : report.judged) {
@@ -79,7 +79,7 @@ std::string precision(const Report& report) {
   return rows.empty() ? option(report.run, "precision") : rows;
 }
 
-/// Who judged, where it was not kbench alone.
+/// The judges with the number of their records; empty if all are kbench's own.
 std::string judges(const Report& report) {
   std::map<Interned, std::int64_t> counts;
   for (const std::size_t index : report.judged) ++counts[report.run.records[index].judge];
@@ -96,7 +96,7 @@ std::string judges(const Report& report) {
   return text;
 }
 
-/// The files whose times some of the speedups are over; empty where all were measured in the run.
+/// The files with stored baseline times that speedups use; empty if the run measured all baselines.
 std::string stored_in(const Report& report) {
   const bool any = std::ranges::any_of(report.judged, [&](std::size_t index) {
     return std::ranges::any_of(report.run.records[index].speedup, &Speedup::stored);
@@ -135,7 +135,7 @@ std::string timing(const Report& report) {
     const auto& timing = report.run.records[index].timing;
     return timing && timing->is_bounded();
   });
-  // Of the last kind.
+  // Bounded times are part of the last kind of trust.
   if (bounded > 0) trusted += fmt::format(" ({} bounded by the judge's clock)", bounded);
   return trusted.empty() ? text : text + "; trust: " + trusted;
 }
@@ -157,7 +157,7 @@ std::string speedups(const Report& report) {
   return text;
 }
 
-/// How near the right candidates came to what the device can do at most.
+/// The fractions of the device's limit that correct candidates reached.
 std::string limits(const Report& report) {
   double least = 1, most = 0, logarithms = 0;
   std::int64_t count = 0;
@@ -176,7 +176,7 @@ std::string limits(const Report& report) {
       least * 100, most * 100, std::exp(logarithms / static_cast<double>(count)) * 100, count);
 }
 
-/// What a copy and products were measured to reach on the GPUs, beside what their attributes say.
+/// The measured rates of a copy and of matrix products on the GPUs, next to the GPUs' attributes.
 std::string reached(const RunFile& run) {
   return of_headers(run, [](const RunHeader& header) {
     std::string text;
@@ -197,7 +197,7 @@ std::string reached(const RunFile& run) {
                                   peaks.flops_s[type] / 1e12);
         if (text.find(of_gpu) == std::string::npos) add_part(text, "", of_gpu);
       } catch (const Error&) {
-        continue;  // another version's
+        continue;  // written by another version of kbench
       }
     }
     return text;

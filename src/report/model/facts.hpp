@@ -9,13 +9,13 @@
 
 namespace kbench::report {
 
-/// What was run and on what, as (label, text), from the run lines and the records that count.
+/// The run summary as (label, text), from the run's header lines and the records that count.
 std::vector<std::pair<std::string, std::string>> facts(const Report& report);
 
-/// What the reader has to know before any number.
+/// What the reader must know before any number. `off_roster`: records that are not in the manifest.
 std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster);
 
-/// Adds "`before``text`" to a comma-separated list, where there is a text.
+/// Adds `before` + `text` to a comma-separated list, unless `text` is empty.
 void add_part(std::string& list, std::string_view before, std::string_view text);
 
 }  // namespace kbench::report

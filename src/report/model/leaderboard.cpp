@@ -27,10 +27,10 @@ using Rows = std::vector<SummaryRow>;
 
 bool is_overall(const SummaryRow& row) { return row.level < 0 && !row.without_degenerate; }
 
-/// Precision, device and judge: what of two rows is ranked together.
+/// Rows with the same precision, device and judge are ranked together.
 auto group_of(const SummaryRow& row) { return std::tie(row.precision, row.device, row.judge); }
 
-/// The place in Report::metrics of the metric that decides.
+/// The index into Report::metrics of the first metric of kLeading that has a value.
 std::optional<std::size_t> leading_metric(const Report& report) {
   for (const std::string_view name : kLeading)
     for (std::size_t i = 0; i < report.metrics.size(); ++i)
@@ -42,13 +42,13 @@ std::optional<std::size_t> leading_metric(const Report& report) {
   return std::nullopt;
 }
 
-/// A model's rows in one group, its overall one first.
+/// A model's rows in one group, the overall row first.
 struct Block {
   double value = 0;
   Rows rows;
 };
 
-/// Ranks the rows from `begin` to `end`, which are of one group.
+/// Ranks the rows from `begin` to `end`, which are one group.
 void rank(Rows& summary, std::size_t begin, std::size_t end, std::size_t metric) {
   std::vector<Block> blocks;
   for (std::size_t i = begin; i < end; ++i) {

@@ -6,21 +6,21 @@
 
 #include "kbench/report.hpp"
 
-/// Several models of one report against one another.
+/// Ranks the models of one report.
 namespace kbench::report {
 
 /// Orders the models of each group of summary rows by the first of fast_1, pass@1 and correct that
-/// has a value, and fills in their ranks and Report::ranked_by. One model alone has no rank.
+/// has a value. Fills in their ranks and Report::ranked_by; a model that is alone has no rank.
 void rank_models(Report& report);
 
-/// What the ranks are by.
+/// A sentence that names the metric of the ranks.
 std::string rank_text(const Report& report);
-/// That ranked models were not asked the same problems; empty where they were.
+/// A warning if the ranked models did not have the same problems; else empty.
 std::string uneven_models(const Report& report);
 
-/// A table of what became of each problem in each model: titles first, then a row for each problem.
-/// A cell is the first sample's speedup, or its outcome, after the share of samples that are
-/// correct where there are several. Empty where there is one model, or more than fit side by side.
+/// A table of problems by models: titles first, then a row for each problem. A cell is the first
+/// sample's speedup or outcome; with several samples the fraction of correct ones stands before it.
+/// Empty for one model, and for more models than fit next to each other.
 std::vector<std::vector<std::string>> models_side_by_side(const Report& report);
 
 }  // namespace kbench::report

@@ -15,7 +15,7 @@
 namespace kbench::report {
 namespace {
 
-/// The standings of a group that `holds` for.
+/// The scored samples of a group that `holds` is true for.
 StandingGroup chosen(const StandingGroup& group,
                      const std::function<bool(const Standing&)>& holds) {
   StandingGroup part = group;
@@ -61,7 +61,7 @@ void add_baselines(Report& report, const StandingGroup& group) {
   const std::string scoring = report.baseline;
   std::set<std::string> measured;
   const auto add = [&](const std::string& name) {
-    report.baseline = name;  // what speedups are taken over
+    report.baseline = name;  // summary_rows() takes speedups over it
     for (const SummaryRow& row : summary_rows(report, group, metrics)) {
       if (row.level >= 0 || !row.estimates[1].value) continue;
       measured.insert(name);
@@ -79,7 +79,7 @@ void add_baselines(Report& report, const StandingGroup& group) {
   if (measured.size() > 1) {
     add(kBestBaseline);
   } else {
-    report.over.resize(before);  // the summary has it
+    report.over.resize(before);  // the summary already has the only baseline
   }
   report.baseline = scoring;
 }
@@ -144,7 +144,7 @@ std::string with_interval(const std::string& value, const Estimate& estimate) {
 double mcnemar(std::int64_t only_a, std::int64_t only_b) {
   const std::int64_t n = only_a + only_b;
   if (n == 0) return 1;
-  // By logarithms, because C(n, i) of a thousand problems is no double.
+  // By logarithms, because C(n, i) for a thousand problems overflows a double.
   double tail = 0;
   for (std::int64_t i = 0; i <= std::min(only_a, only_b); ++i) {
     const auto x = static_cast<double>(n), k = static_cast<double>(i);

@@ -70,7 +70,7 @@ std::vector<std::size_t> with_findings(const Report& report) {
   std::vector<std::size_t> found;
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
-    // A fault is told by the failure's own message.
+    // The failure's own message already reports a fault.
     if (record.left.findings ||
         std::ranges::any_of(record.findings, [](const Finding& f) { return !is_fault(f); }))
       found.push_back(index);

@@ -9,33 +9,33 @@
 
 #include "kbench/report.hpp"
 
-/// What the executor tells beside a verdict: findings, counters, estimates.
+/// Observations in addition to a verdict: findings, counters, estimates.
 namespace kbench::report {
 
-/// Records of the report with findings that no failure tells already, in its order.
+/// Indices of the candidates' records with findings that no failure message reports already.
 std::vector<std::size_t> with_findings(const Report& report);
-/// Records of the report with a profile or an estimate, in its order.
+/// Indices of the candidates' records with a profile or an estimate.
 std::vector<std::size_t> with_profile(const Report& report);
 
-/// One sentence a finding: "uninitialized_read: … (64 times)".
+/// "uninitialized_read: … (64 times)".
 std::string finding_text(const Finding& finding);
 
-/// Columns of a record's profile, the first of them a name, and a row for each kernel: what the
-/// executor counted, or how a GPU ran it.
+/// Columns of a record's profile (the first is the launch's name), and a row for each kernel: the
+/// PTX executor's counters, or a GPU's times.
 std::span<const std::string_view> profile_columns(const Record& record);
 std::vector<std::vector<std::string>> profile_rows(const Record& record);
-/// A launch, the name of such a row, in the width of a column: its kernel's name gives way.
+/// A launch, the name of such a row, cut to `width` columns: the kernel's name is cut first.
 std::string fitted_launch(std::string_view launch, std::size_t width);
-/// What the bytes that the problem cannot do without come to in a second while the candidate's call
-/// was on the GPU: "at least 2.10 TB/s"; empty where either is unknown.
+/// The bytes that the problem must move, divided by the time of the candidate's call: "at least
+/// 2.10 TB/s"; empty if either is unknown.
 std::string bandwidth_text(const Record& record);
-/// What has to stand below a profile; empty where nothing was estimated.
+/// The note below a profile; empty if the record has no estimate.
 std::string_view profile_note(const Record& record);
-/// "estimate for H200: 3.00 µs, reference 4.50 µs: 1.50x"; empty where nothing was estimated.
+/// "estimate for H200: 3.00 µs, reference 4.50 µs: 1.50x"; empty if the record has no estimate.
 std::string estimate_text(const Record& record);
-/// The same in the width of a column: "3.00 µs 1.50x".
+/// The same for a table's column: "3.00 µs 1.50x".
 std::string short_estimate(const Record& record);
-/// The GPU of the report's estimates; empty where it has none.
+/// The GPU of the report's estimates; empty if it has none.
 std::string estimated_gpu(const Report& report);
 
 }  // namespace kbench::report

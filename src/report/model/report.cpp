@@ -39,7 +39,7 @@ void check(const ReportOptions& options) {
   }
 }
 
-/// Whether the records are the CPU's; before the first one the run line says it.
+/// True if the records are the CPU's. Without records the run's header line names the device.
 bool is_on_cpu(const RunFile& run) {
   const Record* cpu = nullptr;
   const Record* gpu = nullptr;
@@ -97,7 +97,7 @@ std::vector<FailureGroup> failure_groups(const Report& report) {
   return groups;
 }
 
-/// Fills in what follows from which record stands for which roster entry.
+/// Fills in the counts and lists that follow from the scored samples.
 void count(Report& report, const std::vector<report::StandingGroup>& groups) {
   for (const report::StandingGroup& group : groups) {
     report.planned += static_cast<std::int64_t>(group.standings.size());
@@ -119,7 +119,7 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
   report.complete = report.planned > 0 && report.finished == report.planned;
 }
 
-/// Takes off the run what is not selected.
+/// Removes from the run what the selection leaves out.
 void select(Report& report) {
   if (report.options.select.empty()) return;
   for (const RosterEntry& entry : report.run.roster)
@@ -129,7 +129,7 @@ void select(Report& report) {
     report.left_out.erase({entry.model, entry.problem});
 }
 
-/// Records that belong to no roster entry; superseded ones belong to theirs.
+/// The number of records without a manifest entry. A superseded record still has its entry.
 std::size_t records_off_roster(const RunFile& run) {
   std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
   for (const RosterEntry& entry : run.roster) {
@@ -155,7 +155,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.baseline = chosen_baseline(report);
   report.metrics = metrics_for(report.options.p, report.options.k);
   if (report.on_cpu) {
-    // Without a GPU only these have values, so they stand first.
+    // Without a GPU only metrics without speedups have values, so they come first.
     std::stable_partition(report.metrics.begin(), report.metrics.end(),
                           [](const Metric& metric) { return !metric.needs_speedup(); });
   }

@@ -21,7 +21,7 @@ std::string field(const json& object, const char* key) {
   return found == object.end() ? std::string() : plain(*found);
 }
 
-/// What held the candidates' processes.
+/// The sandbox of the candidates' processes.
 std::string cage(const RunHeader& header) {
   const auto cage = header.environment.find("cage");
   if (cage == header.environment.end()) return {};
@@ -51,7 +51,7 @@ Setting setting_of(const Report& report) {
     models.insert(entry.model);
   }
   for (const Record& record : run.records) devices.insert(record.device);
-  // All that was judged, whatever of it is listed.
+  // All judged records, also those that the selection does not list.
   for (const std::size_t index : report.judged) {
     const Record& record = run.records[index];
     precisions.insert(record.precision);

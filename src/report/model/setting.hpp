@@ -7,32 +7,32 @@
 
 #include "kbench/report.hpp"
 
-/// What the run lines and the records say of how a run was made.
+/// The run settings, from the run's header lines and the records.
 namespace kbench::report {
 
 Setting setting_of(const Report& report);
 
-/// The different texts that `text` gives of the run lines, in their order.
+/// The distinct texts that `text` returns for the run's headers, in their order; no empty ones.
 std::vector<std::string> texts_of_headers(const RunFile& run,
                                           const std::function<std::string(const RunHeader&)>& text);
-/// The same as one text.
+/// The same, joined by "; ".
 std::string of_headers(const RunFile& run,
                        const std::function<std::string(const RunHeader&)>& text);
 
-/// A value of a run line as people write it: text without its quotes, "" for null.
+/// A JSON value for people: a string without its quotes, "" for null.
 std::string plain(const nlohmann::json& value);
 
-/// What the run lines say under that key of their options, or of their environment, for people; the
-/// different texts where there are several.
+/// The value of this key in the headers' options or environment, for people; distinct values are
+/// joined by "; ".
 std::string option(const RunFile& run, const char* key);
 std::string environment(const RunFile& run, const char* key);
 /// "5f0c2a9be1d34c77 of 2026-01-31T09:30:00Z".
 std::string run_text(const RunFile& run);
-/// The versions of kbench that made the run's files.
+/// The versions of kbench that wrote the run's files.
 std::vector<std::string> versions_of(const RunFile& run);
 /// Versions of kbench, torch and NVRTC.
 std::string version_text(const RunFile& run);
-/// The baselines that the runs asked for or the records hold, in that order.
+/// The baselines that the runs requested, then others that records have.
 std::vector<std::string> known_baselines(const RunFile& run);
 
 }  // namespace kbench::report

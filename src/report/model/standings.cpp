@@ -17,9 +17,9 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::int64_t kWorthAThread = 1000;  // samples
+constexpr std::int64_t kWorthAThread = 1000;  // samples in a row of the summary
 
-/// The places of names in natural order, so that a hundred thousand entries compare numbers.
+/// Name → place in natural order. Sorting 100,000 entries then compares numbers instead of names.
 std::unordered_map<Interned, std::size_t> ranks(const std::set<Interned>& names) {
   std::vector<Interned> order(names.begin(), names.end());
   std::ranges::stable_sort(order,
@@ -29,7 +29,7 @@ std::unordered_map<Interned, std::size_t> ranks(const std::set<Interned>& names)
   return places;
 }
 
-/// Indices of the roster's entries by model, problem and sample.
+/// Indices of the manifest's entries, ordered by model, problem and sample.
 std::vector<std::size_t> ordered_roster(const std::vector<RosterEntry>& roster) {
   std::set<Interned> models, problems;
   for (const RosterEntry& entry : roster) {
@@ -51,7 +51,7 @@ std::vector<std::size_t> ordered_roster(const std::vector<RosterEntry>& roster) 
   return order;
 }
 
-/// A sample at one precision on one device by one judge.
+/// Identifies a sample at one precision, on one device, by one judge.
 struct SampleKey {
   Interned model, problem, precision, device, judge;
   int sample = 0;
@@ -79,7 +79,7 @@ LatestRecords latest_records(const std::vector<Record>& records) {
         latest.try_emplace({record.model, record.problem, record.precision, record.device,
                             record.judge, record.sample},
                            i);
-    // A fault of the harness says nothing about the candidate, so it displaces no verdict.
+    // A harness fault says nothing about the candidate, so it replaces no verdict.
     if (!inserted && record.outcome != Outcome::kHarnessFault) found->second = i;
   }
   return latest;
@@ -90,9 +90,9 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
   result.correct = record.outcome == Outcome::kCorrect;
   result.computes = !computes_nothing(record);
   result.allclose_at = record.allclose_at;
-  // What gave no outputs, others the next time, or wrong ones where it was timed is not close at
-  // any tolerance, however near its trials were; of an answer that nobody compared in this way
-  // (KernelBench does not tell) it is unknown.
+  // A candidate is close at no tolerance if it has no outputs, is not repeatable, or has wrong
+  // outputs when timed. Its trials do not matter then. If the judge does not compute allclose_at
+  // (KernelBench does not), it stays unknown.
   const bool is_compared =
       result.correct || (record.outcome == Outcome::kMismatch && record.stage != Stage::kTiming);
   if (!is_compared) result.allclose_at = std::numeric_limits<double>::infinity();
@@ -105,7 +105,7 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
   return result;
 }
 
-/// One row over some problems of a model.
+/// One row of the summary over some problems of a model.
 SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
                        std::span<const ProblemSamples> problems) {
   SummaryRow row;
@@ -123,7 +123,7 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
     }
   }
   const bool untimed = row.correct > 0 && !any_speedup;
-  // Intervals are resampled, a few milliseconds each where there are thousands of samples.
+  // Each interval is resampled, which takes a few milliseconds for thousands of samples.
   const auto policy = row.samples > kWorthAThread ? std::launch::async : std::launch::deferred;
   std::vector<std::future<Estimate>> estimates;
   for (const Metric& metric : metrics) {
@@ -143,10 +143,10 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
   return row;
 }
 
-/// What became of one model's problems.
-using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;  // with their levels
+/// One model's problems, each with its level.
+using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;
 
-/// Takes the standings of one problem of a model, from `at` on.
+/// Takes the scored samples of one problem of a model from `at` on; moves `at` behind them.
 ProblemSamples take_problem(const Report& report, const StandingGroup& group, std::size_t& at) {
   const RunFile& run = report.run;
   const std::vector<Standing>& standings = group.standings;
@@ -170,7 +170,8 @@ ProblemSamples take_problem(const Report& report, const StandingGroup& group, st
   return problem;
 }
 
-/// Adds the rows over some problems of a model to `rows`; `named` has what tells them from others.
+/// Adds the rows over some problems of a model to `rows`. `named`: their model, precision, device,
+/// judge and without_degenerate.
 void add_rows(const Report& report, std::span<const Metric> metrics, const SummaryRow& named,
               const ModelProblems& problems, std::vector<SummaryRow>& rows) {
   std::vector<ProblemSamples> all;
@@ -221,7 +222,7 @@ std::vector<StandingGroup> standing_groups(const RunFile& run) {
 }
 
 bool is_exclusion(const Record& record) {
-  // KernelBench counts a problem that fails as wrong for everybody.
+  // KernelBench counts a failed problem as wrong for every model.
   return record.outcome == Outcome::kProblemFailure && record.judge != kCompatJudge;
 }
 

@@ -9,41 +9,40 @@
 
 namespace kbench::report {
 
-/// Where the metrics that a report for people shows stand in Report::metrics: all of them where it
-/// is verbose, else the headline ones; of these the ones that have a value in any row.
+/// Indices into Report::metrics of the metrics that a report for people shows: all of them if it is
+/// verbose, else the headline ones. Only those with a value in some row; if none has one, all.
 std::vector<std::size_t> shown_metrics(const Report& report);
 
-/// The name of a summary row: the model, with precision, device or judge where several occur; or a
+/// The name of a summary row: the model, with precision, device or judge if several occur; or a
 /// level.
 std::string row_name(const Report& report, const SummaryRow& row);
 
-/// The same after the model's rank, where it has one: "1. alpha".
+/// The same after the model's rank, if it has one: "1. alpha".
 std::string ranked_name(const Report& report, const SummaryRow& row);
 
-/// A row's value of the metric at that place; a geometric mean with the count of its speedups.
+/// A row's value of Report::metrics[metric]; a geometric mean with the number of its speedups.
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric);
 
-/// What stands below the models' metrics: "–: …" for each reason why values are missing, "Not
-/// shown: fast_1, geomean (no GPU)" for the metrics that have none at all, and how the others are
-/// read.
+/// The notes below the models' metrics: "–: …" for each reason why values are missing, "Not shown:
+/// fast_1, geomean (no GPU)" for the metrics without any value, and how to read the others.
 std::vector<std::string> reading_notes(const Report& report);
 
-/// Of the candidates that failed in the same way, so many are shown.
+/// A report shows at most this many candidates of a failure group.
 inline constexpr std::size_t kShownPerFailure = 3;
 
-/// How many candidates' lines are too many for people, unless they ask.
+/// A report that is not verbose lists no single candidates if there are more than this.
 inline constexpr std::size_t kManyCandidates = 1000;
-/// Whether the report lists each candidate.
+/// True if the report lists each candidate.
 bool lists_candidates(const Report& report, std::size_t most = kManyCandidates);
 
 /// A candidate's problem, model and sample.
 std::string candidate_name(const Record& record);
-/// Class (where not own), trust (where not the best; "bound": the time is not what was told),
-/// whether at reduced sizes, and flags.
+/// Judge, class and trust if they are not the usual ones ("bound": the time is the wall-clock bound
+/// and not the reported one), reduced sizes, and flags.
 std::string remarks(const Record& record);
-/// Whether any candidate's share of its device's limit is known.
+/// True if for any candidate the fraction of its device's limit is known.
 bool has_limits(const Report& report);
-/// That share, "50 %"; "–" where it is not known.
+/// That fraction, "50 %"; "–" if it is not known.
 std::string limit_text(const Record& record);
 /// "complete", or "INCOMPLETE 38/48".
 std::string status_text(const Report& report);

@@ -22,7 +22,7 @@ std::string verdict_text(const Record& record) {
 
 std::vector<Verdicts> shared_verdicts(const Report& report) {
   const auto& records = report.run.records;
-  // A report of one judge, the common case, pays next to nothing.
+  // Shortcut for the common case: a report of one judge.
   const auto as_first = [&](std::size_t index) {
     return records[index].judge == records[report.candidates.front()].judge;
   };
@@ -60,7 +60,7 @@ std::string failures_text(const Report& report) {
   struct Count {
     std::size_t failed = 0, finished = 0;
   };
-  // kbench's own stand first.
+  // false sorts first, so kbench's own judge comes first.
   std::map<std::pair<bool, Interned>, Count> counts;
   const auto of = [&](const Interned& judge) -> Count& {
     return counts[{judge != kOwnJudge, judge}];

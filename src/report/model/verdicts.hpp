@@ -8,19 +8,19 @@
 
 namespace kbench::report {
 
-/// What several judges said of one candidate.
+/// The verdicts of several judges on one candidate.
 struct Verdicts {
   std::vector<std::size_t> records;  ///< indices into RunFile::records, one for each judge
-  bool differ = false;               ///< one found it correct and another did not
+  bool differ = false;               ///< one judge found it correct and another did not
 };
 
-/// The candidates of which several judges have a verdict at one precision on one device.
+/// The candidates with verdicts of several judges at the same precision on the same device.
 std::vector<Verdicts> shared_verdicts(const Report& report);
 
 /// "kbench mismatch, wrong_values; kb_compat correct".
 std::string verdicts_text(const Report& report, const Verdicts& verdicts);
 
-/// "kbench 3 of 8, kb_compat 1 of 8": the failures of each judge, none in a number with another's.
+/// "kbench 3 of 8, kb_compat 1 of 8": the failures of each judge, counted separately.
 std::string failures_text(const Report& report);
 
 /// " (judged by kb_compat)" for a judge other than kbench.

@@ -13,7 +13,7 @@ struct Range {
 
 constexpr Range kSteering[] = {
     {0x00, 0x1f},        // C0
-    {0x7f, 0x9f},        // DEL, and C1, which some terminals obey
+    {0x7f, 0x9f},        // DEL, and C1, which controls some terminals
     {0x61c, 0x61c},      // Arabic letter mark
     {0x200b, 0x200c},    // zero width space and non-joiner
     {0x200e, 0x200f},    // left-to-right and right-to-left marks
@@ -58,7 +58,7 @@ constexpr Range kWide[] = {
     {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-/// Whether one of these ascending ranges holds the value.
+/// True if one of these ascending ranges contains the value.
 template <std::size_t N>
 bool is_in(const Range (&ranges)[N], char32_t value) {
   const Range* after = std::ranges::upper_bound(ranges, value, {}, &Range::first);

@@ -4,24 +4,24 @@
 #include <cstddef>
 #include <string_view>
 
-/// What a terminal makes of Unicode.
+/// Unicode on a terminal: code points and their widths.
 namespace kbench::report {
 
 struct CodePoint {
   char32_t value = 0;
   std::size_t bytes = 1;
-  bool valid = true;  ///< else it is one byte that is no UTF-8, shown as U+FFFD
+  bool valid = true;  ///< if false: one byte that is not UTF-8, shown as U+FFFD
 };
 
-/// The one that begins at that byte.
+/// The code point that begins at byte `at`.
 CodePoint code_point_at(std::string_view text, std::size_t at);
 
-/// Whether it steers what is shown instead of being shown: control characters, ends of lines and
-/// paragraphs, what turns the direction of the text around it, and what is as good as not there.
+/// True if the code point controls the display instead of being visible: control characters, ends
+/// of lines and paragraphs, marks that change the text's direction, and invisible characters.
 bool steers(char32_t value);
 
-/// Columns that it takes: 0 for marks on the character before, 2 for East Asian wide characters and
-/// emoji (Unicode 15, EastAsianWidth and emoji-data), else 1.
+/// Columns of the code point: 0 for combining marks, 2 for East Asian wide characters and emoji
+/// (Unicode 15, EastAsianWidth and emoji-data), else 1.
 std::size_t width_of(char32_t value);
 
 }  // namespace kbench::report

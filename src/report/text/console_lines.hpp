@@ -11,22 +11,22 @@
 
 namespace kbench::report {
 
-/// Writes text for people to a terminal of some width, line by line.
+/// Writes text to a terminal of a given width, line by line.
 class ConsoleLines {
  public:
-  /// `width` in columns; below 60 it is taken for 60.
+  /// `width` in columns; less than 60 counts as 60.
   ConsoleLines(std::ostream& out, bool color, int width);
 
   std::size_t width() const { return width_; }
   std::string painted(Tone tone, std::string_view text) const;
-  /// A line without spaces at its end.
+  /// Writes a line; spaces at its end are removed.
   void line(std::string text);
-  /// `text` in as many lines as it needs, after `label` and below its own beginning.
+  /// Writes `label`, then from column `indent` on `text` in as many lines as it needs.
   void labelled(std::string_view label, std::size_t indent, std::string_view text);
-  /// An empty line and `text` in bold.
+  /// Writes an empty line and `text` in bold.
   void heading(std::string_view text);
-  /// Rows of cells, as wide as their widest, the first at the left and the others at the right;
-  /// the first row stands for the columns' names.
+  /// Writes a table, each column as wide as its widest cell; the first column is aligned to the
+  /// left, the others to the right. The first row has the columns' names.
   void table(const std::vector<std::vector<std::string>>& rows, std::size_t indent);
 
  private:

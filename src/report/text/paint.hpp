@@ -8,7 +8,7 @@ namespace kbench::report {
 
 enum class Tone { kPlain, kBold, kGood, kBad, kWarning, kFaint };
 
-/// `text` in that tone on a terminal; as it is where there is no colour.
+/// `text` with the terminal's sequences for `tone`; unchanged if `color` is false.
 std::string painted(bool color, Tone tone, std::string_view text);
 
 }  // namespace kbench::report

@@ -21,7 +21,7 @@ bool is_plain_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
 }
 
-/// Bytes of the characters that begin in the first `width` columns of `text`, and end in them.
+/// The number of bytes of the leading characters of `text` that fit into `width` columns.
 std::size_t bytes_of_columns(std::string_view text, std::size_t width) {
   std::size_t taken = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -89,9 +89,9 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u
 }  // namespace
 
 std::string fitted_name(std::string_view text, std::size_t width) {
-  constexpr std::size_t kLeast = 8;  // below that an end tells no more than a start
+  constexpr std::size_t kLeast = 8;  // in fewer columns head and tail would say too little
   if (columns(text) <= width || width < kLeast) return fitted(text, width);
-  // Of names that start alike the ends differ: "1_Conv2d…Divide", "model-1".
+  // Names with the same start often differ at the end: "1_Conv2d…Divide", "model-1".
   const std::size_t head = (width - 1) * 2 / 3;
   const std::size_t tail = width - 1 - head;
   std::size_t from = text.size();
@@ -107,7 +107,8 @@ std::string fitted_name(std::string_view text, std::size_t width) {
 
 namespace {
 
-/// Fits anew those of `names` at the indices `alike` that look alike.
+/// Cuts again those names at the indices `alike` whose cut texts are equal; drops their common
+/// start.
 void tell_apart(const std::vector<std::string>& names, std::size_t width,
                 const std::vector<std::size_t>& alike, std::vector<std::string>& fitted_texts) {
   std::map<std::string, std::vector<std::size_t>> groups;
@@ -123,7 +124,7 @@ void tell_apart(const std::vector<std::string>& names, std::size_t width,
     }
     while (same > 0 && same < first.size() && continues_character(first[same])) --same;
     for (const std::size_t i : group) fitted_texts[i] = fitted("…" + names[i].substr(same), width);
-    // Some may still be alike, unless there is no room or no difference.
+    // Some may still be equal; if all are, there is no room or no difference.
     const auto is_first = [&](std::size_t i) { return fitted_texts[i] == fitted_texts[group[0]]; };
     if (!std::ranges::all_of(group, is_first)) tell_apart(names, width, group, fitted_texts);
   }
@@ -188,7 +189,7 @@ std::string duration(double ms) {
 }
 
 namespace {
-/// Two digits that tell something, however small it is.
+/// Two significant digits, also for small values.
 std::string ratio_digits(double value) {
   const double size = std::abs(value);
   if (size >= 0.1 || size < 1e-9) return fmt::format("{:.{}f}", value, size < 100 ? 2 : 0);

@@ -12,29 +12,29 @@
 
 namespace kbench::report {
 
-/// Stands where there is no value.
+/// Shown in place of a missing value.
 inline constexpr std::string_view kNoValue = "–";
 
-/// `text` on one line and without what steers a terminal or turns the direction of text: candidates
-/// print and are named what they like. Bytes that are no UTF-8 become U+FFFD.
+/// `text` on one line, without characters that control a terminal or change the text's direction,
+/// because candidates choose their names and outputs. Bytes that are not UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
-/// `text` as it stays what it is on a page of markdown: no markup, no table cell of its own.
+/// `text` escaped for markdown: it makes no markup and no table cell.
 std::string escaped(std::string_view text);
-/// Columns that `text` takes on a terminal.
+/// The width of `text` on a terminal, in columns.
 std::size_t columns(std::string_view text);
-/// `text` cut to `width` columns, with "…" where something is missing.
+/// `text` cut to `width` columns, with "…" for the missing end.
 std::string fitted(std::string_view text, std::size_t width);
-/// The same for a name: what is missing is of its middle.
+/// The same for a name, but with "…" for its middle.
 std::string fitted_name(std::string_view text, std::size_t width);
-/// The same for each of `names`, which differ; of those that would look alike, what they all begin
-/// with is missing.
+/// The same for each of `names`, which must differ. If cut names would be equal, "…" replaces their
+/// common start instead.
 std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width);
-/// `text` filled with spaces to `width` columns, at its right or (for numbers) its left.
+/// `text` filled up with spaces to `width` columns, at its left if `right_aligned`.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned = false);
-/// `text` broken at spaces, else behind a "/", into lines of at most `width` columns.
+/// `text` broken into lines of at most `width` columns, at spaces or else behind a "/".
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
-/// `text` with "…" for the folders of paths: "…/softmax.cu(12): error: …".
+/// `text` with "…" in place of the folders of paths: "…/softmax.cu(12): error: …".
 std::string with_short_paths(std::string_view text);
 
 /// "10.2 µs", "1.25 ms", "2.31 s": three digits.
@@ -43,21 +43,22 @@ std::string duration(double ms);
 std::string factor(const std::optional<double>& value);
 /// A metric's value: "0.83", a ratio "1.90x", or "–".
 std::string value_text(const Metric& metric, const Estimate& estimate);
-/// A metric's interval: "0.67–0.96", or nothing.
+/// A metric's interval: "0.67–0.96"; empty if there is none.
 std::string interval_text(const Estimate& estimate);
 /// "1 problem", "2 problems".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// The record's median of that side, where it was timed; the mean where no median was taken down,
-/// or the speedup is one of means.
+/// The record's median time of a subject ("candidate" or a baseline); none if it was not timed. The
+/// mean if the record has no median, or if the timing method compares means.
 std::optional<double> time_ms(const Record& record, std::string_view side);
-/// What the candidate's process said of it, where the time is a bound: a median, not believed.
+/// The median time that the candidate's process reported, if the record's time is the wall-clock
+/// bound because the reported time was not trusted; else none.
 std::optional<double> told_ms(const Record& record);
-/// The record's speedup over that baseline, where it has a finite one.
+/// The record's finite speedup over a baseline, or null. kBestBaseline: the least of them.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);
-/// "K=512 N=1024": the constants that were not the problem file's.
+/// "K=512 N=1024": the constants that differ from the problem file's.
 std::string sizes_text(const Record& record);
-/// The message, and after it the first wrong element, where there is one.
+/// The message, and after it the first wrong element if there is one.
 std::string failure_text(const Record& record);
 /// "output 0 [3, 17]: expected 0.5, got 0.25".
 std::string wrong_element_text(const WrongElement& wrong);

@@ -10,20 +10,20 @@ namespace kbench::report {
 namespace {
 
 constexpr std::string_view kStart = "::", kMark = "##";
-/// Words between a mark and its bracket, in any case.
+/// Words that may stand between "##" and "[", in upper or lower case.
 constexpr std::array<std::string_view, 3> kWords = {"", "vso", "teamcity"};
 
-/// What .NET, in which GitHub's runner is written, takes for white space and trims.
+/// True for characters that .NET trims as white space; GitHub's runner is written in .NET.
 bool is_white(char32_t value) {
   return (value >= 0x09 && value <= 0x0d) || value == 0x20 || value == 0x85 || value == 0xa0 ||
          value == 0x1680 || (value >= 0x2000 && value <= 0x200a) || value == 0x2028 ||
          value == 0x2029 || value == 0x202f || value == 0x205f || value == 0x3000;
 }
 
-/// Characters that a reader of the log does not see, and a runner may drop.
+/// True for characters that are invisible in a log and that a runner may drop.
 bool is_unseen(char32_t value) { return is_white(value) || steers(value); }
 
-/// Bytes of the colour ("ESC [ … m") that begins there; 0: there is none.
+/// The number of bytes of a colour sequence ("ESC [ … m") that begins at `at`; 0 if there is none.
 std::size_t color_at(std::string_view text, std::size_t at) {
   if (!text.substr(at).starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", at + 2);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What all parts of the page use. Whatever comes from a candidate reaches the page as text alone.
+// Functions for all parts of the page. They insert a candidate's text as text, never as HTML.
 "use strict";
 const kbench = { data: JSON.parse(document.getElementById("data").textContent) };
 kbench.rows = kbench.data.rows;
 
-// An element with properties ("class", "on…" and attributes) and children (elements or texts).
+// Makes an element with properties ("class", "on…", attributes) and children (elements or texts).
 kbench.make = (tag, properties, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties || {})) {
@@ -37,9 +37,9 @@ kbench.duration = (ms) => {
   if (ms < 1) return three(ms * 1e3) + " µs";
   return ms < 1e3 ? three(ms) + " ms" : three(ms / 1e3) + " s";
 };
-// The same on an axis: "10 µs".
+// The same for an axis: "10 µs".
 kbench.roundDuration = (ms) => kbench.duration(ms).replace(/\.0+ /, " ").replace(/(\.\d*?)0+ /, "$1 ");
-// Two digits that tell something, however small it is.
+// Two significant digits, also for small values.
 kbench.ratio = (value) => (Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(2) : Number(value.toPrecision(2)).toString());
 kbench.factor = (value) => (value === null || value === undefined ? none : kbench.ratio(value) + "×");
 kbench.percent = (value) => (value === null || value === undefined ? none
@@ -51,20 +51,20 @@ kbench.number = (value) => {
     : Number(value.toPrecision(3)).toString();
 };
 kbench.counted = (count, noun) => count.toLocaleString("en") + " " + noun + (count === 1 ? "" : "s");
-// What may be as long as a candidate likes, where there is no room for it.
+// Cuts a text, because a candidate can make it as long as it likes.
 kbench.short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 kbench.candidateName = (row) => kbench.rows.problems[kbench.rows.problem[row]] + " " +
   kbench.rows.models[kbench.rows.model[row]] + " " + kbench.rows.sample[row];
-// Those that occur, in their order, have colours that differ.
+// Only the outcomes that occur get colours, so that these differ.
 const failing = [...new Set(kbench.rows.outcome)].sort((a, b) => a - b)
   .filter((outcome) => !kbench.rows.outcomes[outcome].good);
 kbench.outcomeColor = (outcome) => (kbench.rows.outcomes[outcome].good ? "var(--o0)"
   : "var(--o" + (1 + failing.indexOf(outcome) % 11) + ")");
 kbench.seriesColor = (i) => "var(--m" + i % 8 + ")";
 
-// Colours of models. Where there are more than eight of them, those that are best have one, and the
-// others are grey: a ninth would be taken for one of the eight.
+// Colours of models. With more than eight models, all but the best eight are grey, because a ninth
+// colour would look like one of the eight.
 const mostColors = 8;
 const curves = (kbench.data.charts.fast_p || []).concat(kbench.data.charts.at_k);
 const score = (name) => {
@@ -94,19 +94,19 @@ kbench.palette = (all) => {
 kbench.modelPalette = kbench.palette(kbench.rows.models);
 kbench.modelColor = (model) => kbench.modelPalette.color(kbench.rows.models[model]);
 
-// The lines of the details are found once, and read one by one when they are asked for.
+// The details are split into lines once; a line is parsed when its candidate is opened.
 let details = null;
 kbench.detailsOf = (row) => {
   if (details === null) {
     const text = document.getElementById("details").textContent;
-    // The element's own line break stands before the first line.
+    // The element's text begins with a line break of its own.
     details = (text.startsWith("\n") ? text.slice(1) : text).split("\n");
   }
   const line = details[row];
   return line ? JSON.parse(line) : {};
 };
 
-// Text beside the pointer, or the mark that the keyboard is at.
+// Shows a text next to the pointer, or next to the mark that has the keyboard's focus.
 kbench.tip = (at, text) => {
   const tip = document.getElementById("tip");
   tip.hidden = text === null;
@@ -117,5 +117,5 @@ kbench.tip = (at, text) => {
   tip.style.top = Math.max(4, at.clientY + 18 + height > innerHeight
     ? at.clientY - height - 10 : at.clientY + 18) + "px";
 };
-// For who hears the page.
+// Announces a text to screen readers.
 kbench.say = (text) => { document.getElementById("say").textContent = text; };

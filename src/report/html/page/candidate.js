@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything about one candidate, in a panel that holds the keyboard while it is open.
+// The panel with everything about one candidate; it keeps the keyboard's focus while it is open.
 "use strict";
 
 let opened = null, focusBefore = null;
@@ -55,7 +55,7 @@ kbench.drawCandidate = () => {
   (again || panel.querySelector(".close")).focus();
 };
 
-// Tab goes round in the panel, also from where a click outside has left it.
+// Tab cycles within the panel, also after a click outside has moved the focus.
 const tabInPanel = (event) => {
   const stops = [...panel.querySelectorAll("button, a[href], summary, [tabindex='0']")]
     .filter((stop) => !stop.disabled && stop.getClientRects().length > 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The parts of what is told of one candidate.
+// The parts of a candidate's panel.
 "use strict";
 
 const heading = (text) => kbench.make("h3", {}, text);
-// A table that scrolls where it is too wide: by keyboard, too.
+// A table that scrolls if it is too wide, also by keyboard.
 const inWide = (table) => kbench.make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Table" }, table);
 const withInterval = (value, low, high, format) => format(value) +
   (low === null || low === undefined ? "" : " (" + format(low) + "–" + format(high) + ")");
@@ -41,7 +41,7 @@ const factsOf = (record, row) => {
     kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, text))));
 };
 
-// What the table says of it, for those of whom the page holds no more.
+// The table's values, for candidates without details on the page.
 const rowFactsOf = (row) => {
   const rows = kbench.rows;
   const facts = [["level", String(rows.level[row])], [kbench.data.time_label, kbench.duration(rows.time_ms[row])],
@@ -54,7 +54,7 @@ const rowFactsOf = (row) => {
     .map(([label, text]) => kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, text))));
 };
 
-// A column for each side: there are few of them, and many numbers of each.
+// A column for each subject, because there are few subjects with many numbers each.
 const timesOf = (record) => {
   const timing = record.timing;
   if (!timing) return [];
@@ -81,11 +81,11 @@ const timesOf = (record) => {
   return parts.concat(kbench.make("ul", {}, notes.map((note) => kbench.make("li", {}, note))));
 };
 
-// Raw measurements of each side as a strip, with the median and its interval.
+// The raw measurements of each subject as a strip, with the median and its interval.
 const stripsOf = (record, raw) => {
   const sides = Object.entries(raw || {}).filter(([, values]) => Array.isArray(values) && values.length > 0);
   if (sides.length === 0 || typeof d3 === "undefined") return [];
-  // In the pixels of the panel, so that its text is as large as the panel's.
+  // In pixels of the panel, so that the text is as large as the panel's.
   const width = Math.max(260, Math.min(760, innerWidth - 60)), rowOf = 46, left = 30, height = sides.length * rowOf + 30;
   const values = sides.flatMap(([, list]) => list.filter((value) => value > 0));
   const x = d3.scaleLog(kbench.logDomain(values), [left, width - 30]);
@@ -101,7 +101,7 @@ const stripsOf = (record, raw) => {
       .attr("d", list.filter((value) => value > 0).map((value) => "M" + x(value) + "," + (y - 8) + "v16").join(""));
     const side = record.timing && record.timing.sides[name];
     if (!side || !(side.median_ms > 0)) return;
-    // What the method adds stands in the raw measurements, and no more in the median.
+    // The raw measurements contain the method's overhead; the median does not.
     const added = (record.timing.overhead_ms) || 0;
     const at = (value) => x(Math.max(value + added, x.domain()[0]));
     if (side.lo_ms) svg.append("path").attr("stroke", "var(--ink)").attr("stroke-width", 2)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The heat map of outcomes: problems from top to bottom, models and their samples from left to right.
+// The heat map of outcomes: a row for each problem, and columns for the models and their samples.
 "use strict";
 
-// Cells are as wide as there is room for, down to a width that can be told from its neighbours;
-// below that the map scrolls. Paper does not.
+// Cells divide the chart's width. If they would be too narrow to distinguish, the map scrolls; on
+// paper they become narrower instead.
 const cellSizes = (chart, problems, models, samples, labelWidth) => {
   const across = models * samples, gap = models > 1 ? 4 : 0;
   const least = kbench.isPrinted() ? 0.2 : across > 4000 ? 1 : Math.max(2, 16 / samples);
@@ -12,7 +12,7 @@ const cellSizes = (chart, problems, models, samples, labelWidth) => {
   return { gap, height, width: Math.max(least, Math.min(40, room / across)) };
 };
 
-// Names of problems and models stay in sight while the map scrolls.
+// The names of problems and models stay visible while the map scrolls.
 const mapNames = (cells, labelWidth, blockWidth) => {
   const rows = kbench.rows, upright = blockWidth < 70;
   const head = rows.models.length < 2 ? 0 : upright ? 110 : 20;
@@ -28,7 +28,7 @@ const mapNames = (cells, labelWidth, blockWidth) => {
 const frameMap = (chart, names, labelWidth) => {
   chart.holder.append(kbench.make("div", { class: "map", style: "grid-template-columns:" + labelWidth + "px max-content" },
     names, chart.svg.node()));
-  // What the keyboard goes to is not to lie below the names.
+  // A cell that the keyboard moves to must not be hidden under the names.
   chart.holder.style.scrollPadding = (names[1].offsetHeight + 4) + "px 4px 4px " + (labelWidth + 4) + "px";
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Charts of shares of models: fast_p over p, pass@k and fast_1@k over k.
+// Charts of each model's fractions of problems: fast_p over p, pass@k and fast_1@k over k.
 "use strict";
 
 const curvePalette = kbench.palette(curves.map((curve) => curve.model));
 const tenths = kbench.linearTicks((value) => value.toFixed(1));
 
-// A curve with the band of its interval, and its points for the pointer. Those lie above all curves:
-// what is under the pointer must stay where it is when its curve comes to the front.
+// Draws a curve with the band of its interval, and its points for the pointer. The points are in a
+// layer above all curves, so that they stay under the pointer when the curve comes to the front.
 const drawCurve = (chart, { curves: layer, hits }, x, y, points, { dashed, stepped, dots, count }) => {
   const curve = stepped ? d3.curveStepAfter : d3.curveLinear;
   const { model } = points[0].curve;
@@ -14,7 +14,7 @@ const drawCurve = (chart, { curves: layer, hits }, x, y, points, { dashed, stepp
     .attr("class", "model" + (curvePalette.isColored(model) ? "" : " other") + (curvePalette.many ? " many" : ""))
     .style("--c", curvePalette.color(model));
   const banded = points.filter((point) => point.lo !== null && point.hi !== null);
-  // Bands lie over one another: the more there are, the fainter.
+  // Bands overlap, so they are fainter if there are more.
   group.append("path").datum(banded).attr("class", "band").style("fill-opacity", Math.max(0.06, 0.3 / (count + 1)))
     .attr("d", d3.area().curve(curve).x((p) => x(p.at)).y0((p) => y(p.lo)).y1((p) => y(p.hi)));
   group.append("path").datum(points).attr("class", "curve").attr("stroke-dasharray", dashed ? "5 3" : null)
@@ -34,7 +34,7 @@ const pointsOf = (curve, parameter) => curve[parameter].map((at, i) =>
 const sayPoint = (point) => point.curve.model + "\n" + point.curve.metric + " at " +
   point.parameter + " = " + kbench.number(point.at) + ": " + point.value.toFixed(3) +
   (point.lo === null ? "" : " (" + point.lo.toFixed(2) + "–" + point.hi.toFixed(2) + ")");
-// A name of a summary's row says precision or judge too, where several occur.
+// The name of a summary row may have a precision or judge behind the model.
 const filterModel = (point) => {
   const model = kbench.rows.models.find((name) => name === point.curve.model || point.curve.model.startsWith(name + ","));
   if (model !== undefined) kbench.filterTo({ model });
@@ -45,7 +45,7 @@ const walkCurves = (chart, lines, x, y) => kbench.walk(chart, {
   over: (point) => kbench.emphasise(point === null ? null : point.curve.model),
 });
 const layersFor = (chart) => ({ curves: chart.svg.append("g"), hits: chart.svg.append("g") });
-// Those in colours lie above the others.
+// Coloured curves are drawn above the others.
 const inLayers = (all) => [...all].sort((a, b) => curvePalette.isColored(a.model) - curvePalette.isColored(b.model));
 
 kbench.charts.push({ id: "chart-fast-p", holds: () => (kbench.data.charts.fast_p || []).length > 0, draw: (chart) => {
@@ -68,7 +68,7 @@ kbench.charts.push({ id: "chart-fast-p", holds: () => (kbench.data.charts.fast_p
   walkCurves(chart, lines, x, y);
 } });
 
-// With one sample a problem there is no curve: a dot for each model, with its interval.
+// With one sample per problem there is no curve, but a dot with its interval for each model.
 const drawAtOne = (chart, all) => {
   const models = [...new Set(all.map((curve) => curve.model))];
   const of = (model) => all.filter((curve) => curve.model === model).map((curve) => pointsOf(curve, "k")[0]);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The frames of charts. Charts are drawn in the pixels that they have, so that their text is as
-// large as the page's, and anew where the page gets another width.
+// The frames of charts. A chart's unit is the page's pixel, so that its text is as large as the
+// page's; charts are redrawn if the page's width changes.
 "use strict";
 kbench.size = { left: 56, right: 28, top: 30, bottom: 44 };
-// Rows { id, broad, holds(), draw(chart) }: each chart adds its own. `broad`: over the whole width.
+// The table of charts; each adds a row { id, broad, holds(), draw(chart) }. `holds`: there is data;
+// `broad`: over the whole width.
 kbench.charts = [];
 const narrowest = 380, gap = 14, onPaper = { narrow: 336, broad: 700 };
 
-// A title, a sentence for who cannot see the chart, and its SVG. `box`: it scrolls where it is
-// larger than its frame; `before`: an element in the box before it.
+// Adds a chart's title, its sentence for screen readers, and its SVG. `box`: the chart scrolls if
+// it is larger than its frame.
 kbench.frame = (chart, title, note, sentence, options) => {
   const chosen = Object.assign({ height: 300, width: chart.width, box: false }, options);
   chart.figure.append(kbench.make("figcaption", {}, kbench.saveButton(chart, title), title, note && kbench.make("small", {}, note)));
@@ -23,7 +24,7 @@ kbench.frame = (chart, title, note, sentence, options) => {
   if (chosen.box) chart.svg.style("width", chosen.width + "px").style("max-width", "none");
 };
 
-// A single model needs no legend; `least`: from how many entries on there is one.
+// `least`: a legend with fewer entries is left out, because a single model needs none.
 kbench.legend = (chart, entries, over, least = 2) => {
   if (entries.length < least) return;
   chart.figure.append(kbench.make("ul", { class: "legend" }, entries.map(([label, color]) =>
@@ -31,17 +32,17 @@ kbench.legend = (chart, entries, over, least = 2) => {
       kbench.make("i", { style: "background:" + color }), label))));
 };
 
-// Widths of texts as charts write them, without laying anything out.
+// Measures texts in the charts' font without a layout of the page.
 const ruler = document.createElement("canvas").getContext("2d");
 const measured = (font, text) => {
   ruler.font = font;
   return ruler.measureText(text);
 };
 const widthOf = (text) => measured("12px " + getComputedStyle(document.documentElement).fontFamily, text).width;
-// How far a line of that style reaches below the letters' feet.
+// The distance from the baseline of a text in this style to its lower edge.
 kbench.textDepth = (style) => measured(style.fontSize + " " + style.fontFamily, "").fontBoundingBoxDescent;
 kbench.textWidth = (texts) => Math.ceil(Math.max(0, ...texts.map(widthOf)));
-// A text, cut to a width where it has to be; the whole of it for the pointer.
+// Sets a text, cut to a width if it is too long; the pointer then shows all of it.
 kbench.fitText = (selection, text, width) => {
   let kept = text;
   while (kept.length > 1 && widthOf(kept + (kept === text ? "" : "…")) > width) kept = kept.slice(0, -1);
@@ -49,14 +50,14 @@ kbench.fitText = (selection, text, width) => {
   if (kept !== text) selection.append("title").text(text);
 };
 
-// As many ticks as there is room for.
+// The number of ticks that there is room for.
 const ticksFor = (length, each) => Math.max(2, Math.floor(length / each));
 kbench.linearTicks = (format) => (axis, length, each) => {
   axis.ticks(ticksFor(length, each));
-  // The grid has lines alone.
+  // The grid already has an empty format, because it has no labels.
   if (format && axis.tickFormat() === null) axis.tickFormat(format);
 };
-// On a logarithmic axis those of few digits.
+// On a logarithmic axis: ticks at round numbers, as many as there is room for.
 kbench.logTicks = (format) => (axis, length, each) => {
   const [low, high] = axis.scale().domain(), most = ticksFor(length, each);
   const valuesOf = (steps, every) => {
@@ -75,7 +76,7 @@ kbench.logTicks = (format) => (axis, length, each) => {
   axis.tickValues(values.length > 1 ? values : d3.ticks(low, high, Math.min(most, 5)));
   if (axis.tickFormat() === null) axis.tickFormat(format);
 };
-// Of counts.
+// Ticks at whole numbers.
 kbench.wholeTicks = (axis, length, each) => {
   axis.tickValues(axis.scale().ticks(ticksFor(length, each)).filter(Number.isInteger));
   if (axis.tickFormat() === null) axis.tickFormat((value) => value.toLocaleString("en"));
@@ -97,17 +98,17 @@ kbench.axes = (chart, x, y, xTitle, yTitle, xTicks, yTicks) => {
   chart.svg.append("text").attr("class", "soft").attr("x", 2).attr("y", 14).text(yTitle);
 };
 
-// The domain of positive values on a logarithmic axis, with some room.
+// The domain of a logarithmic axis for the positive values, with some margin.
 kbench.logDomain = (values) => {
   const [low, high] = d3.extent(values.filter((value) => value > 0));
   return low === undefined ? [0.1, 10] : [low / 1.25, high * 1.25];
 };
 
-// A picture of many marks: as elements they would make the page slow. `draw` gets a canvas of two
-// points for each unit, and the colour that a style stands for.
+// Draws many marks as one image, because as elements they would make the page slow. `draw` gets a
+// canvas context of two pixels per unit, and a function from a style variable to its colour.
 kbench.picture = (chart, x, y, width, height, draw) => {
   const canvas = document.createElement("canvas");
-  // Browsers have no canvas beyond some size.
+  // Browsers limit the size of a canvas.
   const scale = Math.min(2, 16000 / Math.max(width, height));
   canvas.width = Math.max(1, Math.round(width * scale));
   canvas.height = Math.max(1, Math.round(height * scale));
@@ -131,14 +132,15 @@ kbench.picture = (chart, x, y, width, height, draw) => {
   chart.paints.push(paint);
 };
 
-// Text at the pointer, and what a click does, for elements of d3.
+// Gives D3 elements a text at the pointer and an action for clicks.
 kbench.says = (selection, text, click) => {
   selection.on("mousemove", (datum) => kbench.tip(d3.event, text(datum)))
     .on("mouseleave", () => kbench.tip(null, null));
   if (click) selection.classed("hit", true).on("click", click);
 };
 
-// The same for marks that are no elements: `at` finds the one at a place of the chart, or undefined.
+// The same for marks that are no elements: `at(x, y)` is the mark at a place of the chart, or
+// undefined.
 kbench.saysWithin = (chart, [x, y, width, height], at, text, click) => {
   const found = () => at(...d3.mouse(chart.svg.node()));
   const cover = chart.svg.append("rect").attr("class", "marks").attr("x", x).attr("y", y)
@@ -153,7 +155,7 @@ kbench.saysWithin = (chart, [x, y, width, height], at, text, click) => {
   });
 };
 
-// The model that is shown above the others: where the pointer or the keyboard is, else the one that
+// Draws a model above the others: the one at the pointer or the keyboard's focus, else the one that
 // the table is filtered by.
 kbench.emphasise = (name) => {
   const chosen = name === null ? kbench.state.model : name;
@@ -176,7 +178,7 @@ const drawAll = () => {
   const grid = document.getElementById("charts");
   const few = shownCharts.filter((chart) => !chart.broad).length;
   const fit = Math.max(1, Math.min(few, Math.floor((grid.clientWidth + gap) / (narrowest + gap))));
-  // Rows that are as even as they can be leave no empty place.
+  // As few rows as fit, with equal numbers of charts if possible, so that no place stays empty.
   grid.style.setProperty("--columns", printed ? 2 : Math.max(1, Math.ceil(few / Math.ceil(few / fit))));
   for (const chart of shownCharts) {
     const style = getComputedStyle(chart.figure);

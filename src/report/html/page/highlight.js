@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Colours for source: as much of CUDA C++ and Python as the eye needs.
+// Colours for source code: comments, strings, numbers, keywords of CUDA C++ and Python.
 "use strict";
 
 const words = (text) => new Set(text.split(" "));
-// (?![^]) is the end of the text: with the flag m, $ would be that of any line.
+// (?![^]) is the end of the text, because with the flag m, $ is the end of any line.
 const languages = {
   cuda: {
     keywords: words("alignas asm auto bool break case catch char class const constexpr continue default " +
@@ -23,7 +23,7 @@ const languages = {
   },
 };
 
-// A text in pieces of [text, class].
+// Splits a text into pieces of [text, class].
 const piecesOf = (text, language) => {
   const pieces = [];
   let at = 0;
@@ -38,7 +38,7 @@ const piecesOf = (text, language) => {
   pieces.push([text.slice(at), ""]);
   return pieces;
 };
-// What Python gives to load_inline stands in long strings: that is CUDA, whatever is around it.
+// Python passes CUDA code to load_inline in triple-quoted strings; these are highlighted as CUDA.
 languages.python.nested = (string) => {
   const [, open, code, close] = /^(\w*(?:"""|'''))([^]*?)("""|'''|)$/.exec(string) || [];
   if (open === undefined || !/__global__|__device__|#include|torch::|<<</.test(code)) return [[string, "s"]];
@@ -57,7 +57,7 @@ kbench.highlighted = (text, name) => {
   return lines;
 };
 
-// Source with numbered lines, and below the lines that something was said of, what that was.
+// Source with numbered lines; annotations stand below their lines.
 kbench.sourceView = (source, marks) => {
   const said = new Map();
   for (const mark of marks) said.set(mark.line, (said.get(mark.line) || []).concat([mark]));

@@ -21,13 +21,13 @@ if (typeof d3 === "undefined") {
 }
 kbench.drawFailures();
 kbench.drawTable();
-// Last, since the page has its width only then.
+// Last, because only now the page has its final width.
 if (typeof d3 !== "undefined") kbench.drawCharts();
 kbench.onState(kbench.drawCandidate);
 kbench.drawCandidate();
 
 darkWanted.addEventListener("change", (event) => { darkNow = event.matches; setTheme(darkNow); });
-// Paper is white, and holds the table as a whole.
+// In print the page is light, folded texts are open, and the table does not scroll.
 let onPaperNow = false;
 const printing = (now) => {
   if (now === onPaperNow) return;
@@ -38,7 +38,7 @@ const printing = (now) => {
   kbench.printTable(now);
 };
 matchMedia("print").addEventListener("change", (event) => printing(event.matches));
-// Comes before the browser counts the pages, which the change above does not.
+// beforeprint comes before the browser counts the pages; the change of the media query does not.
 addEventListener("beforeprint", () => printing(true));
 addEventListener("afterprint", () => printing(false));
 document.documentElement.dataset.ready = "1";

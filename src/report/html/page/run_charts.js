@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The run over time: when each candidate was judged; of many, how many a second.
+// The run over time: a bar for the time in which each candidate was judged; if there are many
+// candidates, the number judged per second.
 "use strict";
 const mostBarsOfRun = 2000, mostLanes = 24;
 
@@ -12,7 +13,7 @@ const knownEnds = () => {
 };
 const beginOf = (row) => Math.max(0, kbench.rows.ended[row] - (kbench.rows.seconds[row] || 0));
 
-// Each bar in the first lane that is free when it begins.
+// Puts each bar into the first lane (a row of the timeline) that is free when the bar begins.
 const lanesOf = (known) => {
   const lanes = [], free = [];
   for (const row of [...known].sort((a, b) => beginOf(a) - beginOf(b))) {

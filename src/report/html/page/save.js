@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chart as an SVG file: as it stands on the page, with its title and legend. Each element has its
-// styles as attributes, because programs other than browsers know neither variables nor style sheets.
+// A chart as an SVG file, with its title and legend, as on the page. Each element has its styles as
+// attributes, because programs other than browsers know neither variables nor style sheets.
 "use strict";
 const svgSpace = "http://www.w3.org/2000/svg";
 const usual = { "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none",
@@ -14,7 +14,7 @@ const giveStyles = (to, style, names) => {
   }
 };
 
-// What an element of a chart shows; null if it is for the pointer or the keyboard alone.
+// A copy of a chart's element for the file; null if it only serves the pointer or the keyboard.
 const copyOf = (element) => {
   const style = getComputedStyle(element);
   const isText = element.tagName === "text", isGroup = ["svg", "g"].includes(element.tagName);
@@ -28,7 +28,7 @@ const copyOf = (element) => {
   return made;
 };
 
-// The lines that a text of the page is broken into.
+// The lines into which the page breaks a text, each with its box.
 const linesOf = (node, style) => {
   const range = document.createRange();
   range.selectNodeContents(node);
@@ -51,7 +51,7 @@ const shape = (tag, attributes) => {
   return made;
 };
 
-// A line of text of the page; `room` is where it may be, and `isCut` if it is too long for that.
+// A line of the page's text as an SVG text. `room`: its box; `isCut`: it may be too long for it.
 const textOf = (text, style, room, isCut) => {
   const isUpright = style.writingMode !== "horizontal-tb", depth = kbench.textDepth(style);
   const made = shape("text", Object.assign({ fill: style.color }, isUpright
@@ -62,8 +62,8 @@ const textOf = (text, style, room, isCut) => {
   return made;
 };
 
-// Adds what the page has around the chart: title, legend, names of the map. `within` gives a box of
-// the page its place in the file.
+// Adds the texts around the chart: title, legend, names of the map. `within` converts a box on the
+// page to its place in the file.
 const addAround = (figure, within, add) => {
   const walker = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -88,7 +88,7 @@ const addAround = (figure, within, add) => {
 };
 
 kbench.svgOf = ({ figure }) => {
-  // The whole of it, whatever part the page shows.
+  // The whole chart, even if the page shows only a scrolled part.
   const scrolled = [...figure.querySelectorAll(".box")].map((box) => [box, box.scrollLeft, box.scrollTop]);
   figure.classList.add("whole");
   const frame = figure.getBoundingClientRect(), margin = 12, parts = [];
@@ -109,7 +109,7 @@ kbench.svgOf = ({ figure }) => {
   for (const [box, left, top] of scrolled) box.scrollTo(left, top);
   const root = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   root.append(shape("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }), ...parts);
-  // Names of candidates may have characters that XML forbids.
+  // Candidates' names may have characters that XML forbids.
   return new XMLSerializer().serializeToString(root).replace(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD") + "\n";
 };
 const nameOf = (chart) => chart.id.replace("chart-", "") + ".svg";
@@ -121,7 +121,7 @@ kbench.saveButton = (chart, title) => kbench.make("button", { type: "button", cl
     setTimeout(() => URL.revokeObjectURL(url), 60000);
   } }, "save as SVG");
 
-// Leaves nothing of the page but the files of its charts, for kbench report --format svg.
+// Replaces the page by its charts' files as JSON, for kbench report --format svg.
 kbench.showFiles = () => {
   const files = Object.fromEntries(kbench.shownCharts().map((chart) => [nameOf(chart), kbench.svgOf(chart)]));
   const made = kbench.make("script", { type: "application/json", id: "files" }, JSON.stringify(files).replaceAll("<", "\\u003c"));

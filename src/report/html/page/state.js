@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is shown of the candidates: filters, order and the one that is open. It stands in the
-// address, so that a view can be sent to somebody and the browser's buttons go back and forth.
+// The state of the view: filters, order and the open candidate. It is stored in the page's address,
+// so that a link keeps the view and the browser's back and forward buttons work.
 "use strict";
 kbench.state = { search: "", outcome: "", model: "", level: "", class: "", cause: "",
   range: "", sort: "", descending: false, open: null };
@@ -10,7 +10,7 @@ kbench.onState = (listener) => listeners.push(listener);
 kbench.noFilter = { search: "", outcome: "", model: "", level: "", class: "", cause: "", range: "" };
 const keys = [...Object.keys(kbench.noFilter), "sort"];
 
-// What charts filter by: "speedup:0.5:0.7" are the rows from 0.5 up to 0.7.
+// A chart's filter: "speedup:0.5:0.7" means rows with a speedup from 0.5 to below 0.7.
 const rangeOf = (text) => {
   const [column, low, high] = text.split(":");
   return ["speedup", "ended"].includes(column) && Number(low) <= Number(high) ? { column, low: Number(low), high: Number(high) } : null;
@@ -35,7 +35,7 @@ const hash = () => {
   if (kbench.state.open !== null) given.set("open", kbench.state.open);
   return "#" + given.toString();
 };
-// Typing leaves no trail; opening a candidate does.
+// `leavesTrail`: adds an entry to the browser's history. Opening a candidate does, typing does not.
 kbench.change = (changes, leavesTrail) => {
   Object.assign(kbench.state, changes);
   history[leavesTrail ? "pushState" : "replaceState"](null, "", hash());
@@ -48,7 +48,7 @@ addEventListener("popstate", () => {
 });
 readHash();
 
-// Whether a text holds the search; * stands for anything.
+// Tests if a text contains the search; * stands for any text.
 const matcher = (search) => {
   const parts = search.toLowerCase().split("*").filter((part) => part !== "");
   return (text) => {
@@ -62,8 +62,7 @@ const matcher = (search) => {
   };
 };
 
-// Every word of the search has to be in one of the row's texts. Each text occurs in many rows, so
-// it is looked at once.
+// Each word of the search must be in one of the row's texts. A text of many rows is tested once.
 const searched = (search) => {
   const words = search.split(/\s+/).filter((word) => word !== "").map(matcher);
   if (words.length === 0) return null;

@@ -3,7 +3,7 @@
 "use strict";
 const mostModelsWithLevels = 8, longFact = 320, mostRemarks = 6;
 
-// A long text is folded: what is said of many problems is not to push everything else away.
+// Folds a long text, such as one about many problems, so that it does not fill the page.
 const folded = (text) => (text.length <= longFact ? text
   : kbench.make("details", { class: "long" }, kbench.make("summary", {}, kbench.short(text, 160)), text));
 
@@ -20,7 +20,7 @@ kbench.drawHead = (toggleTheme) => {
   ]);
 };
 
-// A model's row and those of its levels stay together, however they are sorted.
+// A model's row and the rows of its levels stay together in any order.
 const modelGroups = (rows) => {
   const groups = [];
   for (const row of rows) {
@@ -45,7 +45,7 @@ kbench.drawSummary = () => {
   const body = kbench.make("tbody");
   const headers = titles.map((title, i) => kbench.make("th", { scope: "col", class: i > 0 && "n" },
     kbench.make("button", { type: "button", onclick: () => {
-      // From the best on, then the other way, then as it was.
+      // First click: best first; second: worst first; third: the original order.
       if (sorted !== i) [sorted, descending] = [i, i !== 0];
       else if (descending === (i !== 0)) descending = !descending;
       else sorted = -1;

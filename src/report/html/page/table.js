@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The table of candidates: only the rows in sight are elements, so a hundred thousand are no more
-// work than fifty.
+// The table of candidates. Only visible rows are elements, so 100,000 rows are as fast as fifty.
 "use strict";
 
 const rowHeight = 28;
 const textColumn = (title, column, texts, label) => {
-  // Texts are put in order once, and rows compared by their places.
+  // Texts are sorted once; rows then compare their texts' places.
   const order = texts.map((_, i) => i).sort((a, b) => label(texts[a]).localeCompare(label(texts[b]), "en", { numeric: true }));
   const rank = new Array(texts.length);
   order.forEach((text, place) => { rank[text] = place; });
@@ -104,7 +103,7 @@ kbench.drawTable = () => {
     body.replaceChildren(...lines);
   };
   box.addEventListener("scroll", () => draw(false), { passive: true });
-  // In a frame of its own: rows that are drawn here may change the height that is told.
+  // In the next animation frame, because drawing rows may change the observed height.
   new ResizeObserver(() => requestAnimationFrame(() => draw(false))).observe(box);
 
   const refresh = () => {
@@ -120,7 +119,7 @@ kbench.drawTable = () => {
       const sign = state.descending ? -1 : 1;
       shown.sort((a, b) => {
         const x = column.rank(a), y = column.rank(b);
-        // What has no value stands last, whichever way.
+        // Rows without a value come last in both directions.
         if (x === null || y === null) return (x === null) - (y === null) || a - b;
         return sign * (x - y) || a - b;
       });
@@ -170,12 +169,12 @@ kbench.drawTable = () => {
   });
   kbench.printTable = (now) => { printing = now; draw(true); };
   kbench.focusTable = () => box.focus({ preventScroll: true });
-  // The candidate before or after one in the table as it stands; null where there is none.
+  // The candidate `step` rows behind another in the table's current order; null if there is none.
   kbench.beside = (row, step) => {
     const place = shown.indexOf(row);
     return place < 0 || shown[place + step] === undefined ? null : shown[place + step];
   };
-  // Filters by what was chosen elsewhere on the page, and goes there.
+  // Filters by a choice made elsewhere on the page, and moves to the table.
   kbench.filterTo = (changes) => {
     kbench.change(Object.assign({}, kbench.noFilter, changes), true);
     const heading = document.getElementById("candidates-heading");

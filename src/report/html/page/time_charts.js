@@ -9,7 +9,7 @@ const timedRows = () => {
   }
   return found;
 };
-// Which of the models with colours it is, the others being one more.
+// A layer for each coloured model, and one (null) for all others.
 const layersOf = (palette) => palette.colored.concat(palette.many ? [null] : []);
 const layerOf = (palette, model) => (palette.isColored(model) ? palette.colored.indexOf(model) : palette.colored.length);
 const layerColor = (palette, layer) => (layer === null ? "var(--others)" : palette.color(layer));
@@ -62,8 +62,7 @@ kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, 
     text: say, enter: filter, what: "filters the table by them" });
 } });
 
-// What the device could do at most, a short line at the reference's time, and the dashed line of
-// equal times.
+// Draws the dashed line of equal times, and a short line at each reference's time for the limit.
 const drawBounds = (chart, x, y, limited) => {
   const low = Math.max(x.domain()[0], y.domain()[0]), high = Math.min(x.domain()[1], y.domain()[1]);
   if (low < high) {
@@ -81,7 +80,7 @@ const dotRows = () => timedRows().filter((row) => kbench.rows.time_ms[row] > 0 &
 const drawDots = (chart, x, y, timed) => {
   const rows = kbench.rows, palette = kbench.modelPalette;
   const hollow = (row) => rows.floor_ms[row] > 0 && rows.time_ms[row] < 1.5 * rows.floor_ms[row];
-  // Models without a colour lie below the others.
+  // Models without a colour are drawn below the others.
   const isColored = (row) => palette.isColored(rows.models[rows.model[row]]);
   const inLayers = [...timed].sort((a, b) => isColored(a) - isColored(b) || a - b);
   if (timed.length > mostDots) {
@@ -121,7 +120,7 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
   const say = (row) => kbench.candidateName(row) + "\n" + kbench.duration(rows.time_ms[row]) +
     " against " + kbench.duration(rows.baseline_ms[row]) + ": " + kbench.factor(rows.speedup[row]) +
     (rows.limit_ms[row] ? "\nat most " + kbench.duration(rows.limit_ms[row]) : "");
-  // The pointer is at the dot that is next to it, however small they are.
+  // The pointer finds the nearest dot, because dots may be small.
   const tree = d3.quadtree(timed, (row) => x(rows.baseline_ms[row]), (row) => y(rows.time_ms[row]));
   kbench.saysWithin(chart, [left, top, chart.width - left - right + 8, chart.height - top - bottom],
     (px, py) => tree.find(px, py, 9), say, kbench.open);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Marks of charts by keyboard: Tab goes to a chart, arrows from mark to mark, Enter does what a
-// click does.
+// Charts by keyboard: Tab goes to a chart, arrows go from mark to mark, Enter does the same as a
+// click.
 "use strict";
 
-// Where each chart's keyboard was, also after the chart is drawn anew.
+// The mark with the focus in each chart; it is kept when the chart is redrawn.
 const places = new Map();
 const pageStep = 10;
 
@@ -17,9 +17,9 @@ const nearest = (line, box, x) => {
   return best;
 };
 
-// `lines`: of marks, from top to bottom, each from left to right. `box(mark)` is [x, y, width,
-// height] in the chart, `text(mark)` what is said of it, `enter(mark)` what Enter does, `over(mark)`
-// (null where it is left) what else happens at it. `what`: what Enter does, in words.
+// `lines`: lines of marks, from top to bottom, each from left to right. `box(mark)`: [x, y, width,
+// height] in the chart. `text(mark)`: its text. `enter(mark)`: the action of Enter. `over(mark)`:
+// called when the focus enters a mark, with null when it leaves. `what`: Enter's action in words.
 kbench.walk = (chart, { lines, box, text, enter, over, what }) => {
   const all = lines.filter((line) => line.length > 0);
   if (all.length === 0) return;
@@ -57,7 +57,7 @@ kbench.walk = (chart, { lines, box, text, enter, over, what }) => {
     if (next !== at[0]) at = [next, nearest(all[next], box, x + width / 2)];
   };
   const alongLine = (step) => {
-    // A column of single marks is one line for them.
+    // If each line has a single mark, left and right go from line to line.
     if (all[at[0]].length === 1) toLine(step);
     else at = [at[0], Math.max(0, Math.min(all[at[0]].length - 1, at[1] + step))];
   };
