@@ -15,8 +15,8 @@
 
 namespace kbench {
 
-/// A mistake in a plan: a sentence that says what to do, and where in the candidate's source it
-/// stands (both from 1; columns count characters).
+/// A mistake in a plan: a sentence that says what to do, and its place in the candidate's source
+/// (line and column from 1; columns count characters).
 struct PlanError {
   std::string message;
   int line = 0;
@@ -26,15 +26,15 @@ struct PlanError {
   std::string cause = "faulty_plan";
 };
 
-/// What the device grants a launch; the CPU executor names the limits of the device it stands for.
+/// The limits of the device for a launch; on the CPU executor, those of the device that it models.
 struct DeviceLimits {
   std::int64_t sms = 0;         ///< device.sms
   std::int64_t smem_bytes = 0;  ///< device.smem: dynamic shared memory a block may ask for
   std::int64_t max_threads_per_block = 1024;
 };
 
-/// The parsed `//@` lines of one kernel candidate; the grammar stands in src/plan/parser.hpp,
-/// the language is explained in PLAN.md beside this header.
+/// The parsed `//@` lines of one kernel candidate. The grammar is in src/plan/parser.hpp;
+/// src/plan/PLAN.md explains the language.
 class Plan {
  public:
   Plan();
@@ -89,8 +89,8 @@ struct BoundLaunch {
 
 /// A plan bound to one problem's signature: what is allocated, and what is launched in order.
 struct BoundPlan {
-  /// What launches and `inout` name, and every output and scratch tensor: outputs are numbered in
-  /// the order of their declarations, as scratch is.
+  /// The tensors that launches and `inout` name, and all outputs and scratch. Outputs and scratch
+  /// are each numbered in the order of their declarations.
   std::vector<BoundTensor> tensors;
   std::vector<BoundLaunch> launches;
   std::vector<std::string> name_expressions;  ///< the distinct kernels of `launches`, in order
@@ -117,11 +117,11 @@ struct KernelEntry {
 /// One argument ready for the launch: a tensor's address, or the bytes of a scalar.
 struct LaunchArgument {
   std::optional<std::size_t> tensor;    ///< index into BoundPlan::tensors
-  std::array<std::uint8_t, 8> bytes{};  ///< little endian, where it is a scalar
+  std::array<std::uint8_t, 8> bytes{};  ///< a scalar's bytes, little endian
   std::uint8_t size = 8;                ///< bytes of the parameter
 };
 
-/// What a worker executes: flat, no expressions and no names of the problem left.
+/// The tensors and launches that a worker executes, without expressions and names of the problem.
 struct LaunchPlan {
   struct Launch {
     std::string symbol;
@@ -136,10 +136,10 @@ struct LaunchPlan {
   std::vector<Launch> launches;
 };
 
-/// Checks every argument against the compiled kernels' parameters and converts the scalars as C++
+/// Checks every argument against the compiled kernels' parameters. Converts the scalars as C++
 /// would, but refuses a value that the parameter's type cannot hold. A pointer takes a tensor of
 /// its own element type, of the unsigned or vector type of that (unsigned, float4, __half2, …), or
-/// void; const is not looked at.
+/// void; const is ignored.
 std::variant<LaunchPlan, PlanError> resolve_plan(const BoundPlan& bound,
                                                  const std::vector<KernelEntry>& kernels);
 

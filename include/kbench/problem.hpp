@@ -21,17 +21,17 @@ namespace kbench {
 /// Overrides of a problem's module-level constants: name → Python literal ("4096", "(3, 3)").
 using Sizes = std::map<std::string, std::string>;
 
-/// One KernelBench-form problem file, as found on disk; nothing of it has been run.
+/// One KernelBench-form problem file as found on disk; it has not been run.
 struct Problem {
-  std::string id;    ///< digits before the first "_" of the file name, "" where there are none
+  std::string id;    ///< digits before the first "_" of the file name, "" if there are none
   std::string name;  ///< file stem: "19_ReLU"
   std::string key;   ///< "level1/19_ReLU", or the stem outside of a level folder; unique in a run
-  int level = 0;     ///< of the folder "level<N>" or "level_<N>"; 0 where there is none
+  int level = 0;     ///< of the folder "level<N>" or "level_<N>"; 0 if there is none
   std::filesystem::path path;
   std::string source;                        ///< the file's bytes
   std::map<std::string, Sizes> named_sizes;  ///< from sizes.json: "cpu", "gpu", and further names
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
-  /// Families of inputs that do not suit it, and why: from sizes.json.
+  /// Input distributions that do not suit it, and why; from sizes.json.
   std::map<std::string, std::string> families_off;
 };
 
@@ -45,31 +45,31 @@ Sizes parse_overrides(const std::vector<std::string>& settings,
                       const std::vector<Problem>& problems);
 
 /// The sizes to run `problem` with on a device class ("cpu" or "gpu", or a further name of
-/// sizes.json); over them those of `overrides` that are constants of this problem.
+/// sizes.json). Values of `overrides` replace them for constants of this problem.
 Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
 
 /// Hash of what defines the problem: its source and the sizes it runs with.
 std::string problem_hash(const Problem& problem, const Sizes& sizes);
 
 /// Finds problems by file, folder (searched to any depth; files without `class Model` are passed
-/// over), glob, or name within `sets`: key ("level1/19_ReLU"), stem, id, the part after the id in
-/// any case ("relu"), a whole level ("level1"), or a glob on keys in any case ("level1/*norm*").
-/// What exists as a path goes before a name, an earlier set before a later one; a name may follow a
-/// folder ("path/to/KernelBench/level1/relu"). No patterns at all mean all of `sets`. Sorted by
-/// level and then natural order of names, each file once. Throws UsageError naming what was not
+/// over), glob, or name within `sets`. A name is a key ("level1/19_ReLU"), a stem, an id, the part
+/// after the id in any case ("relu"), a whole level ("level1"), or a glob on keys in any case
+/// ("level1/*norm*"). It may follow a folder ("path/to/KernelBench/level1/relu"). An existing path
+/// goes before a name, an earlier set before a later one. No patterns mean all of `sets`. Sorted by
+/// level, then natural order of names; each file once. Throws UsageError that names what was not
 /// found (with the nearest names), unreadable, no problem, ambiguous, or of the same key twice.
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 
-/// `--shrink`: when the sizes of a problem are reduced, and how far. Problems that have sizes for
-/// the device in their sizes.json are left alone.
+/// `--shrink`: when the sizes of a problem are reduced, and how far. Problems with sizes for the
+/// device in their sizes.json are never reduced.
 struct ShrinkOptions {
   enum class When : std::uint8_t { kOnCpu, kAlways, kNever };
   When when = When::kOnCpu;
   double max_bytes = 64 << 20;  ///< of inputs, parameters, buffers and outputs
   double max_flops = 1e9;       ///< of one call of the reference
 
-  /// Whether `problem` is to be looked at, for a device class ("cpu" or "gpu").
+  /// True if `problem` may be reduced for a device class ("cpu" or "gpu").
   bool applies_to(const Problem& problem, std::string_view device_class) const;
 };
 
@@ -80,14 +80,14 @@ ShrinkOptions parse_shrink(std::string_view text);
 /// {"when", "max_bytes", "max_flops"}: the options as a run file holds them.
 nlohmann::json to_json(const ShrinkOptions& options);
 
-/// What became of a problem that was above the limits.
+/// The result for a problem that was above the limits.
 struct Shrunk {
-  double bytes = 0, flops = 0;            ///< now
+  double bytes = 0, flops = 0;            ///< as run
   double full_bytes = 0, full_flops = 0;  ///< at the sizes of its file
-  bool within = false;                    ///< whether it is within the limits now
+  bool within = false;                    ///< true if it is within the limits as run
 
   bool reduced() const { return bytes < full_bytes || flops < full_flops; }
-  /// So far above the limits that a CPU would take hours over a call.
+  /// True if it is so far above the limits that a CPU would take hours over a call.
   bool hopeless(const ShrinkOptions& options) const;
 };
 
@@ -98,7 +98,7 @@ Shrunk shrunk_from_json(const nlohmann::json& json);
 /// The sizes that a problem is to run with.
 struct ChosenSizes {
   Sizes sizes;
-  std::optional<Shrunk> shrunk;  ///< none: the problem was within the limits, or not looked at
+  std::optional<Shrunk> shrunk;  ///< none: within the limits, or not checked
 };
 
 /// {"sizes": {name: literal}, "shrunk": … or null}.
@@ -107,7 +107,7 @@ ChosenSizes chosen_sizes_from_json(const nlohmann::json& json);
 
 /// "12.0 GiB and 1.6 GFLOP", for people.
 std::string cost_text(double bytes, double flops);
-/// "12 problems at reduced sizes (--shrink)", and which are above the limits all the same; "" where
+/// "12 problems at reduced sizes (--shrink)", and which ones are still above the limits; "" if
 /// there are none. For people; keys are names.
 std::string shrunk_text(const std::map<std::string, Shrunk>& problems);
 
@@ -143,16 +143,15 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 using Shape = std::vector<std::int64_t>;
 
-/// The product of the sizes; 1 for a scalar's empty shape, the largest int64 where it would be
-/// more.
+/// The product of the sizes; 1 for a scalar's empty shape, the largest int64 on overflow.
 std::int64_t numel(const Shape& shape);
 
-/// A plain Python value of an init argument, a scalar input or a module's attribute.
-/// bool is its own alternative; lists and tuples hold numbers only, nested ones are left out.
+/// A plain Python value of an init argument, a scalar input or a module's attribute. bool is its
+/// own alternative. Lists and tuples hold numbers only; nested ones are left out.
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                            std::vector<double>>;
 
-/// What a tensor looks like from outside: name, element type, shape.
+/// Name, element type and shape of a tensor.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -173,8 +172,8 @@ struct StateInfo {
   bool is_buffer = false;  ///< a buffer (running statistics, …), not a parameter
 };
 
-/// Everything about a problem that a plan may name, as found by running its file: made once by the
-/// worker for (problem source, sizes, precision, torch) and kept in the cache.
+/// All about a problem that a plan may name, found by running its file. The worker makes it once
+/// for (problem source, sizes, precision, torch); the cache keeps it.
 struct Signature {
   std::string problem;                      ///< "<level>/<file stem>" or the stem alone
   std::vector<InputInfo> inputs;            ///< in the order of Model.forward
@@ -183,21 +182,21 @@ struct Signature {
   std::map<std::string, Value> init;        ///< arguments of Model.__init__ by parameter name
   std::map<std::string, Value> attributes;  ///< plain attributes of all modules: "bn.eps"
   std::string precision = "native";
-  bool returns_sequence = false;  ///< a tuple or list of the outputs, though it were of one
-  std::optional<LeastWork> work;  ///< none where the call could not be followed
+  bool returns_sequence = false;  ///< returns a tuple or list, even of one output
+  std::optional<LeastWork> work;  ///< none if the call could not be traced
 
   std::int64_t parameter_count() const;  ///< elements of all parameters, buffers not counted
   std::size_t input_bytes() const;       ///< bytes of all input tensors
   std::size_t output_bytes() const;
 };
 
-/// JSON forms, used for the cache and between driver and worker. from_json throws kbench::Error
-/// where a field is missing or of another type.
+/// JSON forms, used for the cache and between driver and worker. from_json throws kbench::Error if
+/// a field is missing or of another type.
 ///
 /// A tensor is {"name", "dtype": "float32", "shape": [...]}; an input that is a plain value is
-/// {"name", "value"}; an entry of the state has "is_buffer" besides. Values are plain JSON, so that
-/// an int stays an int and 2.0 a float; a float that JSON has no word for is {"float": "inf"},
-/// "-inf" or "nan", and an empty list of floats is {"floats": []}.
+/// {"name", "value"}; an entry of the state also has "is_buffer". Values are plain JSON, so that an
+/// int stays an int and 2.0 a float. A float that JSON cannot write is {"float": "inf"}, "-inf" or
+/// "nan", and an empty list of floats is {"floats": []}.
 nlohmann::json to_json(const Signature& signature);
 Signature signature_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const TensorInfo& tensor);

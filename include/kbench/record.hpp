@@ -40,7 +40,7 @@ enum class Outcome : std::uint8_t {
   kHarnessFault,
 };
 
-/// One row per outcome: its name in records, and whose it is.
+/// One row per outcome: its names, and if it counts as the candidate's.
 struct OutcomeRow {
   Outcome outcome;
   std::string_view name;   ///< "compile_failure"
@@ -59,22 +59,22 @@ std::optional<Stage> stage_from_name(std::string_view name);
 
 /// The first element that missed the tolerance.
 struct WrongElement {
-  std::size_t output = 0;           ///< which of the outputs
+  std::size_t output = 0;           ///< index of the output
   std::vector<std::int64_t> index;  ///< its multi-index
   std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
 };
 
-/// TrialResult::family of inputs as the problem draws them.
+/// TrialResult::family: inputs as the problem draws them.
 inline constexpr const char* kDrawnFamily = "drawn";
 
-/// One correctness trial on one input family.
+/// One correctness trial on one input distribution.
 struct TrialResult {
   int trial = 0;
   Interned family = kDrawnFamily;
   Interned sizes;  ///< of `--sizes`, by name; empty: those of the run
-  /// Over all outputs; none: not comparable.
+  /// Largest errors over all outputs; none: not comparable.
   MaybeNumber max_abs_error = {}, max_rel_error = {};
-  MaybeNumber error_ratio = {};  ///< to eager's own error against the oracle, where there is one
+  MaybeNumber error_ratio = {};  ///< to eager's own error against the oracle, if there is one
   /// The least t with which allclose(rtol = t, atol = t) holds for all outputs; none: it never
   /// does.
   MaybeNumber allclose_at = {};
@@ -82,58 +82,59 @@ struct TrialResult {
   std::optional<WrongElement> first_wrong;
 };
 
-/// Times of one side, in milliseconds, over `count` measurements.
+/// Times of one timed subject (the candidate or a baseline), in milliseconds, over `count`
+/// measurements.
 struct SideTiming {
   double median_ms = 0, mean_ms = 0, std_ms = 0, min_ms = 0, max_ms = 0;
   std::int64_t count = 0;
   MaybeNumber clock_mhz = {};          ///< median SM clock while it was measured
   MaybeNumber q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
-  /// 95 % interval of the median by a bootstrap over blocks; none where nothing tells it.
+  /// 95 % interval of the median by a bootstrap over blocks; none if it is not known.
   MaybeNumber lo_ms = {}, hi_ms = {};
-  /// Median by the host's clock of calls that start on an idle device and are waited for: what a
-  /// caller feels, launching included. None where `bounds` tells of it, and where nobody looked.
+  /// Median by the host's clock of calls that start on an idle device and are waited for: the time
+  /// that a caller waits, launching included. None if `bounds` has it, or if it was not measured.
   MaybeNumber wall_ms = {};
-  /// What a GPU's own records say of some more calls: from the first start of a call's work to the
-  /// last end, and while any of it ran.
+  /// From the GPU's own records of some more calls: the time from the first start of a call's work
+  /// to the last end, and the time while any of it ran.
   MaybeNumber span_ms = {}, busy_ms = {};
 };
 
-/// One side as its own clock and as the judge's had it, in milliseconds of a call: medians.
+/// A subject's reported time and the judge's wall-clock bound on it: medians, in milliseconds of a
+/// call.
 struct SideBound {
-  double told_ms = 0;      ///< by the candidate's process; for a baseline, by the judge's device
-  double bound_ms = 0;     ///< over blocks: the judge's wall of a block by its calls, less overhead
-  double overhead_ms = 0;  ///< what a call costs there beside itself
+  double told_ms = 0;      ///< reported by the candidate's process; of a baseline, by the judge
+  double bound_ms = 0;     ///< over blocks: wall time per call, less the overhead
+  double overhead_ms = 0;  ///< wall time of a call that is not its own work
   std::int64_t blocks = 0;
   MaybeNumber told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
 };
 
-/// Baselines by another method than that of the record.
+/// Times of baselines by another method than that of the record.
 struct OtherTimes {
   Interned method;
   std::map<Interned, SideTiming> sides;
-  MaybeNumber overhead_ms = {};  ///< no longer in `sides`, as in Timing
+  MaybeNumber overhead_ms = {};  ///< already subtracted from `sides`, as in Timing
 };
 
-/// How and how long; `sides` holds "candidate" and each baseline by name.
+/// How a record was timed, and its times. `sides` holds "candidate" and each baseline by name.
 struct Timing {
   Interned method;  ///< "events_held_net", "events", "wall"
   Interned trust;   ///< "own_code", "confirmed", "self_reported"
   std::map<Interned, SideTiming> sides;
-  /// By side; empty where the candidate's process runs no host code of its own, and where nobody
-  /// looked.
+  /// Wall-clock bounds by subject. Empty if the candidate's process runs no host code of its own,
+  /// or if none were taken.
   std::map<Interned, SideBound> bounds;
-  /// What the method adds to the time of a call's work, which `sides` no longer holds; none where
-  /// it is not known, or the candidate's process tells its times.
+  /// What the method adds to the time of a call's work; already subtracted from `sides`. None if it
+  /// is not known, or if the candidate's process reports its times.
   MaybeNumber overhead_ms = {};
-  /// What an empty kernel takes by the same method, the overhead included; none where no GPU was
-  /// timed.
+  /// Time of an empty kernel by the same method, the overhead included; none if no GPU was timed.
   MaybeNumber floor_ms = {};
-  /// Baselines as they are timed beside a kernel; only of references that `kbench baseline` times
-  /// on a GPU, else null.
+  /// Baselines as they are timed for kernel candidates; null except for references that `kbench
+  /// baseline` times on a GPU.
   std::shared_ptr<const OtherTimes> beside_kernels = {};
 
-  /// Whether `sides` holds bounds, one for each block, because the candidate's claim was not
-  /// confirmed.
+  /// True if `sides` holds wall-clock bounds, one for each block, because the candidate's reported
+  /// times were not confirmed.
   bool is_bounded() const;
 };
 
@@ -144,17 +145,17 @@ struct Speedup {
   bool stored = false;  ///< the baseline's time is of an earlier run (`--baseline-file`)
 };
 
-/// What a speedup's interval says: "faster" or "slower" where all of it is beyond a ratio of 1.005
-/// (less than that may be where in memory things lie), "same" where all of it is within one
-/// of 1.02, else "ambiguous"; empty where there is no interval.
+/// "faster" or "slower" if the whole interval is beyond a ratio of 1.005; a smaller difference may
+/// come from the placement in memory. "same" if all of it is within a ratio of 1.02, else
+/// "ambiguous"; empty if there is no interval.
 std::string_view relation_of(const Speedup& speedup);
 
 struct CompileInfo {
   double seconds = 0;
   bool cached = false;
   Interned way;                  ///< "nvrtc", "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
-  std::optional<double> host_s;  ///< of `seconds`: those of host halves of the split
-  Interned fallback;             ///< why the split did not do and nvcc was asked; else empty
+  std::optional<double> host_s;  ///< the part of `seconds` for host code
+  Interned fallback;             ///< why the source splitter gave way to nvcc; else empty
 };
 
 /// Where a record's raw measurements and log stand in the details file.
@@ -162,24 +163,24 @@ struct DetailsRef {
   std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
 };
 
-/// Where a record's line stands that was read from a run file.
+/// The place of a record's line in the run file that it was read from.
 struct RecordPlace {
   std::uint32_t file = 0;    ///< of RunFile::files
   std::uint32_t length = 0;  ///< bytes, without its end; 0: the record was read from no file
   std::uint64_t offset = 0;  ///< bytes
 };
 
-/// What a record's line holds and read_runs() leaves there: half of a line may be of these, of
-/// which a report shows a few. RunDetails has them.
+/// Parts of a record's line that read_runs() leaves in the file: they may be half of a line, and a
+/// report shows few of them. RunDetails reads them.
 struct LeftInLine {
-  bool findings = false;  ///< some that no failure's own message tells
+  bool findings = false;  ///< others than the fault in the record's message
   bool profile = false;
 };
 
-/// Finding::kind of what ended a launch: the failure's own message tells it too.
+/// Finding::kind of the fault that ended a launch; the record's message describes it too.
 inline constexpr const char* kFaultFinding = "fault";
 
-/// What the executor's sanitizers saw at one instruction, and the first thread that did it.
+/// What the CPU executor's sanitizers saw at one instruction, and the first thread that did it.
 struct Finding {
   Interned kind;  ///< kFaultFinding, or the name of the flag that it raises
   Interned kernel, file;
@@ -193,19 +194,19 @@ struct Finding {
 
 inline bool is_fault(const Finding& finding) { return finding.kind == kFaultFinding; }
 
-/// Findings that a record holds itself; the details hold all that were kept.
+/// Most findings in a record; its details hold all that were kept.
 inline constexpr std::size_t kRecordFindings = 3;
-/// Findings that are kept of a candidate.
+/// Most findings that are kept of a candidate.
 inline constexpr std::size_t kMaxFindings = 20;
 
-/// Names of the flags that findings raise, and of the one for a kernel that looked at a clock:
-/// what `--require clean` does not let pass.
+/// The flags that `--require clean` rejects: those that findings raise, and that of a kernel that
+/// reads a clock.
 std::span<const std::string_view> unclean_flags();
 
 /// Record::judge of kbench's own verdicts.
 inline constexpr const char* kOwnJudge = "kbench";
-/// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`): another question
-/// than the usual one, so no verdict on one answers the other.
+/// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`). It is another
+/// question than the usual one, so a verdict on one does not answer the other.
 inline constexpr const char* kEvalModeJudge = "kbench_eval_mode";
 /// Record::judge of verdicts that KernelBench gave and `kbench import` read.
 inline constexpr const char* kKernelBenchJudge = "kernelbench";
@@ -214,14 +215,14 @@ inline constexpr const char* kCompatJudge = "kb_compat";
 /// True for verdicts by kbench's own rules, on models in either mode.
 bool is_own_judge(const Interned& judge);
 
-/// Record::kernel_class where nobody looked whose kernels ran.
+/// Record::kernel_class if the kernels that ran were not traced.
 inline constexpr const char* kUnknownClass = "unknown";
 
-/// Record::cause of a module that imports what is not installed.
+/// Record::cause of a module that imports a package that is not installed.
 inline constexpr const char* kMissingPackage = "missing_package";
 
-/// What is written of one candidate. Only `correct` carries timing and speedups. Texts that recur
-/// in a run are interned, so that a hundred thousand records stay small.
+/// All that is written of one candidate. Only `correct` carries timing and speedups. Texts that
+/// recur in a run are interned, so that a hundred thousand records stay small.
 struct Record {
   Interned model, problem;  ///< Problem::key
   int level = 0;
@@ -232,70 +233,70 @@ struct Record {
   Interned device;  ///< model of the device ("NVIDIA H200", "cpu")
   Interned torch;   ///< version of torch
   Interned problem_hash, options_hash, judge_hash;
-  Interned sizes;  ///< constants that were not the file's, as a JSON object in one line
-  std::optional<Shrunk> shrunk;  ///< where `--shrink` found the problem above its limits
+  Interned sizes;  ///< constants that differ from the file's, as a JSON object in one line
+  std::optional<Shrunk> shrunk;  ///< set if `--shrink` found the problem above its limits
   std::string candidate_hash;
-  /// Whose verdict it is, by whose rules; verdicts of different judges are never taken for one
+  /// The judge and the rules of the verdict. Verdicts of different judges never stand for one
   /// another.
   Interned judge = kOwnJudge;
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kRoster;
   Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
   std::string message;                 ///< one sentence for people
-  std::optional<Interned> correct_at;  ///< row whose errors a mismatch's are as small as; no proof
+  std::optional<Interned> correct_at;  ///< row with errors as large as the mismatch's; no proof
   std::optional<CompileInfo> compile;
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
   std::vector<Speedup> speedup;
-  std::optional<SpeedOfLight> sol;  ///< of what is right and timed, where the least work is known
+  std::optional<SpeedOfLight> sol;  ///< if right and timed, and the least work is known
   std::int64_t launches = 0;        ///< kernel launches per call
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
-  Interned kernel_class = "none";   ///< whose kernels ran: own, mixed, library, none, unknown
-  Interned weights;                 ///< one of protocol::kWeightRules; empty: none were given
-  /// The reference's parameters and buffers that have no place in a module; as built, those whose
-  /// values it does not hold. By name, the first few.
+  Interned kernel_class = "none";   ///< origin of the kernels: own, mixed, library, none, unknown
+  Interned weights;                 ///< one of protocol::kWeightRules; empty: no weights given
+  /// The reference's parameters and buffers that found no place in a module; if its weights are as
+  /// built, those whose values it does not hold. By name, the first few.
   std::vector<std::string> unplaced;
   double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
-  /// When its verdict was there, in seconds since 1970 (UTC); none in files of older versions.
+  /// Time of its verdict, in seconds since 1970 (UTC); none in files of older versions.
   MaybeNumber ended_at = {};
   std::optional<DetailsRef> details;
   RecordPlace place;  ///< in the files that it was read from; not part of its line
   LeftInLine left;    ///< not part of it either
-  /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity where it
-  /// never does; none where nobody looked. What read_runs() makes of `correctness`, of which it
-  /// keeps one trial; not part of the line.
+  /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity if it never
+  /// does; none if unknown. read_runs() computes it from all of `correctness`, of which it keeps
+  /// one trial; not part of the line.
   MaybeNumber allclose_at = {};
-  /// Id of the candidate with equal code that was judged; empty: this one was judged itself.
+  /// Id of the candidate with equal code whose verdict this is; empty: this one was judged itself.
   std::string reused_from;
   /// Names of the trivial answers that pass the whole check of its problem; empty: each is caught;
-  /// no value where that was not asked.
+  /// no value: not checked.
   std::optional<std::vector<std::string>> degenerate_problem;
   std::vector<Finding> findings;         ///< the first few
-  std::uint64_t findings_count = 0;      ///< with those that are not here
+  std::uint64_t findings_count = 0;      ///< also those not kept here
   std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches
   std::optional<TimeEstimate> estimate;  ///< `--profile`: for the GPU that was asked for
 };
 
-/// Whether no kernel and no operator that computes was seen in the calls that were looked at. Only
-/// kbench's own judge looks.
+/// True if the traced calls ran no kernel and no operator that computes. Only kbench's own judge
+/// traces calls.
 bool computes_nothing(const Record& record);
 
 /// The identity of a verdict, used by --resume: a digest of (model, problem, sample, precision,
 /// device model, torch, hashes of problem, candidate, options and judge, and the judge's name).
 std::string record_key(const Record& record);
-/// Whether both have the same key, without computing it.
+/// True if both have the same key, without computing it.
 bool same_key(const Record& a, const Record& b);
 
 nlohmann::json to_json(const Finding& finding);
 /// Throws kbench::Error naming the faulty field.
 Finding finding_from_json(const nlohmann::json& json);
 
-/// The record's line in a run file, described in RUN_FILE.md: measured numbers to six significant
-/// digits, null for what is not finite, and no timing and no speedup for what is not `correct`,
+/// The record's line in a run file, described in RUN_FILE.md. Measured numbers have six significant
+/// digits; numbers that are not finite are null. Without timing and speedup unless it is `correct`,
 /// whatever the struct holds.
 nlohmann::json to_json(const Record& record);
-/// Throws kbench::Error naming the field that is missing, of the wrong type or of no known value,
-/// and where an outcome other than `correct` carries times.
+/// Throws kbench::Error that names the field that is missing, of the wrong type or of no known
+/// value, and if an outcome other than `correct` carries times.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace kbench

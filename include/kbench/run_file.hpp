@@ -20,12 +20,12 @@
 
 namespace kbench {
 
-/// Version of the run file's schema (RUN_FILE.md): a newer major version is refused, a newer minor
+/// Version of the run file's schema (RUN_FILE.md). A newer major version is refused, a newer minor
 /// one read.
 inline constexpr int kSchemaMajor = 1;
 inline constexpr int kSchemaMinor = 14;
 
-/// The `run` line: what was asked for and on what machine. RUN_FILE.md names the keys of `options`
+/// The `run` line: what was asked for, and on what machine. RUN_FILE.md names the keys of `options`
 /// and `environment`.
 struct RunHeader {
   std::string run_id;
@@ -38,7 +38,7 @@ struct RunHeader {
   int schema_minor = kSchemaMinor;  ///< as read; what is written is of this version
 };
 
-/// One planned (problem, model, sample): the denominators come from these, not from the records.
+/// One planned (problem, model, sample). Denominators count these entries, not the records.
 struct RosterEntry {
   Interned problem;
   int level = 0;
@@ -47,61 +47,62 @@ struct RosterEntry {
   std::vector<std::string> tags;
 };
 
-/// What stands in one run file (or several shards of one run), read leniently.
+/// The content of one run file (or of several shards of a run), read leniently.
 struct RunFile {
-  std::vector<std::filesystem::path> files;  ///< that were read
+  std::vector<std::filesystem::path> files;  ///< the files that were read
   std::vector<RunHeader> headers;
   std::vector<RosterEntry> roster;  ///< without duplicates
   /// The verdict of each key: the last that is no harness fault. Of `correctness` one trial is
-  /// kept, the first with a wrong element, else the one with the largest error; findings and
-  /// profile are left where they are (Record::left): RunDetails has them all.
+  /// kept: the first with a wrong element, else the one with the largest error. Findings and
+  /// profile are left in the file (Record::left); RunDetails has them all.
   std::vector<Record> records;
   std::optional<std::string>
       secret;          ///< of the `end` line: the run ended, and how inputs were drawn
   bool ended = false;  ///< the last run line of every file is followed by its `end` line
   bool torn = false;   ///< the last line was cut off and skipped
-  /// One sentence for each sample (at one precision, on one device, by one judge) of which two
-  /// files have different verdicts, or verdicts on different code; the later file's counts.
+  /// One sentence for each sample (at one precision, on one device, by one judge) with different
+  /// verdicts, or verdicts on different code, in two files. The later file's verdict counts.
   std::vector<std::string> conflicts;
-  std::vector<std::string> bad_lines;  ///< "line 7: …" for each line that is no run file's line
+  std::vector<std::string> bad_lines;  ///< "line 7: …" for each line that cannot be read
 };
 
-/// Reads a run file. Throws UsageError where it cannot be opened, holds no run line, or is of a
-/// newer major version. Never writes.
+/// Reads a run file. Throws UsageError if it cannot be opened, holds no run line, or is of a newer
+/// major version. Never writes.
 RunFile read_run(const std::filesystem::path& path);
-/// Reads several and merges them: shards of one run, or runs of several models. Where files hold
-/// the same key, the later one's verdict counts. Bad lines are named with their file.
+/// Reads several run files and merges them: shards of one run, or runs of several models. If files
+/// hold the same key, the later one's verdict counts. Bad lines are named with their file.
 RunFile read_runs(const std::vector<std::filesystem::path>& paths);
 
-/// The keys (record_key) that a resumed run skips: those with a verdict that is no harness fault,
-/// nor came of a package that the machine lacked and may have by now.
+/// The keys (record_key) that a resumed run skips: those with a verdict. Harness faults are tried
+/// again, and so is a candidate whose package was missing, because the machine may have it by then.
 std::unordered_set<std::string> resumable_keys(const RunFile& run);
 
-/// Where the raw measurements and logs of the run file `path` stand: run.jsonl →
+/// The file with the raw measurements and logs of the run file `path`: run.jsonl →
 /// run.details.jsonl, in the same folder.
 std::filesystem::path details_path(const std::filesystem::path& path);
 
-/// Appends lines to a run file and its details file; the driver alone holds one. Each line is one
-/// write(2) on an O_APPEND descriptor; the file is locked against a second run. Not for several
+/// Appends lines to a run file and its details file; only the driver has one. Each line is one
+/// write(2) on an O_APPEND descriptor. The file is locked against a second run. Not for several
 /// threads at once.
 class RunWriter {
  public:
-  /// Opens or creates `path` and `<stem>.details.jsonl`. Throws UsageError where it exists and
-  /// `resume` is false, it is no run file, cannot be written, or another run holds its lock.
+  /// Opens or creates `path` and `<stem>.details.jsonl`. Throws UsageError if it exists and
+  /// `resume` is false, is no run file, cannot be written, or another run holds its lock.
   RunWriter(const std::filesystem::path& path, bool resume);
   ~RunWriter();
   RunWriter(const RunWriter&) = delete;
   RunWriter& operator=(const RunWriter&) = delete;
 
   void write(const RunHeader& header);
-  /// Adds to the roster; long ones are split over several lines.
+  /// Adds to the manifest; a long one is split over several lines.
   void write(const std::vector<RosterEntry>& roster);
-  /// Details first (one JSON line: log, raw measurements; null for none), then the record that
-  /// points at them; gives the record's line as written, without its end. Throws kbench::Error on
-  /// a full disk, saying what was kept; a torn line is never left behind a good one: the next
-  /// write starts on a line of its own.
+  /// Writes the details (one JSON line: log, raw measurements; null for none), then the record that
+  /// points at them. Returns the record's line as written, without its line end. Throws
+  /// kbench::Error on a full disk, which says what was kept. A torn line never spoils a good one:
+  /// the next write starts on a line of its own.
   std::string write(Record record, const nlohmann::json& details);
-  /// The `end` line: the run finished; tells the secret, so that anyone can draw the inputs again.
+  /// The `end` line: the run finished. It publishes the secret, so that the inputs can be drawn
+  /// again.
   void write_end(const std::string& secret, bool complete);
 
  private:
@@ -109,18 +110,18 @@ class RunWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What of a run is looked at (`--select`): conditions that all have to hold, "level=1,2",
-/// "model=alpha*", "outcome!=correct".
+/// The samples of a run that a report covers (`--select`): conditions that all have to hold,
+/// "level=1,2", "model=alpha*", "outcome!=correct".
 ///
-/// Conditions on the plan (problem, level, model, sample, tag) take everything else off the run, so
-/// metrics are over what is left. Those on what came out (outcome, cause, class, kind, flag, trust)
-/// choose the candidates that are listed and leave metrics as they are: a run of which only the
-/// correct ones counted would have no failures.
+/// Conditions on the plan (problem, level, model, sample, tag) remove everything else from the run,
+/// so metrics are over the rest. Conditions on results (outcome, cause, class, kind, flag, trust)
+/// choose the candidates that are listed and leave metrics as they are: if only the correct ones
+/// counted, a run would have no failures.
 class Selection {
  public:
-  /// Gets the texts of a field, of which one has to match.
+  /// Gets the texts of a field; one of them has to match.
   using Take = std::function<void(std::string_view)>;
-  /// One row per field that can be asked for: of the plan's entries, or of records.
+  /// One row per field of a condition: of the manifest's entries, or of records.
   struct Field {
     std::string_view name;
     void (*of_entry)(const RosterEntry& entry, const Take& take);
@@ -134,16 +135,17 @@ class Selection {
   void add(std::string_view argument);
 
   bool empty() const { return conditions_.empty(); }
-  /// Whether there are conditions on what came out.
+  /// True if there are conditions on results.
   bool lists_some() const;
-  /// Takes what the conditions on the plan leave out off the roster and the records.
+  /// Removes what the conditions on the plan leave out from manifest and records.
   void apply(RunFile& run) const;
-  /// The same; throws UsageError where that leaves nothing of a run, which is called `name`.
+  /// The same; throws UsageError if nothing of the run is left. `name` names the run in the
+  /// message.
   void choose_from(RunFile& run, std::string_view name) const;
-  /// "; did you mean alpha?" for the first pattern that nothing of the run matches, and that may
-  /// have been meant as something of it.
+  /// "; did you mean alpha?" for the first pattern that matches nothing in the run but is close to
+  /// something in it.
   std::string likely(const RunFile& run) const;
-  /// Whether the conditions on what came out hold for the record.
+  /// True if the conditions on results hold for the record.
   bool lists(const Record& record) const;
   /// "level=1 outcome!=correct": the conditions as they were given.
   std::string text() const;
@@ -160,38 +162,39 @@ class Selection {
   std::vector<Condition> conditions_;
 };
 
-/// Whether `pattern`, in which * stands for any text and ? for any character, is the whole of
+/// True if `pattern`, in which * stands for any text and ? for any character, matches the whole of
 /// `text`.
 bool matches_pattern(std::string_view pattern, std::string_view text);
 
-// `kbench audit`: whether answers that compute nothing of a problem pass for right.
+// `kbench audit`: finds problems for which answers that compute nothing pass as right.
 
-/// How one trivial answer to a problem fared before a check.
+/// The result of one trivial answer to a problem under a check.
 struct AuditAnswer {
   std::optional<bool> passes;  ///< none: the answer does not apply
-  /// Why it does not; of one that passes, why kbench's whole check could not be asked.
+  /// Why it does not apply. Of an answer that passes: why kbench's whole check could not be asked.
   std::string why;
-  std::string caught_by;  ///< "trial 0", or a family of inputs; empty where nothing caught it
-  /// Its worst errors in the trials that it was asked in, as in TrialResult; none: not comparable.
+  std::string caught_by;  ///< "trial 0", or an input distribution; empty if nothing caught it
+  /// Its worst errors in the trials that were run, as in TrialResult; none: not comparable.
   std::optional<double> max_rel_error, allclose_at;
-  /// Of one that passes: which inputs of kbench's whole check catch it, `drawn` where its tolerance
-  /// does on those that the problem draws; empty where none does.
+  /// Of an answer that passes: the inputs of kbench's whole check that catch it. `drawn`: kbench's
+  /// tolerance does on the inputs that the problem draws. Empty if none does.
   std::string would_be_caught_by;
-  /// Of one that passes: the largest tolerance of one digit at which the check would have caught it
-  /// in the trials; none where it is exactly right.
+  /// Of an answer that passes: the largest tolerance of one digit at which the check would have
+  /// caught it in the trials; none if it is exactly right.
   std::optional<double> tolerance;
 };
 
-/// The largest number of one significant digit below `error`; none for 0, which no tolerance
-/// catches, and for what is not finite, which every tolerance does.
+/// The largest number of one significant digit below `error`. None for 0, which no tolerance
+/// catches, and for numbers that are not finite, which every tolerance catches.
 std::optional<double> tolerance_below(double error);
 
-/// By which check, so in whose records, a problem was found to be degenerate or not.
+/// The check by which a problem was found to be degenerate or not; it applies to records of this
+/// check.
 struct AuditCheck {
   Interned judge = kOwnJudge;  ///< as Record::judge
   Interned precision = "native";
   int trials = 5;
-  bool families = true;  ///< asked with families of inputs as well
+  bool families = true;  ///< with input distributions as well
 
   bool operator==(const AuditCheck&) const = default;
 };
@@ -204,7 +207,7 @@ enum class AuditOutcome {
 };
 std::string_view to_string(AuditOutcome outcome);
 
-/// What is written of one problem.
+/// All that is written of one problem.
 struct ProblemAudit {
   Interned problem;  ///< Problem::key
   int level = 0;
@@ -224,37 +227,38 @@ struct ProblemAudit {
   std::vector<std::string> passing() const;
 };
 
-/// What `--resume` skips: a digest of problem, hashes, device and torch.
+/// The identity of an audit, used by `--resume`: a digest of problem, hashes, device and torch.
 std::string audit_key(const ProblemAudit& audit);
 
 nlohmann::json to_json(const AuditAnswer& answer);
-/// Throws kbench::Error naming the faulty field.
+/// Throws kbench::Error that names the faulty field.
 AuditAnswer audit_answer_from_json(const nlohmann::json& json);
 /// The line of an audit file, described in AUDIT_FILE.md.
 nlohmann::json to_json(const ProblemAudit& audit);
-/// Throws kbench::Error naming the field that is missing, of the wrong type or of no known value.
+/// Throws kbench::Error that names the field that is missing, of the wrong type or of no known
+/// value.
 ProblemAudit problem_audit_from_json(const nlohmann::json& json);
 
 /// Version of the audit file's schema: a newer major version is refused.
 inline constexpr int kAuditSchemaMajor = 1;
 inline constexpr int kAuditSchemaMinor = 0;
 
-/// What stands in one or several audit files, read leniently.
+/// The content of one or several audit files, read leniently.
 struct AuditFile {
   std::vector<RunHeader> headers;
-  std::vector<ProblemAudit> audits;    ///< the last of each key that is no fault of the harness
+  std::vector<ProblemAudit> audits;    ///< the last of each key that is no harness fault
   bool torn = false;                   ///< the last line was cut off and skipped
   std::vector<std::string> bad_lines;  ///< "line 7: …"
 };
 
-/// Reads audit files. Throws UsageError where one cannot be opened, is no audit file, or is of a
-/// newer major version. Never writes.
+/// Reads audit files. Throws UsageError if one cannot be opened, is no audit file, or is of a newer
+/// major version. Never writes.
 AuditFile read_audits(const std::vector<std::filesystem::path>& paths);
 
 /// Appends to an audit file, each line by a single write; for one thread at a time.
 class AuditWriter {
  public:
-  /// Opens or creates `path`. Throws UsageError where it exists and `resume` is false, is no audit
+  /// Opens or creates `path`. Throws UsageError if it exists and `resume` is false, is no audit
   /// file, cannot be written, or another run holds its lock.
   AuditWriter(const std::filesystem::path& path, bool resume);
   ~AuditWriter();

@@ -13,10 +13,9 @@
 
 namespace kbench {
 
-/// An immutable string of which equal ones are kept once, for the life of the process: what the
-/// hundred thousand records of a run repeat (models, problems, devices, hashes) costs eight bytes
-/// each, and equality is a comparison of pointers. For texts that recur only; any thread may make
-/// one.
+/// An immutable string; equal ones are kept once, for the life of the process. The texts that a
+/// hundred thousand records repeat (models, problems, devices, hashes) so cost eight bytes each,
+/// and equality compares pointers. Only for texts that recur. Any thread may make one.
 class Interned {
  public:
   Interned() = default;
@@ -35,7 +34,7 @@ class Interned {
   friend bool operator==(const Interned& a, std::string_view b) { return a.str() == b; }
   friend bool operator==(const Interned& a, const std::string& b) { return a.str() == b; }
   friend bool operator==(const Interned& a, const char* b) { return a.str() == b; }
-  /// In the order of the texts.
+  /// Ordered by text.
   friend std::strong_ordering operator<=>(const Interned& a, const Interned& b) {
     if (a.text_ == b.text_) return std::strong_ordering::equal;
     return a.str().compare(b.str()) < 0 ? std::strong_ordering::less
@@ -75,9 +74,9 @@ struct fmt::formatter<kbench::Interned> : fmt::formatter<std::string_view> {
 
 namespace kbench {
 
-/// A number that may be missing, in the eight bytes of a number: of the times in a hundred thousand
-/// records, std::optional would make half the memory flags. What is no number is missing, as in a
-/// run file, where both are null. Otherwise as std::optional<double>.
+/// A number that may be missing, stored in eight bytes. With std::optional, flags would be half the
+/// memory for the times of a hundred thousand records. NaN counts as missing, as in a run file,
+/// where both are null. Otherwise as std::optional<double>.
 class MaybeNumber {
  public:
   constexpr MaybeNumber() = default;

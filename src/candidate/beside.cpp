@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostFiles = 32, kMostNames = 64, kMostFolders = 8, kLongestName = 256;
 
-/// What torch's `load` compiles, and what such files include.
+/// Endings of the files that torch's `load` compiles, and of those that they include.
 constexpr std::array<std::string_view, 10> kSourceEndings = {".cu", ".cuh", ".cpp", ".cc", ".cxx",
                                                              ".c",  ".h",   ".hpp", ".hh", ".inl"};
 
@@ -53,17 +53,17 @@ void each_included(std::string_view source, Take&& take) {
   }
 }
 
-/// Whether a file in a module's own folder is named as the samples of a problem are.
+/// True if a file in a module's own folder is named like a sample of a problem.
 bool is_named_as_sample(const fs::path& name) {
   const std::string stem = name.stem().string();
   if (name.has_parent_path() || !(is_code_file(name) || is_response_file(name))) return false;
-  // "kernel_2" names a sample where answers are looked for, and may be anything here.
+  // Among answers "kernel_2" names a sample; here it may be any file.
   const bool counts =
       stem.starts_with("sample") || (!stem.empty() && stem[0] >= '0' && stem[0] <= '9');
   return run_file_name(stem) || (counts && names_sample(stem));
 }
 
-/// What one module brings along.
+/// Collects the accompanying files of one module.
 class Luggage {
  public:
   Luggage(fs::path root, const std::set<fs::path>& samples)
@@ -71,9 +71,9 @@ class Luggage {
 
   std::map<std::string, std::string> take() { return std::move(files_); }
 
-  /// Adds that file, where it is one below the root.
+  /// Adds that file if it lies below the root and is no sample.
   void add(const fs::path& path) {
-    // A link out of the folder would bring along what is not the candidate's.
+    // A link out of the folder would add a file that is not the candidate's.
     if (files_.size() >= kMostFiles || files_.contains(path.string()) ||
         !leads_inside(root_ / path, root_) || is_sample(path))
       return;
@@ -81,7 +81,8 @@ class Luggage {
     if (file.error.empty() && !file.too_large) files_.emplace(path.string(), std::move(file.bytes));
   }
 
-  /// Adds what the files include, and what that includes: beside them, or in one of those folders.
+  /// Adds the files that the files include, directly or not. Searches the including file's folder,
+  /// then `folders`.
   void add_headers(const std::set<fs::path>& folders) {
     for (std::size_t before = 0; before != files_.size();) {
       before = files_.size();
@@ -97,7 +98,7 @@ class Luggage {
   }
 
  private:
-  /// By any name that leads there.
+  /// True if `path` leads to a sample, by any name.
   bool is_sample(const fs::path& path) const {
     std::error_code error;
     const fs::path real = fs::canonical(root_ / path, error);

@@ -36,8 +36,8 @@ std::string oversized(std::size_t bytes) {
                      kMaxCandidateBytes);
 }
 
-/// Whether a line does nothing: a comment, a fence, or a word that programs write where they have
-/// no answer.
+/// True if a line has no effect: a comment, a fence, or a word that programs write if they have no
+/// answer.
 bool says_nothing(std::string_view line) {
   constexpr std::string_view kWords[] = {"None", "null", "pass", "...", "\"\"", "''"};
   line = trimmed(line);
@@ -52,7 +52,7 @@ bool says_nothing(std::string_view line) {
   return std::ranges::find(kWords, line) != std::end(kWords);
 }
 
-/// Whether a text that is not empty holds no code, as a file that a failed generation leaves.
+/// True if a text that is not empty holds no code, like a file that a failed generation leaves.
 bool holds_no_code(std::string_view source) {
   bool in_comment = false;
   Lines lines(source);
@@ -73,13 +73,14 @@ bool holds_no_code(std::string_view source) {
   return !in_comment;
 }
 
-/// A carriage return alone ends a line in Python, but not where its text is shown.
+/// Replaces a lone carriage return by a newline: it ends a line in Python, but not where its text
+/// is shown.
 void end_lines_alike(std::string& source) {
   for (std::size_t at = source.find('\r'); at != std::string::npos; at = source.find('\r', at + 1))
     if (at + 1 == source.size() || source[at + 1] != '\n') source[at] = '\n';
 }
 
-/// What is wrong with the bytes, whatever they stand for.
+/// Rejects a candidate whose bytes are no text, or hold no code.
 void reject_bytes(Candidate& candidate) {
   std::string& source = candidate.source;
   if (!candidate.reject_cause.empty()) return;
@@ -113,7 +114,7 @@ void reject_bytes(Candidate& candidate) {
                  : "There is no code: the file holds comments and empty lines alone.");
 }
 
-/// Whether a text that is no answer is a module as it is.
+/// True if a text that is no answer is a module as it is.
 bool is_module(std::string_view source) {
   CodeTraits traits;
   Lines lines(source);
@@ -121,7 +122,7 @@ bool is_module(std::string_view source) {
   return traits.kind() == CandidateKind::kModule;
 }
 
-/// A module is read as UTF-8, as people read it; one that Python would read otherwise is refused.
+/// Rejects a module that Python would not read as UTF-8, because people would see another text.
 void reject_encoding(Candidate& candidate) {
   if (!candidate.reject_cause.empty() || candidate.kind != CandidateKind::kModule) return;
   const auto name = other_encoding(candidate.source);
@@ -133,7 +134,7 @@ void reject_encoding(Candidate& candidate) {
                      name->substr(0, kShown)));
 }
 
-/// The code of an answer takes the answer's place.
+/// Replaces the answer by its code.
 void take_block(Candidate& candidate, ExtractedCode found) {
   if (!candidate.reject_cause.empty()) return;
   if (!found.cause.empty()) reject(candidate, std::move(found.cause), std::move(found.message));
@@ -217,7 +218,7 @@ std::string no_candidate(const fs::path& path) {
 std::optional<std::string> fill_candidate(Candidate& candidate, const fs::path& path,
                                           FileBytes bytes) {
   end_lines_alike(bytes.bytes);
-  // What is refused as code still belongs to its problem.
+  // A rejected file still belongs to its problem, so its line is read first.
   auto problem = path.extension() == ".cu" ? problem_line(bytes.bytes) : std::nullopt;
   candidate.path = path;
   candidate.id = as_utf8(path.string());  // records are JSON

@@ -18,7 +18,7 @@ namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// A candidate on its way to its sample number.
+/// A candidate before it gets its sample number.
 struct Entry {
   Candidate candidate;
   std::size_t problem = 0;  ///< index among the problems
@@ -77,7 +77,7 @@ class Finder {
   }
 
  private:
-  /// `shown` is the path as people gave it, `full` the same below the canonical root.
+  /// `shown` is the path as the user gave it, `full` the same below the canonical root.
   void folder(const fs::path& shown, const fs::path& full) {
     if (!descent_.enter(full)) return;
     const FolderEntries entries = list_folder(shown);
@@ -135,8 +135,8 @@ class Finder {
     entries_.push_back(std::move(entry));
   }
 
-  /// Nothing that a file says ends the run: a candidate of no problem that was asked for is left
-  /// out, and a note says so.
+  /// Leaves out a candidate of no problem that was asked for, with a note. A file's text must not
+  /// end the run.
   void leave_out(const Place& place, const fs::path& shown,
                  const std::optional<std::string>& said) {
     if (!place.of_other_problem) {
@@ -181,7 +181,8 @@ class Finder {
     return known->second;
   }
 
-  /// Two samples from one file would count one success twice.
+  /// Throws UsageError for a file given twice, because two samples from one file would count one
+  /// success twice.
   void check_new(const Entry& entry) {
     const auto [other, is_new] = files_.emplace(
         std::tuple(entry.problem, entry.candidate.model, entry.real_path), entry.candidate.path);
@@ -193,7 +194,7 @@ class Finder {
                                  entry.candidate.model, again));
   }
 
-  /// A source in a folder below a module's that the module loads is part of it.
+  /// Removes candidates that are part of a module: sources in a folder below it that it loads.
   void drop_parts() {
     struct Owner {
       fs::path path;
@@ -212,7 +213,7 @@ class Finder {
     std::erase_if(entries_, [&](const Entry& entry) {
       const auto part = parts.find(entry.real_path);
       if (part == parts.end() || entry.contradicts) return false;
-      // A name in a text takes nobody else's candidate off the roster.
+      // A module can only remove candidates of its own problem and model from the manifest.
       const auto& [path, problem, model] = part->second;
       if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
       found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
@@ -222,7 +223,7 @@ class Finder {
     });
   }
 
-  /// What is judged by itself comes along with nobody: a text that names it could pass another's
+  /// Removes other candidates from a module's accompanying files, because it could pass another
   /// answer off as its own.
   void leave_samples() {
     for (Entry& entry : entries_) {
@@ -281,12 +282,12 @@ class Finder {
   const std::vector<Problem>& problems_;
   Places places_;
   Descent descent_;
-  std::optional<std::string> model_;  // of the source looked at, like the next two
+  std::optional<std::string> model_;  // of the current source, like the next two
   fs::path root_;
   std::size_t files_seen_ = 0;
   std::map<fs::path, std::string> models_;
   std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
-  std::set<fs::path> samples_;  ///< all candidates' files, those of other problems too
+  std::set<fs::path> samples_;  ///< files of all candidates, also of other problems
   std::vector<Entry> entries_;
   std::vector<std::string> unplaced_;  ///< a sentence for each candidate of no problem
   std::vector<std::string> by_line_;   ///< candidates with a line, of problems not asked for

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1u << 20;
 
-/// The scalar that `text`, which starts with a quote, holds in YAML's quotes: in double ones
-/// \ makes the next character an ordinary one, in single ones '' is one.
+/// The value of the quoted YAML scalar at the start of `text`. In double quotes a backslash escapes
+/// the next character; in single quotes '' stands for one.
 std::string unquoted(std::string_view text) {
   const char quote = text[0];
   std::string value;

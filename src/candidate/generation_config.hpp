@@ -7,8 +7,8 @@
 
 namespace kbench {
 
-/// What a KernelBench run folder's generation_config.yaml says of its kernels; "" or nothing where
-/// it does not say it, or is not there.
+/// The fields of a KernelBench run folder's generation_config.yaml; "" or nothing if the field or
+/// the file does not exist.
 struct GenerationConfig {
   std::string model, precision;
   std::optional<int> level;

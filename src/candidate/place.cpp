@@ -30,7 +30,7 @@ std::optional<int> take_number(std::string_view& rest) {
   return number;
 }
 
-/// A folder or file that may name a problem: its name, and the level that the folder above says.
+/// A folder or file that may name a problem: its name, and the level of the folder above.
 struct Step {
   std::string name;
   std::optional<int> level;
@@ -54,7 +54,7 @@ std::vector<Step> steps(const fs::path& path, const fs::path& root) {
   return steps;
 }
 
-/// "level1_19_ReLU" as the key "level1/19_ReLU"; anything else as it is.
+/// "level1_19_ReLU" as the key "level1/19_ReLU"; any other name unchanged.
 std::string with_slash(std::string_view name) {
   std::string_view rest = name;
   if (!take(rest, "level")) return std::string(name);
@@ -64,10 +64,10 @@ std::string with_slash(std::string_view name) {
   return fmt::format("level{}/{}", *level, rest.substr(1));
 }
 
-/// What may follow the sample in the name of a run folder's file; "_prompt" is no candidate.
+/// Suffixes behind the sample in the name of a run folder's file; "_prompt" is no candidate.
 constexpr std::array<std::string_view, 3> kRunFileEnds = {"_kernel", "_response", ""};
 
-/// Words that may stand beside the number of a sample in the name of an answer.
+/// Words that may stand with the number of a sample in the name of an answer.
 constexpr std::array<std::string_view, 8> kSampleWords = {
     "sample", "answer", "response", "completion", "generation", "output", "attempt", "kernel"};
 
@@ -75,7 +75,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Whether a step says a level, and so names a problem whatever is known of it.
+/// True if a step has a level; then it names a problem, known or not.
 bool names_level(const Step& step) {
   return step.level || with_slash(step.name).find('/') != std::string::npos;
 }
@@ -84,7 +84,7 @@ bool looks_like_problem(const Step& step) {
   return names_level(step) || !id_of_stem(step.name).empty();
 }
 
-/// The level folders that lie beside the level folder `folder`, and `folder` itself.
+/// `folder` and, if it is a level folder, its sibling level folders.
 std::set<fs::path> level_folders(const fs::path& folder) {
   std::set<fs::path> folders = {folder};
   if (!level_of_folder(folder.filename().native())) return folders;
@@ -95,11 +95,11 @@ std::set<fs::path> level_folders(const fs::path& folder) {
   return folders;
 }
 
-/// Whether the name that a line gives is the problem's: its key or its name in any case.
+/// True if the name that a line gives is the problem's: its key or its name in any case.
 bool is_name_of(std::string_view name, const Problem& problem) {
   const std::string wanted = lowercase(with_slash(name));
   if (wanted == lowercase(problem.key) || wanted == lowercase(problem.name)) return true;
-  // A problem outside of a level folder is no other one for the level that the line says.
+  // A problem outside of a level folder matches with any level in the line.
   const std::size_t slash = wanted.find('/');
   return problem.level == 0 && slash != std::string::npos &&
          wanted.substr(slash + 1) == lowercase(problem.name);
@@ -223,7 +223,7 @@ bool Places::is_problem_file(const std::string& stem) const {
 bool Places::has_answer(const fs::path& path, const fs::path& root) const {
   if (of_run_file(path)) return true;
   if (!names_sample(path.stem().native())) return false;
-  // The folders alone: "3_response" looks like a problem of that number.
+  // Check the folders only: "3_response" looks like a problem of that number.
   const Place place = of_path(path.parent_path() / "-", root);
   return !place.problems.empty() || place.of_other_problem;
 }

@@ -11,7 +11,7 @@
 namespace kbench {
 namespace {
 
-/// The kinds in the order in which they are looked for.
+/// The kinds in the order of the search.
 constexpr std::array kOrder = {CandidateKind::kModule, CandidateKind::kKernel,
                                CandidateKind::kExtension};
 
@@ -30,8 +30,8 @@ std::string_view common_start(std::string_view a, std::string_view b) {
   return a.substr(0, length);
 }
 
-/// The lines first to last, after an empty line for each one before. Python counts indentation, so
-/// a module in a list loses that of its first line.
+/// Lines `first` to `last`, after an empty line for each line before them. A module loses the
+/// indentation of its first line, because it may stand in a list and Python counts indentation.
 std::string source_of(std::string_view answer, std::size_t first, std::size_t last,
                       CandidateKind kind) {
   std::string source(first - 1, '\n');
@@ -81,7 +81,8 @@ ExtractedCode extract_code(std::string_view answer) {
     found.kind = *block->traits.kind();
     found.block = {block->first_line, block->last_line, block->language, true};
   } else if (outside && (parts.blocks.empty() || outside != CandidateKind::kExtension)) {
-    // Code may hold fences in its comments; of an extension, prose may hold all the words.
+    // Code may hold fences in its comments. For an extension that is not enough, because prose may
+    // hold all of its words.
     if (parts.has_hidden)
       return without_code(std::move(found), "hidden_code",
                           "The answer has no code block that counts, and as a whole it holds lines "

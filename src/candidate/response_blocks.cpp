@@ -11,13 +11,13 @@
 namespace kbench {
 namespace {
 
-/// Blocks within blocks that are looked at; a bound for what has to be searched at each fence.
+/// Limit of nested blocks; it bounds the search at each fence.
 constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxLanguage = 20;
-/// A closing fence may be indented by so much more than the opening one (CommonMark's number).
+/// A closing fence may be indented by this much more than the opening one (CommonMark's number).
 constexpr std::size_t kFenceSlack = 3;
 
-/// Tags around what a model thinks before it answers. To add one: a row.
+/// Tags around a model's thinking before its answer. To add one: a row.
 constexpr std::array<std::string_view, 5> kThinkingTags = {"think", "thinking", "thought",
                                                            "reasoning", "scratchpad"};
 
@@ -104,7 +104,7 @@ class Reader {
     }
   }
 
-  /// The tag's place where `line` holds the end of thinking.
+  /// The index behind the tag that ends thinking, if `line` holds it.
   static std::optional<std::size_t> thinking_end(std::string_view line, bool whole_line) {
     if (!holds(line, "</")) return std::nullopt;
     const std::string lower = lowercase(line);
@@ -131,7 +131,7 @@ class Reader {
     forget(line.substr(*end));
   }
 
-  /// What came so far was thinking; `rest` of this line is the answer's.
+  /// Discards all lines so far as thinking; `rest` of this line belongs to the answer.
   void forget(std::string_view rest) {
     parts_.thinking_is_open = false;
     parts_.has_thinking = true;
@@ -160,7 +160,7 @@ class Reader {
     answer(line);
   }
 
-  /// A line, or what is left of one, outside of blocks and of thinking.
+  /// Reads a line, or the rest of one, outside of blocks and of thinking.
   void answer(std::string_view line) {
     const auto fence = fence_of(line, false);
     if (fence && (fence->info.empty() || fence->names_language())) {
@@ -186,7 +186,7 @@ class Reader {
            fence.length < open_.back().fence.length;
   }
 
-  /// The open block that a fence closes: of its length, or else shorter.
+  /// The open block that a fence closes: one with a fence of equal length, else with a shorter one.
   std::optional<std::size_t> closed_by(const Fence& fence) const {
     for (const bool exact : {true, false}) {
       for (std::size_t i = open_.size(); i-- > 0;) {

@@ -11,11 +11,12 @@
 
 namespace kbench {
 
-/// What the lines of a piece of code say about what it is; nested blocks' lines are not its own.
+/// Collects from the lines of a piece of code which kind of candidate it is. Lines of nested blocks
+/// do not count.
 class CodeTraits {
  public:
   void note(std::string_view line);
-  /// What the code is as a candidate; nothing where it is a part of one, or none.
+  /// The kind of candidate that the code is; nothing if it is none, or only a part of one.
   std::optional<CandidateKind> kind() const;
 
  private:
@@ -31,7 +32,7 @@ struct ResponseBlock {
   CodeTraits traits;
 };
 
-/// An answer taken apart.
+/// The parts of an answer.
 struct ResponseParts {
   std::vector<ResponseBlock> blocks;  ///< in the order in which they begin
   bool has_thinking = false;
@@ -39,10 +40,10 @@ struct ResponseParts {
   std::size_t answer_begins = 1;  ///< the first line after all thinking
   std::size_t lines = 0;
   bool has_hidden = false;  ///< lines outside of blocks that a rendered page does not show
-  CodeTraits outside;       ///< of the lines outside of blocks and of thinking that it shows
+  CodeTraits outside;       ///< of the visible lines outside of blocks and thinking
 };
 
-/// Takes an answer apart; the rules stand in kbench/response.hpp.
+/// Splits an answer into its parts; extract_code() states the rules.
 ResponseParts response_parts(std::string_view answer);
 
 }  // namespace kbench

@@ -10,16 +10,16 @@ namespace kbench {
 namespace {
 
 constexpr std::string_view kComment = "<!--", kCommentEnd = "-->";
-/// No line holds a line end: a part that this ends goes on to the end of the answer.
+/// No line holds a line end, so a part with this end goes on to the end of the answer.
 constexpr std::string_view kNever = "\n";
 
 struct Mark {
   std::string_view begin, end;
 };
-/// What no page shows, by how it begins. To add one: a row; the first that fits counts.
+/// Parts that no page shows, by their first characters. To add one: a row; the first match counts.
 constexpr std::array<Mark, 3> kMarks = {
     {{kComment, kCommentEnd}, {"<![cdata[", "]]>"}, {"<?", "?>"}}};
-/// Elements of which no page shows the content.
+/// Elements whose content no page shows.
 constexpr std::array<Mark, 3> kElements = {
     {{"script", "</script>"}, {"style", "</style>"}, {"template", kNever}}};
 /// Elements without content, which hide nothing but themselves.
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 14> kEmptyElements = {
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// Whether a tag's text, in lower case, says that its element is not shown.
+/// True if a tag's text, in lower case, says that its element is not shown.
 bool hides(std::string_view tag) {
   std::string packed;
   for (const char c : tag)
@@ -46,14 +46,15 @@ bool hides(std::string_view tag) {
   return false;
 }
 
-/// Whether a comment begins in `text` that does not end in it.
+/// True if a comment begins in `text` and does not end in it.
 bool leaves_comment_open(std::string_view text) {
   const std::size_t begin = text.rfind(kComment);
   return begin != std::string_view::npos &&
          text.find(kCommentEnd, begin + 2) == std::string_view::npos;
 }
 
-/// What ends the part that a line begins, if it begins one. `text`: in lower case, from its "<".
+/// The end of the hidden part that `text` begins, if it begins one. `text`: in lower case, from its
+/// "<".
 std::optional<std::string_view> end_of(std::string_view text) {
   for (const Mark& mark : kMarks)
     if (text.starts_with(mark.begin)) return mark.end;

@@ -7,15 +7,15 @@
 
 namespace kbench {
 
-/// Follows the lines of an answer, outside of its code blocks, for what a rendered page does not
-/// show: HTML comments, declarations, scripts, styles and templates, and elements that are `hidden`
-/// or `display: none`. As in CommonMark such a part begins with the line that its mark begins
-/// (markers of lists and quotations do not count), and a comment ends with the line that holds its
-/// end. An element may hold Markdown, in which its end could be code, so it ends with the answer;
-/// so does a comment that begins behind other markup.
+/// Finds the lines of an answer, outside of its code blocks, that a rendered page does not show:
+/// HTML comments, declarations, scripts, styles and templates, and elements that are `hidden` or
+/// `display: none`. As in CommonMark, such a part begins with the line that its mark begins
+/// (markers of lists and quotations do not count). A comment ends with the line that holds its end.
+/// A hidden element ends with the answer, because its end tag could be code in Markdown; so does a
+/// comment that begins behind other markup.
 class HiddenParts {
  public:
-  /// Whether the next line belongs to such a part.
+  /// True if the next line belongs to such a part. Call it for each line in order.
   bool covers(std::string_view line);
 
  private:

@@ -35,7 +35,8 @@ struct AuditArguments {
   bool resume = false, json = false, quiet = false;
 };
 
-/// Audits that a file holds already, by their key; faults of the harness are tried again.
+/// Audits that a resumed file holds, by their key. Harness faults are left out, so they are tried
+/// again.
 std::map<std::string, ProblemAudit> known_audits(const std::filesystem::path& out, bool resume) {
   std::map<std::string, ProblemAudit> known;
   if (!resume || !std::filesystem::exists(out)) return known;

@@ -41,8 +41,8 @@ struct BaselineArguments {
   bool resume = false, quiet = false;
 };
 
-/// The reference itself as a candidate: it goes through all that a candidate goes through, so that
-/// its problem is known to be sound, and has the baselines' times beside its own.
+/// The reference as a candidate. It takes a candidate's whole way, so kbench checks that its
+/// problem is sound and measures the baselines alongside it.
 Candidate reference_of(const Problem& problem) {
   Candidate candidate;
   candidate.id = fmt::format("reference of {}", problem.key);
@@ -63,7 +63,7 @@ std::string time_text(const std::optional<Measured>& time) {
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
 }
 
-/// Of an option that a header leaves out.
+/// The default of an option that a header leaves out.
 std::string usual(const std::string& option) {
   return option == "score" ? EvalOptions().score : EvalOptions().timing;
 }
@@ -75,8 +75,8 @@ std::optional<Measured> time_beside_kernels(const Record& record, const std::str
   return side == other->sides.end() ? std::nullopt : measured_time(side->second, other->method);
 }
 
-/// A row for each problem, with the times that --baseline-file would take from the file: as
-/// baselines are timed beside modules and, on a GPU, as they are beside kernels.
+/// Prints a row per problem with the times that --baseline-file would take from the file: as
+/// measured for modules and, on a GPU, as measured for kernels.
 void print_times(const RunFile& run, const std::filesystem::path& file,
                  const EvalOptions& options) {
   const std::vector<std::string>& baselines = options.baselines;

@@ -33,7 +33,7 @@ struct CheckArguments {
   bool json = false;
 };
 
-/// The problem that the file is, if it is one: a .py that defines no ModelNew.
+/// The problem that the file defines, if it is one: a .py file without ModelNew.
 std::vector<Problem> problem_in(const std::string& file) {
   if (!file.ends_with(".py") || !fs::is_regular_file(file)) return {};
   const ExtractedCode code = extract_code(read_candidate(file).source);
@@ -41,12 +41,12 @@ std::vector<Problem> problem_in(const std::string& file) {
   try {
     return find_problems({file}, {});
   } catch (const UsageError&) {
-    return {};  // a candidate, and a bad one
+    return {};  // a faulty candidate
   }
 }
 
-/// Whether a file is a candidate by its place, whatever it defines: in a folder that is named after
-/// a problem, or beside the one problem that all files are for.
+/// True if a file's place makes it a candidate, whatever it defines: its folder is named after a
+/// problem, or all files are for one named problem and it is not that problem's file.
 bool stands_as_candidate(const std::string& file, const std::vector<Problem>& problems,
                          bool one_is_named) {
   std::error_code ignored;
@@ -58,10 +58,10 @@ bool stands_as_candidate(const std::string& file, const std::vector<Problem>& pr
   });
 }
 
-/// What files may belong to.
+/// The problems that files may belong to.
 struct KnownProblems {
   std::vector<Problem> problems;  ///< those named, else the shipped ones; and those to check
-  bool one_is_named = false;      ///< the first: all files are for it
+  bool one_is_named = false;      ///< all files are for the first problem
 };
 
 KnownProblems known_problems(const CheckArguments& arguments, const Installation& installation) {
@@ -81,7 +81,7 @@ KnownProblems known_problems(const CheckArguments& arguments, const Installation
         throw UsageError(fmt::format("{} and {} are both problem {}: check one after the other",
                                      other->second.string(), problem.path.string(), problem.key));
       const auto known = std::ranges::find(problems, problem.key, &Problem::key);
-      // The file that is asked about, not another one of its name.
+      // Take the given file, not another one with its key.
       if (known != problems.end())
         *known = std::move(problem);
       else

@@ -19,7 +19,7 @@ using report::printable;
 
 void line(std::string& text, const std::string& words) { text += "  " + printable(words) + "\n"; }
 
-/// "module for level1/19_ReLU", and where in an answer its code stands.
+/// "module for level1/19_ReLU", and the lines of its code within an answer.
 std::string what_it_is(const CheckedFile& file) {
   const Candidate& candidate = file.candidate;
   if (!candidate.reject_cause.empty()) {

@@ -11,24 +11,24 @@
 
 namespace kbench::cli {
 
-/// What `kbench check` has to say about one file.
+/// The result of `kbench check` for one file.
 struct CheckedFile {
   std::string path;
-  /// Of a problem file: its key, inputs and outputs, or the sentence of its failure.
+  /// For a problem file: its key, inputs and outputs, or the sentence that says why it failed.
   struct ProblemFile {
     std::string key, inputs, outputs, failure;
   };
   std::optional<ProblemFile> problem;
-  // Of all others:
+  // For all other files:
   Candidate candidate;
-  std::string unplaced;  ///< why it belongs to no problem; "" where it belongs to one
+  std::string unplaced;  ///< why it belongs to no problem; "" if it belongs to one
   CheckedCandidate checked;
 
-  /// Whether `kbench eval` would run it, or run it as a problem.
+  /// True if `kbench eval` would score the file, or take it as a problem.
   bool would_be_scored() const;
 };
 
-/// A few lines per file for people, and one that counts.
+/// A few lines per file for people, and a last line with counts.
 std::string check_text(std::span<const CheckedFile> files);
 
 /// The same for programs: {"files": [{"file", "kind", "would_be_scored", …}], "failed"}.

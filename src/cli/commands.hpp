@@ -9,18 +9,18 @@ class App;
 
 namespace kbench::cli {
 
-/// `--profile` of eval: of the kernels that ran; and what Nsight Compute says of them.
+/// Values of eval's `--profile`: the kernels that ran (the default), and also what Nsight Compute
+/// measures of them.
 inline constexpr const char* kKernelsProfile = "kernels";
 inline constexpr const char* kNcuProfile = "ncu";
 
-/// One subcommand: its options are registered on `app`, `run` does the work and gives the exit
-/// code.
+/// One subcommand. `app` holds its options; `run` does the work and returns the exit code.
 struct Subcommand {
   CLI::App* app = nullptr;
   std::function<int()> run;
 };
 
-/// Each lives in the file of its name and registers itself below `app`.
+/// Each function registers its subcommand on `app`. It is defined in the file of that name.
 Subcommand add_eval(CLI::App& app);
 Subcommand add_check(CLI::App& app);
 Subcommand add_list(CLI::App& app);

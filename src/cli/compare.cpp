@@ -26,7 +26,7 @@ struct CompareArguments {
 };
 
 int compare(const CompareArguments& arguments, bool is_gated) {
-  // What is misspelt is told before long files are read.
+  // Check the arguments before long files are read.
   std::vector<ComparisonTarget> targets;
   for (const std::string& format : arguments.formats) targets.push_back(comparison_target(format));
   ComparisonOptions options = arguments.options;

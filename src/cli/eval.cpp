@@ -67,7 +67,7 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
   return roster;
 }
 
-/// On the CPU there is one way to time.
+/// Throws UsageError for GPU timing options, because the CPU has one timing method.
 void check_gpu_timing(const EvalOptions& options) {
   if (!options.ncu.empty())
     throw UsageError("--profile ncu looks at kernels on a GPU, and this run is on the CPU");
@@ -77,7 +77,7 @@ void check_gpu_timing(const EvalOptions& options) {
                                  by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
 }
 
-/// What needs the executor is told before anything runs on a GPU.
+/// Rejects options that need the CPU executor before anything runs on a GPU.
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
     throw UsageError("--require clean needs what --sanitize none leaves out: take memory or all");
@@ -95,7 +95,8 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
         device.name);
 }
 
-/// CPU and GPU records share no report: told before hours are spent.
+/// Throws UsageError before the run if the file holds records of the other device class, because
+/// one report cannot hold both.
 void check_resumed(const RunFile& before, const std::filesystem::path& out, const EvalRun& run) {
   const LaneDevice& device = run.devices().front();
   for (const Record& record : before.records) {
@@ -107,7 +108,7 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
   }
 }
 
-/// A gate that can never be met here is told before hours are spent.
+/// Throws UsageError before the run if a gate can never be met on this device.
 void check_gates(const EvalArguments& arguments, const EvalRun& run) {
   const bool is_timed = find_timing_method(arguments.options.timing)->timed;
   if (!run.devices().front().gpu) check_on_cpu(fail_on_of(arguments.report));
@@ -231,7 +232,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
   return faulty ? kFault : malformed ? kUsage : 0;
 }
 
-/// What `--profile` asks for, before anything runs.
+/// Takes the value of `--profile`. Throws UsageError if Nsight Compute is needed but not found.
 void take_profile(const std::string& asked, EvalOptions& options) {
   options.profile = !asked.empty();
   if (asked != kNcuProfile) return;
@@ -295,7 +296,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
 }
 
-/// What only the executor can do.
+/// Adds the options of the CPU executor and of profiling.
 void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--sanitize", a.options.sanitize,
                  "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
@@ -310,7 +311,8 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--max-instructions", a.options.max_instructions,
                  "warp instructions of a launch in the CPU executor (default: the time alone)")
       ->check(above_zero());
-  // main() sets apart what follows it: a problem is no value.
+  // words_of() in main.cpp joins `--profile` with its value, so a problem that follows is not taken
+  // for the value.
   app.add_option(
          "--profile", a.profile,
          "one more call: on the CPU what the kernels do is counted, on a GPU each launch has "

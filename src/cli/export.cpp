@@ -24,7 +24,7 @@ struct ExportArguments {
 int export_to(const ExportArguments& arguments) {
   const ExportFormat& format = export_format(arguments.format);
   const Selection selection = selection_of(arguments.selections);
-  // Another program counts what it is given: of a run without its failures, too much is right.
+  // The other program computes its own rates; without the failures they would be too high.
   if (selection.lists_some())
     throw UsageError(
         "--select chooses what is exported by problem, level, model, sample or tag; by what came "

@@ -24,7 +24,6 @@ struct ImportArguments {
   ImportOptions options;
 };
 
-/// The names in the table of precisions.
 std::vector<std::string> precision_names() {
   std::vector<std::string> names;
   for (const Precision& row : precisions()) names.emplace_back(row.name);

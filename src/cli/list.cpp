@@ -36,14 +36,16 @@ struct ListArguments {
   bool names = false, json = false;
 };
 
-/// Listing must not wait for a driver: where the device file is, eval will use the GPU.
+/// Checks the device file only, because listing must not wait for a driver. If the file exists,
+/// eval will use the GPU.
 bool lists_for_gpu(const std::string& device) {
   if (device != "auto") return device == "cuda";
   std::error_code error;
   return std::filesystem::exists("/dev/nvidiactl", error);
 }
 
-/// What a plan's `device.*` stand for; without a GPU, the device that the executor models.
+/// Values of a plan's `device.*` names. Without a GPU: those of the device that the CPU executor
+/// models.
 DeviceLimits device_limits(bool gpu) {
   if (gpu) {
     for (const GpuInfo& info : probe_gpus()) return {info.sms, info.shared_bytes_per_block};
@@ -52,7 +54,7 @@ DeviceLimits device_limits(bool gpu) {
   return {model.sms, model.shared_bytes_per_block, model.max_threads_per_block};
 }
 
-/// Says on a terminal how far it has come, where that takes longer than one wants to wait.
+/// Prints progress on a terminal if listing takes longer than 0.3 s.
 class Ticker {
  public:
   ~Ticker() {
@@ -71,11 +73,11 @@ class Ticker {
   bool shown_ = false;
 };
 
-/// Fills in what was found out about each problem.
+/// Fills in the sizes and the signature of each problem.
 void add_signatures(std::vector<ListedProblem>& listed, std::string_view device_class,
                     const Sizes& overrides, const ShrinkOptions& shrink,
                     const Installation& installation) {
-  // What one group found is kept when the next is interrupted.
+  // The results of a finished group are kept if the next group is interrupted.
   constexpr std::size_t kGroup = 10;
   SignatureSource source(installation, install_cancel());
   Ticker ticker;
@@ -123,7 +125,7 @@ void print_json(std::span<const ListedProblem> problems, const ListArguments& op
       list["problems"][i]["names"] = names_text(problems[i], limits);
     }
   }
-  // A path may hold any bytes.
+  // A path may hold bytes that are not UTF-8.
   std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 

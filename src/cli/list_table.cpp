@@ -14,9 +14,9 @@
 namespace kbench::cli {
 namespace {
 
-/// Cells wider than this push their own line to the right, not those of all problems.
+/// A wider cell shifts only its own line.
 constexpr std::size_t kWidestCell = 40;
-/// Constants longer than this are expressions or tables, which say little in a row.
+/// Longer constants are expressions or tables, which say little in a table cell.
 constexpr std::size_t kMaxLiteral = 24;
 
 std::string bytes_text(std::size_t bytes) {
@@ -42,7 +42,7 @@ std::string sizes_text(const ListedProblem& listed) {
   return text.empty() ? "-" : text;
 }
 
-/// The signature's cell, or "-" where there is none.
+/// The signature's cell, or "-" if there is none.
 template <typename Cell>
 std::string of_signature(const ListedProblem& listed, Cell cell) {
   const auto* signature = std::get_if<Signature>(&listed.found);

@@ -16,20 +16,20 @@ namespace kbench::cli {
 /// One problem as `kbench list` shows it.
 struct ListedProblem {
   Problem problem;
-  Sizes sizes;                                 ///< what it was run with
-  std::variant<Signature, std::string> found;  ///< or the sentence of its failure
-  std::optional<Shrunk> shrunk;                ///< where it was above the limits of `--shrink`
+  Sizes sizes;                                 ///< that it was run with
+  std::variant<Signature, std::string> found;  ///< or why it failed
+  std::optional<Shrunk> shrunk;                ///< set if it was above the limits of `--shrink`
 };
 
-/// "x: float32[16, 1000], dim: 1": the arguments of forward.
+/// "x: float32[16, 1000], dim = 1": the arguments of forward.
 std::string inputs_text(const Signature& signature);
 
 /// The problem's constants with the values it was run with, in the order of the file; then sizes
 /// that are no constants of the file.
 std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed);
 
-/// A table for people: a line a problem, with a failure's sentence in place of the inputs.
-/// `device_class` is "cpu" or "gpu".
+/// A table for people: one line per problem. A failed problem has its message in place of the
+/// inputs. `device_class` is "cpu" or "gpu".
 std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class);
 
 /// The same and more for programs: {"device", "precision", "problems": [{"key", "id", "name",
@@ -37,8 +37,8 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
 /// "input_bytes", "state_bytes", "output_bytes", or "failure", and "shrunk"}]}.
 nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class);
 
-/// Every name that a plan for the problem may use, and a skeleton that compiles; of a problem that
-/// fails, the sentence.
+/// Every name that a plan for the problem may use, and a skeleton that compiles. For a problem that
+/// failed, its message.
 std::string names_text(const ListedProblem& listed, const DeviceLimits& limits);
 
 }  // namespace kbench::cli

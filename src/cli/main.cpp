@@ -24,7 +24,7 @@ namespace {
 using kbench::cli::kFault;
 using kbench::cli::kUsage;
 
-/// CLI11 would only say that a command is missing.
+/// Suggests the nearest command, because CLI11 would only say that a command is missing.
 void check_command(std::string_view word, const std::vector<kbench::cli::Subcommand>& commands) {
   if (word.empty() || word.front() == '-') return;
   std::vector<std::string> names;
@@ -51,8 +51,8 @@ std::string nearest_option(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-/// The command line for CLI11, last word first, with `--profile` as it means it: of what follows
-/// only `ncu` is its value.
+/// The command line for CLI11, last word first. Joins `--profile` with its value, because only
+/// `ncu` is a value; any other word that follows is a problem.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {

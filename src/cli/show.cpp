@@ -17,7 +17,7 @@
 namespace kbench::cli {
 namespace {
 
-/// More than these are listed by their names alone.
+/// More records than this are an error that asks for a narrower choice.
 constexpr std::size_t kMostShown = 20;
 
 struct ShowArguments {

@@ -29,7 +29,7 @@ namespace kbench::cli {
 namespace {
 
 constexpr std::size_t kNewestFailures = 8;
-constexpr double kRecent_s = 60;  // what the rate is taken over
+constexpr double kRecent_s = 60;  // window of the rate
 
 struct WatchArguments {
   std::filesystem::path run;
@@ -50,7 +50,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-/// Where a run stands.
+/// The state of a run, from the lines read so far.
 class Standing {
  public:
   explicit Standing(Selection selection) : selection_(std::move(selection)) {}
@@ -126,7 +126,7 @@ class Standing {
     }
   }
 
-  /// For what is no terminal: one line.
+  /// One line, if the output is no terminal.
   std::string line() const {
     std::size_t correct = 0;
     for (const auto& [key, outcome] : outcomes_) correct += outcome == Outcome::kCorrect ? 1 : 0;
@@ -143,7 +143,7 @@ class Standing {
 
   void take(const Record& record) {
     const Key key = key_of(record);
-    // Off the roster, or taken off it by the selection.
+    // The record is not in the manifest, or the selection leaves it out.
     if (!planned_.contains(key) || !selection_.lists(record)) return;
     if (record.outcome == Outcome::kHarnessFault) {
       if (!outcomes_.contains(key)) faults_.insert(key);
@@ -158,7 +158,7 @@ class Standing {
     if (failures_.size() > kNewestFailures) failures_.pop_back();
   }
 
-  /// ", 3.2/s, 0:12 left" by the verdicts of the last minute.
+  /// ", 3.2/s, 0:12 left", from the verdicts of the last minute.
   std::string rate_text() const {
     if (times_.size() < 2) return "";
     const double span = std::max(now_s(), times_.back()) - times_.front();
@@ -177,7 +177,7 @@ class Standing {
   bool ended_ = false;
 };
 
-/// Waits, unless the user has had enough.
+/// Waits; returns false if the user cancels.
 bool wait(int cancel_fd, double seconds) {
   pollfd cancel{.fd = cancel_fd, .events = POLLIN, .revents = 0};
   return ::poll(&cancel, 1, static_cast<int>(seconds * 1000)) == 0;
@@ -201,7 +201,7 @@ int watch(const WatchArguments& arguments) {
       bool color = false;
       int width = 100;
       fit_terminal(color, width);
-      // From the top, and what was below is erased: nothing flickers.
+      // Start at the top and erase the old text, so nothing flickers.
       if (terminal && !arguments.once) std::cout << "\x1b[H\x1b[2J";
       report::ConsoleLines out(std::cout, color, width);
       standing.write(out, arguments.run.string(), is_written);

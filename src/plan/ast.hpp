@@ -13,14 +13,14 @@
 /// The plan language from the inside: tokens, tree, values.
 namespace kbench::plan {
 
-/// A place in the candidate's source, both from 1.
+/// A place in the candidate's source; line and column count from 1.
 struct Position {
   int line = 1;
   int column = 1;
 };
 
-/// Thrown by parser and binder and caught in parse_plan, bind_plan and resolve_plan, where it turns
-/// into a value: a mistake can be found at any depth of a recursive descent.
+/// Thrown by parser and binder, because a mistake can occur at any depth of a recursive descent.
+/// parse_plan, bind_plan and resolve_plan catch it and return its error as a value.
 struct PlanFault {
   PlanError error;
 };
@@ -71,7 +71,8 @@ struct Expr {
   std::vector<ExprId> children;
 };
 
-/// A C++ type among template arguments, token by token: names of the plan in it are replaced.
+/// One token of a C++ type among template arguments. Names of the plan are replaced by their
+/// values.
 struct TypePiece {
   std::string text;
   bool is_name = false;
@@ -92,7 +93,7 @@ struct Let {
   ExprId value = 0;
 };
 
-/// `tmp` and `out`.
+/// A `tmp` or `out` statement.
 struct Declaration {
   bool is_output = false;
   std::string name;
@@ -106,7 +107,7 @@ struct Inout {
   ExprId tensor = 0;
 };
 
-/// One to three sizes of a grid, block or cluster, and where they begin.
+/// One to three sizes of a grid, block or cluster, and the position where they begin.
 struct ExtentExprs {
   Position at;
   std::vector<ExprId> sizes;

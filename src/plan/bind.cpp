@@ -11,7 +11,7 @@
 namespace kbench::plan {
 namespace {
 
-/// Walks the statements once, in order, and writes down what they say.
+/// Executes the statements once, in order, and builds the BoundPlan.
 class Binder {
  public:
   Binder(const Plan::Impl& plan, const Signature& signature, const DeviceLimits& limits)
@@ -246,7 +246,8 @@ class Binder {
     }
   }
 
-  /// The tensor's place in BoundPlan::tensors; what the problem owns gets it when first named.
+  /// The tensor's index in BoundPlan::tensors. A tensor of the problem gets one when it is first
+  /// named.
   std::size_t slot(TensorRef tensor) {
     const auto [found, is_new] = slots_.emplace(tensor, bound_.tensors.size());
     if (is_new) {

@@ -12,17 +12,17 @@
 
 namespace kbench::plan {
 
-/// "an integer", "a tensor", "a list", …: how messages call a value.
+/// Names the kind of a value in messages: "an integer", "a tensor", "a list", …
 std::string_view kind_of(const PlanValue& value);
 
-/// The number that `value` is; throws PlanFault where it is none, saying how to get at one.
+/// Returns `value` as a number. Throws PlanFault if it is none; the message says how to get one.
 Number number_of(const PlanValue& value, Position at);
-/// The integer that `value` is; a float without a fraction counts.
+/// Returns `value` as an integer; accepts a float without a fraction.
 std::int64_t integer_of(const PlanValue& value, Position at);
 double real_of(const PlanValue& value, Position at);
 
-/// Evaluates expressions in a scope. C's rules: integers stay integers, division truncates; but
-/// overflow and division by zero are faults. The number of steps is bounded over its lifetime.
+/// Evaluates expressions in a scope by C's rules: integers stay integers, division truncates.
+/// Overflow, division by zero and too many steps over its lifetime throw PlanFault.
 class Evaluator {
  public:
   Evaluator(const std::vector<Expr>& expressions, const Scope& scope)
@@ -54,7 +54,7 @@ class Evaluator {
   std::int64_t steps_ = 0;
 };
 
-/// What a function of the language gets.
+/// The arguments of a function of the plan language.
 struct Call {
   const Scope& scope;
   Position at;
@@ -62,7 +62,7 @@ struct Call {
   std::span<const Position> positions;
 };
 
-/// One function of the language. To add one: the function, and a row in functions().
+/// One function of the plan language. To add one: the function, and a row in functions().
 struct FunctionRow {
   std::string_view name;
   std::size_t min_arguments, max_arguments;

@@ -24,7 +24,7 @@ bool is_register_count(std::string_view value) {
 
 bool is_switch(std::string_view value) { return value == "true" || value == "false"; }
 
-/// One flag that a plan may set. Only what changes the kernels' own code is here: nothing that
+/// One flag that a plan may set. The table has only flags that change the kernels' own code: none
 /// reads a file, names a folder, or changes the architecture.
 struct FlagRow {
   std::string_view name;      ///< without dashes

@@ -32,7 +32,7 @@ bool any_real(const Call& call) {
                              [](const auto& v) { return std::holds_alternative<double>(v); });
 }
 
-/// A result that is no number although every argument was one is a mistake of the plan.
+/// A result that is not finite, from finite arguments, is a mistake in the plan.
 PlanValue checked(const Call& call, double result) {
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (!std::isfinite(real_argument(call, i))) return result;
@@ -99,7 +99,7 @@ PlanValue call_exp2(const Call& call) { return checked(call, std::exp2(real_argu
 
 PlanValue call_log2(const Call& call) { return checked(call, std::log2(real_argument(call, 0))); }
 
-/// Of integers an integer, so that pow(2, i) can be a size.
+/// Integers give an integer, so that pow(2, i) can be a size.
 PlanValue call_pow(const Call& call) {
   if (any_real(call) || integer_argument(call, 1) < 0) {
     return checked(call, std::pow(real_argument(call, 0), real_argument(call, 1)));

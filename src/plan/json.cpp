@@ -16,7 +16,8 @@ using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kRoles{"input", "state", "output", "scratch"};
 
-/// A number from 0 to the most that T holds: nlohmann's own conversion would wrap the others.
+/// A number from 0 to the largest T. Throws kbench::Error for others, because nlohmann's own
+/// conversion would wrap them.
 template <typename T>
 T natural(const json& value) {
   const bool negative =
@@ -60,7 +61,7 @@ BoundTensor tensor_from_json(const json& object) {
   return tensor;
 }
 
-/// {"tensor": 3}, or {"bytes": [1, 0, 0, 0]} as many as the parameter has.
+/// {"tensor": 3}, or {"bytes": [1, 0, 0, 0]} with all bytes of the parameter.
 json argument_to_json(const LaunchArgument& argument) {
   if (argument.tensor) return {{"tensor", *argument.tensor}};
   const std::size_t size = std::min<std::size_t>(argument.size, argument.bytes.size());

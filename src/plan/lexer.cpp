@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> kWordStatements{"problem", "flags", "l
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
-/// Splits one `//@` line; brackets that stay open are known from line to line.
+/// Splits one `//@` line into tokens. The count of open brackets carries over from line to line.
 class LineLexer {
  public:
   LineLexer(std::string_view text, Position start, int& open_brackets, std::vector<Token>& tokens)
@@ -49,7 +49,7 @@ class LineLexer {
 
   void advance(std::size_t bytes) {
     for (; bytes > 0; --bytes, ++index_) {
-      // A byte that continues a UTF-8 character is no column of its own.
+      // A byte that continues a UTF-8 character does not count as a column.
       if ((static_cast<unsigned char>(text_[index_]) & 0xC0) != 0x80) ++at_.column;
     }
   }
@@ -177,7 +177,8 @@ class LineLexer {
     push(Token::Kind::kPunct, 1);
   }
 
-  /// Whether the line's first token begins a statement of words; `limit<<<…` is a kernel.
+  /// True if the line's first token begins a problem, flags or limit statement. `limit<<<…` is a
+  /// kernel.
   bool starts_words() const {
     const Token& token = tokens_.back();
     if (token.kind != Token::Kind::kName || token.quoted) return false;

@@ -17,23 +17,23 @@ struct Token {
     kInteger,
     kFloat,
     kString,
-    kWord,   ///< what stands after problem, flags and limit
+    kWord,   ///< a word after problem, flags or limit
     kPunct,  ///< one or two characters
   };
   Kind kind = Kind::kEnd;
   std::string_view text;  ///< without backticks or quotes
   Position at;
   bool quoted = false;  ///< a name in backticks
-  bool glued = false;   ///< nothing stands between this token and the one before it
+  bool glued = false;   ///< no blank before this token
   std::int64_t integer = 0;
   double number = 0;
 };
 
-/// The tokens of all `//@` lines of `source`, closed by kEnd; they point into `source`. Throws
-/// PlanFault, also where there is no such line or there are more than a hundred thousand tokens.
+/// Returns the tokens of all `//@` lines of `source`, ended by kEnd; they point into `source`.
+/// Throws PlanFault for a mistake, if there is no such line, or above a hundred thousand tokens.
 std::vector<Token> lex_plan(std::string_view source);
 
-/// "`x`", "the end of the line", …: how messages call a token.
+/// Names a token in messages: "`x`", "the end of the line", …
 std::string describe(const Token& token);
 
 }  // namespace kbench::plan

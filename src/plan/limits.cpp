@@ -13,7 +13,7 @@ namespace {
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 constexpr Extents kMaxGrid{2'147'483'647, 65'535, 65'535}, kMaxBlock{1024, 1024, 64};
-constexpr std::int64_t kMaxCluster = 8;  // what every device with clusters grants
+constexpr std::int64_t kMaxCluster = 8;  // every device with clusters allows this
 constexpr std::string_view kAxes = "xyz";
 
 LaunchExtents checked_extents(const ExtentList& extents, const Extents& most, std::string_view what,

@@ -19,7 +19,7 @@ bool is_plain_segment(std::string_view segment, bool first) {
   return !first || std::isdigit(static_cast<unsigned char>(segment.front())) == 0;
 }
 
-/// The name as a plan writes it: in backticks where it would mean something else, or nothing.
+/// The name as a plan writes it: in backticks if the plain name would not mean it.
 std::string plan_name(const std::string& name) {
   bool plain = !plan::is_reserved(name);
   std::size_t begin = 0;
@@ -57,7 +57,7 @@ class NameList {
   std::vector<std::pair<std::string, std::string>> rows_;
 };
 
-/// Hands out names that no other has, close to the wished ones, as C++ and the plan may have them.
+/// Makes unique names, close to the wished ones, that are valid in C++ and in a plan.
 class UniqueNames {
  public:
   explicit UniqueNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
@@ -223,7 +223,7 @@ class Skeleton {
                        : std::holds_alternative<std::int64_t>(value) ? "long long"
                        : std::holds_alternative<double>(value)       ? "float"
                                                                      : nullptr;
-    // Lists and texts are for expressions; a kernel cannot take them.
+    // A kernel cannot take lists and texts; only expressions use them.
     if (type != nullptr) add_parameter(fmt::format("{} {}", type, cpp_name), input.name);
   }
 
@@ -232,7 +232,7 @@ class Skeleton {
     arguments_ += plan_name(argument) + ", ";
   }
 
-  /// A size by the name that an input has for it in the same place, else as a number.
+  /// The name of an input's size with this value at the same index, else the number.
   std::string size_text(std::int64_t size, std::size_t place) const {
     for (const Dim& dim : dims_) {
       if (dim.size == size && dim.place == place && size > 1) return dim.name;

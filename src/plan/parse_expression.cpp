@@ -14,7 +14,7 @@ constexpr int kMaxDepth = 100;
 
 struct BinaryRow {
   std::string_view sign;
-  int level;  ///< the higher, the tighter
+  int level;  ///< a higher level binds tighter
   Op op;
 };
 
@@ -35,7 +35,7 @@ constexpr std::array<BinaryRow, 13> kBinary{{
 }};
 constexpr int kRelationLevel = 3, kTightest = 5;
 
-/// Remembers a member's value and puts it back.
+/// Sets a member, and restores its old value at the end of the scope.
 template <typename T>
 class Restore {
  public:

@@ -8,7 +8,7 @@
 namespace kbench::plan {
 namespace {
 
-/// Brackets and angles that are open while tokens are looked at one by one.
+/// Counts open brackets and angle brackets over tokens.
 struct Depth {
   int brackets = 0, angles = 0;
   void add(const Token& token) {
@@ -56,7 +56,7 @@ void Parser::close_triple(Position opened) {
 LaunchStatement Parser::launch() {
   LaunchStatement result;
   for (;;) {
-    // A kernel may be called like a modifier.
+    // A kernel may have the name of a modifier.
     if (at_name("cooperative") && peek_second().text != "<") {
       next();
       result.cooperative = true;
@@ -146,7 +146,7 @@ TemplateArgument Parser::template_argument() {
     pieces.push_back(
         {std::string(token.text), token.kind == Token::Kind::kName && !token.quoted, token.at});
   }
-  // Names of a C++ scope are not ours to replace, nor what stands in front of its own arguments.
+  // Do not replace names in a C++ scope, nor a name that is followed by its own arguments.
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const bool scoped =
         (i > 0 && pieces[i - 1].text == "::") ||

@@ -11,21 +11,22 @@ namespace kbench::plan {
 
 /// Recursive descent over the tokens of a plan.
 ///
-/// The plan is what stands behind `//@` on lines that begin with it; `#` begins a comment. A
-/// statement ends with its line, but while a bracket of (…), […], <…> or <<<…>>> is open it goes on
-/// in the next `//@` line. In EBNF:
+/// The plan is the text after `//@` on lines that begin with it; `#` begins a comment. A
+/// statement ends with its line. While a bracket of (…), […], <…> or <<<…>>> is open, it goes on
+/// on the next `//@` line. In EBNF:
 ///
 ///   plan        = { statement NEWLINE } ;
 ///   statement   = problem | flags | limit                      (* outside of blocks only *)
 ///               | dims | let | tmp | out | inout | launch | if | for ;
 ///   problem     = "problem" WORD ;
-///   flags       = "flags" WORD { WORD } ;                      (* rows of plan_flags.cpp *)
+///   flags       = "flags" WORD { WORD } ;                      (* rows of flags.cpp *)
 ///   limit       = "limit" NUMBER ( "s" | "ms" ) ;
 ///   dims        = "dims" name "[" [ size { "," size } ] "]" ;
-///   size        = "_" | IDENT | expression ;      (* a new name is defined, all else is asserted
-///   *) let         = "let" IDENT "=" expression ; tmp         = "tmp" IDENT tensor ; out         =
-///   "out" IDENT tensor ; tensor      = ( ":" dtype "[" [ expression { "," expression } ] "]" |
-///   "like" expression )
+///   size        = "_" | IDENT | expression ;   (* defines a new name, asserts all else *)
+///   let         = "let" IDENT "=" expression ;
+///   tmp         = "tmp" IDENT tensor ;
+///   out         = "out" IDENT tensor ;
+///   tensor      = ( ":" dtype "[" [ expression { "," expression } ] "]" | "like" expression )
 ///                 [ "=" expression ] ;
 ///   dtype       = IDENT | "dtype" "(" expression ")" | "(" expression ")" ;
 ///   inout       = "inout" name ;
@@ -52,7 +53,7 @@ namespace kbench::plan {
 ///   unary       = { "-" | "+" | "!" } postfix ;
 ///   postfix     = primary { "[" expression "]" } ;
 ///   primary     = INTEGER | FLOAT | STRING | name | call | "(" expression ")" ;
-///   call        = FUNCTION "(" [ expression { "," expression } ] ")" ;  (* plan_functions.cpp *)
+///   call        = FUNCTION "(" [ expression { "," expression } ] ")" ;  (* functions.cpp *)
 ///   name        = IDENT { "." ( IDENT | INTEGER ) } | "`" any character but "`" "`" ;
 ///
 ///   INTEGER = digits ; FLOAT = digits "." digits [ exponent ] | digits exponent ;
@@ -79,7 +80,7 @@ class Parser {
   void close_triple(Position opened);
   std::string identifier(std::string_view of_what);
 
-  // plan_parser.cpp
+  // parser.cpp
   Block statements(bool in_block);
   void skip_newlines();
   void end_of_statement();
@@ -94,7 +95,7 @@ class Parser {
   For for_statement();
   Block block();
 
-  // plan_parse_launch.cpp
+  // parse_launch.cpp
   LaunchStatement launch();
   std::string kernel_name();
   TemplateArgument template_argument();
@@ -104,7 +105,7 @@ class Parser {
   ExtentExprs extents();
   bool at_tuple() const;
 
-  // plan_parse_expression.cpp
+  // parse_expression.cpp
   ExprId expression();
   ExprId binary(int level);
   ExprId unary();
@@ -118,9 +119,9 @@ class Parser {
 
   std::vector<Token> tokens_;
   std::size_t index_ = 0;
-  int open_ = 0;                ///< brackets that make line ends blank
-  int nesting_ = 0;             ///< of expressions, bounded
-  int blocks_ = 0;              ///< of statements, bounded
+  int open_ = 0;                ///< open brackets, in which line ends are blanks
+  int nesting_ = 0;             ///< depth of expressions, bounded
+  int blocks_ = 0;              ///< depth of blocks, bounded
   bool angles_compare_ = true;  ///< false directly among template arguments
   Plan::Impl result_;
 };

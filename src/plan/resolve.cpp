@@ -13,7 +13,7 @@ namespace kbench {
 namespace plan {
 namespace {
 
-/// How messages call a parameter: "parameter 2 of `scale` (const float*)".
+/// Names a parameter in messages: "parameter 2 of `scale` (const float*)".
 std::string describe(const BoundLaunch& launch, const KernelParameter& parameter,
                      std::size_t index) {
   return fmt::format("parameter {} of `{}` ({}{})", index + 1, launch.kernel, parameter.type,

@@ -23,8 +23,8 @@ struct TypeRow {
   std::optional<DType> dtype;  ///< of tensors that a pointer to it may point to
 };
 
-// Unsigned types of a signed dtype's size serve it too: torch has few unsigned dtypes, and counters
-// for atomicInc or packed 64-bit keys need them.
+// An unsigned type fits the signed dtype of its size too, because torch has few unsigned dtypes and
+// kernels need them (counters for atomicInc, packed 64-bit keys).
 constexpr std::array<TypeRow, 21> kTypes{{
     {"float", kFloat, DType::kFloat32},
     {"double", kDouble, DType::kFloat64},
@@ -105,7 +105,7 @@ const TypeRow* find_type(std::string_view canonical) {
   return row == kTypes.end() ? nullptr : row;
 }
 
-/// "float4" → "float", "uint2" → "unsigned int", "double4_16a" → "double"; nothing for no vector.
+/// "float4" → "float", "uint2" → "unsigned int", "double4_16a" → "double"; "" for no vector.
 std::string element_of_vector(std::string_view type) {
   for (const std::string_view alignment : {"_16a", "_32a"}) {
     if (type.ends_with(alignment)) type.remove_suffix(alignment.size());
@@ -130,7 +130,7 @@ Encoded encode_float(const ScalarFormat& format, double value) {
   if (value == 0) return {sign, ""};
   const double magnitude = std::fabs(value);
   int exponent = std::max(std::ilogb(magnitude), 1 - bias);
-  // In units of the last place; nearbyint rounds to even.
+  // In units of the last place; nearbyint rounds to nearest even.
   auto units =
       static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, mantissa - exponent)));
   if (units >> (mantissa + 1) != 0) {

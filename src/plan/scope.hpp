@@ -21,14 +21,14 @@ struct TensorRef {
   auto operator<=>(const TensorRef&) const = default;
 };
 
-/// What an expression evaluates to; lists and texts are borrowed from signature or plan.
+/// An expression's value. Lists and texts are borrowed from the signature or the plan.
 using PlanValue = std::variant<bool, std::int64_t, double, DType, TensorRef, std::string_view,
                                const std::vector<std::int64_t>*, const std::vector<double>*>;
 
-/// true, inf, float32, …: words that no plan may define anew.
+/// True for the words that no plan may redefine: true, inf, float32, …
 bool is_reserved(std::string_view name);
 
-/// " (did you mean `a` or `b`?)" with the nearest of `known`, or nothing where none is near.
+/// " (did you mean `a` or `b`?)" with the nearest of `known`, or nothing if none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known);
 
 /// The names that are visible at one point of a plan: its own, scope by scope, and the problem's.
@@ -38,16 +38,16 @@ class Scope {
 
   void push() { locals_.emplace_back(); }
   void pop();
-  /// Defines a name of the plan; throws PlanFault where it stands for something already.
+  /// Defines a name of the plan; throws PlanFault if the name is taken.
   void define(const std::string& name, PlanValue value, Position at);
 
   std::optional<PlanValue> find(std::string_view name, bool quoted) const;
-  /// Only what the plan has defined, and inputs that are no tensors.
+  /// Finds only names that the plan has defined, and inputs that are no tensors.
   std::optional<PlanValue> find_asserted(std::string_view name) const;
-  /// Throws PlanFault with the nearest names (cause "unknown_name").
+  /// The value of a name. Throws PlanFault (cause "unknown_name") that suggests the nearest names.
   PlanValue lookup(const Expr& name) const;
 
-  /// Registers an output or scratch tensor under its own number.
+  /// Registers an output or scratch tensor; returns its role and its number in that role.
   TensorRef add_tensor(BoundTensor::Role role, TensorInfo info);
   const TensorInfo& info(TensorRef tensor) const;
   const Signature& signature() const { return signature_; }

@@ -10,13 +10,13 @@ namespace kbench::plan {
 namespace {
 
 std::string integer_literal(std::int64_t value) {
-  // C++ has no literal for the smallest one.
+  // C++ has no literal for the smallest int64.
   if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807LL - 1)";
   return fmt::format("{}", value);
 }
 
-/// Nine digits tell every float from its neighbours. A float, not a double: it is the type that
-/// kernels have such parameters of, and C++20 converts none into the other here.
+/// Nine digits distinguish any two floats. The literal is a float, not a double, because kernels
+/// declare such parameters as floats and C++20 does not convert one to the other here.
 std::string float_literal(double value, Position at) {
   if (!std::isfinite(value) || std::fabs(value) > std::numeric_limits<float>::max()) {
     fail(at,

@@ -24,7 +24,7 @@ bool may_be_problem(const fs::path& path) {
   return path.extension() == ".py" && path.filename().native().front() != '_';
 }
 
-/// Python files of sets and those that lie in no level folder, from one walk.
+/// One walk over folders: the Python files in level folders, and those in none.
 struct Walk {
   std::vector<ProblemFile> in_levels, loose;
   Descent descent;
@@ -66,7 +66,7 @@ std::string bare_name(std::string_view stem) {
   return lowercase(stem);
 }
 
-/// Ways in which a name may name a file, the strictest first.
+/// Ways in which a name may match a file, the strictest first.
 using Matches = bool (*)(std::string_view name, const ProblemFile& file);
 constexpr std::array<Matches, 4> kTiers = {
     [](std::string_view name, const ProblemFile& file) {

@@ -18,10 +18,10 @@ namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Larger than any problem that a person wrote; what is above it is some other file.
+/// Larger than any problem that a person wrote; a larger file is something else.
 constexpr std::size_t kMaxProblemBytes = 4u << 20;
 
-/// Whether a line of `source` begins with the word or words `words`.
+/// True if a line of `source` begins with the word or words `words`.
 bool has_line(std::string_view source, std::string_view words) {
   for (std::size_t at = source.find(words); at != std::string_view::npos;
        at = source.find(words, at + 1)) {
@@ -42,10 +42,11 @@ std::string list_of(const std::vector<std::string>& names, std::string_view last
   return list;
 }
 
-/// How strictly a file has to be a problem: one that was named has to be, others are passed over.
+/// How strictly a file has to be a problem: a named file must be one, a file of a folder may be
+/// passed over.
 enum class Asked : std::uint8_t { kByName, kByFolder };
 
-/// One call of find_problems: what was read stays for the patterns that follow.
+/// One call of find_problems; what was read for one pattern is kept for the next ones.
 class Finder {
  public:
   explicit Finder(const std::vector<fs::path>& sets) : sets_(sets) {}
@@ -107,7 +108,7 @@ class Finder {
     return any;
   }
 
-  /// A glob that the shell did not expand, over the file system.
+  /// Expands a glob over the file system, because the shell did not.
   bool add_glob(const std::string& pattern) {
     if (!is_glob(pattern)) return false;
     glob_t matches{};
@@ -127,7 +128,7 @@ class Finder {
     return any;
   }
 
-  /// The first set that knows the name has it.
+  /// Searches the sets in order; the first one that knows the name counts.
   bool add_from_sets(const std::string& name) {
     return std::any_of(sets_.begin(), sets_.end(),
                        [&](const fs::path& set) { return add_from(set, name); });
@@ -161,7 +162,8 @@ class Finder {
       const fs::path folder = pattern.substr(0, slash);
       std::error_code error;
       if (!fs::is_directory(folder, error)) continue;
-      // Not deeper than a checkout has its levels: this may be a slip in a path to somewhere huge.
+      // Search only as deep as a checkout has its levels, because a mistyped path may lead to a
+      // huge folder.
       const std::vector<ProblemFile> files = problem_files(folder, 2);
       if (add_named(folder, pattern.substr(slash + 1), files)) return true;
       near_ = spellings(files);
@@ -203,7 +205,7 @@ class Finder {
     return files_.emplace(folder, problem_files(folder)).first->second;
   }
 
-  /// Takes the file if it is a problem and was not taken before; false where it is none.
+  /// Takes the file if it is a problem and was not taken before; false if it is no problem.
   bool read(const ProblemFile& file, Asked asked) {
     std::error_code error;
     const fs::path canonical = fs::canonical(file.path, error);
@@ -259,7 +261,7 @@ class Finder {
   std::map<fs::path, std::vector<ProblemFile>> files_;
   std::map<fs::path, std::map<std::string, SizesEntry>> sizes_;
   std::set<fs::path> seen_;
-  std::vector<Spelled> near_;  // what the folder before an unknown name holds
+  std::vector<Spelled> near_;  // names in the folder before an unknown name
   std::vector<Problem> found_;
 };
 

@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// How many times the limits a problem may be that cannot be reduced further: networks of fixed
-/// widths run for seconds a call, not for hours.
+/// A problem that cannot be reduced further may exceed the limits this many times: networks of
+/// fixed widths take seconds per call, not hours.
 constexpr double kHopeless = 64;
 
 struct When {
@@ -28,8 +28,7 @@ constexpr std::array<When, 3> kWhen = {{{"auto", ShrinkOptions::When::kOnCpu},
                                         {"on", ShrinkOptions::When::kAlways},
                                         {"off", ShrinkOptions::When::kNever}}};
 
-/// A number above zero with an optional k, M, G or T, which stand for powers of `base`, and an
-/// optional unit.
+/// A number above zero with an optional k, M, G or T (powers of `base`) and an optional unit.
 std::optional<double> quantity(std::string_view text, double base,
                                std::initializer_list<std::string_view> units) {
   double number = 0;

@@ -22,7 +22,7 @@ const json& field(const json& object, const char* key) {
   return object.at(key);
 }
 
-/// The field `key`, converted; a wrong type becomes one of our errors with the field's name.
+/// The field `key`, converted. A wrong type throws kbench::Error that names the field.
 template <typename T>
 T field_as(const json& object, const char* key) {
   try {

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxCacheBytes = 64u << 20;
-/// The number to raise whenever the form of an entry changes.
+/// Raise this number whenever the format of an entry changes.
 constexpr int kSignatureSchema = 4;
 
 void append_field(std::string& bytes, std::string_view field) {
@@ -31,7 +31,7 @@ void append_field(std::string& bytes, std::string_view field) {
   bytes.append(field);
 }
 
-/// Removes a field from the front of `bytes`; false where it is cut off.
+/// Removes a field from the front of `bytes`; false if it is cut off.
 bool take_field(std::string_view& bytes, std::string_view& field) {
   std::uint32_t length = 0;
   if (bytes.size() < sizeof length) return false;
@@ -50,7 +50,7 @@ std::string encode(const SignatureResult& result) {
   return bytes;
 }
 
-/// Nothing where the bytes are damaged.
+/// Nothing if the bytes are damaged.
 std::optional<SignatureResult> decode(std::string_view bytes) {
   try {
     const json found = json::from_cbor(bytes);
@@ -77,7 +77,8 @@ Entries entries_of(std::string_view bytes) {
   return entries;
 }
 
-/// Torch versions have a "+", which some tools mistake; a path separator must not leave the folder.
+/// Replaces special characters: some tools mistake the "+" of torch versions, and a path separator
+/// could leave the folder.
 std::string file_name(std::string_view torch_version) {
   std::string name = "signatures-";
   for (const char c : torch_version) {

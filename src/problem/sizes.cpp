@@ -102,7 +102,8 @@ class Reader {
     }
   }
 
-  /// A misspelt key would leave a problem at the sizes of another device without a word.
+  /// Throws UsageError for an unknown problem, because a misspelt key would silently leave a
+  /// problem at the sizes of another device.
   void check_problem(const std::string& key) const {
     const fs::path set = file_.parent_path();
     std::error_code error;
@@ -123,7 +124,7 @@ class Reader {
   fs::path file_;
 };
 
-/// The Python name at the front of `text`, "" where there is none.
+/// The Python name at the front of `text`, "" if there is none.
 std::string_view leading_name(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size() && is_name_char(text[length])) ++length;
@@ -169,7 +170,7 @@ std::vector<std::string_view> tuple_elements(std::string_view text) {
   return elements;
 }
 
-/// The constants of a line "depth, height, width = (16, 32, 32)"; none where it is no such line.
+/// The constants of a line "depth, height, width = (16, 32, 32)"; none if it is no such line.
 std::vector<std::pair<std::string, std::string>> unpacked(std::string_view line) {
   const std::string_view left = trimmed(line.substr(0, line.find('=')));
   if (left.size() == line.size() || left.find(',') == std::string_view::npos) return {};

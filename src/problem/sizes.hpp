@@ -10,15 +10,15 @@
 
 namespace kbench {
 
-/// What sizes.json says about one problem; its format stands in problems/README.md.
+/// What sizes.json says about one problem; problems/README.md describes its format.
 struct SizesEntry {
   std::map<std::string, Sizes> named_sizes;
   std::vector<std::string> tags;
   std::map<std::string, std::string> families_off;
 };
 
-/// The entries of `set`/sizes.json by problem key; none where there is no such file. Throws
-/// UsageError for a file that is no JSON, has another form, or names a problem that the set lacks.
+/// The entries of `set`/sizes.json by problem key; none if there is no such file. Throws UsageError
+/// for a file that is no JSON, has another form, or names a problem that the set lacks.
 std::map<std::string, SizesEntry> read_sizes(const std::filesystem::path& set);
 
 }  // namespace kbench

@@ -19,7 +19,6 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> kAuditOutcomes = {"healthy", "degenerate",
                                                             "problem_failure", "harness_fault"};
 
-/// As records have numbers: six significant digits.
 std::string maybe_text(const Fields& fields, const char* field) {
   const auto value = fields.maybe(field);
   return value ? std::string(Fields::text_of(*value, field)) : std::string();
@@ -60,7 +59,7 @@ std::string_view to_string(AuditOutcome outcome) {
 std::optional<double> tolerance_below(double error) {
   if (!std::isfinite(error) || error <= 0) return std::nullopt;
   const int exponent = static_cast<int>(std::floor(std::log10(error)));
-  // By way of text: powers of ten are not exact, and 3e-05 is to be the number that one writes so.
+  // Parse text, because powers of ten are not exact: 3e-05 has to be the double that is written so.
   const auto number = [](int digit, int power) {
     return std::strtod(fmt::format("{}e{}", digit, power).c_str(), nullptr);
   };

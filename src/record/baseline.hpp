@@ -6,7 +6,7 @@
 
 namespace kbench {
 
-/// `--baseline` of a report for the fastest of the baselines that a record has.
+/// Value of a report's `--baseline`: the fastest baseline that a record has.
 inline constexpr const char* kBestBaseline = "best";
 
 /// One way to run the reference, against which candidates are timed.
@@ -14,7 +14,7 @@ struct Baseline {
   std::string_view name;
   std::string_view meaning;
   bool prepared = false;   ///< compiled or captured before it can be timed
-  bool of_inputs = false;  ///< prepared for the very inputs of a call, not for their shapes
+  bool of_inputs = false;  ///< prepared for the inputs of one call, not for their shapes
   bool tf32 = false;       ///< with TF32, whatever the precision row says
   bool needs_gpu = false;
 };

@@ -23,7 +23,7 @@ std::optional<Measured> measured_time(const SideTiming& side, const Interned& me
   if (!is_positive(time_ms)) return std::nullopt;
   Measured measured{.value = time_ms};
   if (side.lo_ms && side.hi_ms && is_positive(*side.lo_ms) && is_positive(*side.hi_ms)) {
-    // A median may lie beside what a bootstrap draws around it.
+    // A median may lie outside of its bootstrap interval.
     measured.lo = std::min(*side.lo_ms, time_ms);
     measured.hi = std::max(*side.hi_ms, time_ms);
     return measured;

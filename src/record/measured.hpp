@@ -7,30 +7,30 @@
 
 namespace kbench {
 
-/// A positive quantity, and its 95 % interval where the records tell enough for one.
+/// A positive quantity, and its 95 % interval if the records have the data for one.
 struct Measured {
   double value = 0;
   std::optional<double> lo = {}, hi = {};  ///< both or neither
 };
 
-/// Medians of one kernel on one GPU differ by up to this share from run to run. No run can see
-/// that in its own measurements, so each interval of a ratio is wider by it at both ends.
+/// Medians of one kernel on one GPU differ between runs by up to this fraction. One run's own
+/// measurements cannot show that, so ratio_between_runs() widens both ends of an interval by it.
 inline constexpr double kRunToRunShare = 0.01;
 
-/// A side's median in milliseconds with the interval that it has, else the one that follows from
-/// its spread and count: the median's standard error is taken for 1.2533·std/√count (that of a
-/// normal distribution, √(π/2)·σ/√n). By KernelBench's method its mean, with 1 instead of 1.2533.
-/// None where it is not positive.
+/// A timed subject's median in milliseconds, with its stored interval. Without one, the interval
+/// follows from spread and count: the standard error of the median is 1.2533·std/√count, as in a
+/// normal distribution (√(π/2)·σ/√n). For KernelBench's method: the mean, with 1 instead of 1.2533.
+/// None if the value is not positive.
 std::optional<Measured> measured_time(const SideTiming& side, const Interned& method);
 
-/// a / b of two runs, with its interval where both have one: ends combine in quadrature on the log
+/// a / b of two runs, with an interval if both have one. The ends combine in quadrature on the log
 /// scale, and kRunToRunShare is added to each.
 Measured ratio_between_runs(const Measured& a, const Measured& b);
 
-/// What `time` would be at the pace of another moment: times now / then, which are of one and the
-/// same side, measured beside it and at that other moment. What changed between the two (clocks,
-/// heat) and acts on all sides alike is no longer in it. Ends combine in quadrature on the log
-/// scale, where all three have them.
+/// Converts `time` to the device's speed at another moment: time · now / then. `then` and `now` are
+/// times of one subject: `then` was measured alongside `time`, `now` at the other moment. This
+/// removes changes that act on all subjects alike, such as clocks and heat. If all three have
+/// intervals, their ends combine in quadrature on the log scale.
 Measured at_pace_of(const Measured& time, const Measured& then, const Measured& now);
 
 }  // namespace kbench

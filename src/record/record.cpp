@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Six significant digits are beyond what any of these measurements resolves, and keep lines short.
+/// Numbers have six significant digits: more than the measurements resolve, and lines stay short.
 json to_json(const TrialResult& trial) {
   json first_wrong;
   if (trial.first_wrong) {
@@ -81,7 +81,7 @@ json to_json(const Speedup& speedup) {
           {"stored", speedup.stored}};
 }
 
-/// A point in time to a hundredth of a second: six digits would not tell one day from the next.
+/// Rounds a point in time to a hundredth of a second; six digits could not distinguish two days.
 json time_or_null(const std::optional<double>& seconds) {
   if (!seconds || !std::isfinite(*seconds)) return {};
   return std::round(*seconds * 100) / 100;
@@ -94,7 +94,7 @@ json to_json(const TimeEstimate& estimate) {
           {"ratio", number_or_null(estimate.ratio())}};
 }
 
-/// What newer minor versions of the schema have added.
+/// Fields that newer minor versions of the schema have added.
 void write_observations(const Record& record, json& line) {
   json findings = json::array();
   for (const Finding& finding : record.findings) {

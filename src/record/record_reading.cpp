@@ -9,7 +9,7 @@
 #include "record/from_view.hpp"
 #include "roofline/from_view.hpp"
 
-// Records out of the lines that record.cpp makes of them.
+// Reads records from the lines that record.cpp writes.
 namespace kbench {
 namespace {
 
@@ -69,7 +69,8 @@ void read_shown_trial(JsonView trials, Record& record) {
   }
   if (shown) record.correctness.push_back(trial_from(Fields(*shown)));
   if (!any_never) return;
-  // What other judges and older versions say of right answers has no tolerance.
+  // Correct records of other judges and of older versions do not have the value: it is unknown
+  // there.
   record.allclose_at = {};
   if (record.outcome != Outcome::kCorrect)
     record.allclose_at = std::numeric_limits<double>::infinity();
@@ -135,7 +136,7 @@ void read_measurements(const Fields& fields, Record& record) {
                               .hi = speedup.number("hi"),
                               .stored = speedup.maybe("stored") && speedup.boolean("stored")});
     const Speedup& read = record.speedup.back();
-    // Of what is no number nothing is claimed.
+    // A value that is no number passes, because it makes no claim.
     if (read.value <= 0 || read.lo <= 0 || read.lo > read.hi)
       throw Error(fmt::format("a speedup of {} ({} to {}) over \"{}\" is none", read.value, read.lo,
                               read.hi, read.baseline.str()));
@@ -164,14 +165,14 @@ void read_findings(const Fields& fields, Trials kept, Record& record) {
     if (kept == Trials::kAll) {
       record.findings.push_back(finding_from(item));
     } else {
-      // Whoever asks for them reads them all, and is told what of them cannot be read.
+      // Only notes that there are findings; they are read when they are asked for.
       record.left.findings =
           record.left.findings || Fields(item).text("kind") != std::string_view(kFaultFinding);
     }
   }
 }
 
-/// What newer minor versions of the schema have added.
+/// Fields that newer minor versions of the schema have added.
 void read_observations(const Fields& fields, Trials kept, Record& record) {
   read_findings(fields, kept, record);
   if (fields.maybe("weights")) {
@@ -263,7 +264,7 @@ Record record_from(JsonView line, Trials trials) {
                       .way = compile.string("way"),
                       .host_s = compile.maybe_number("host_s"),
                       .fallback = ""};
-    // Run files of before it do not have it.
+    // Older run files do not have it.
     if (const auto fallback = compile.maybe("fallback"))
       record.compile->fallback = Fields::text_of(*fallback, "fallback");
   }

@@ -18,10 +18,10 @@
 namespace kbench {
 namespace {
 
-// Large enough that reading costs nothing beside parsing, small enough that the blocks in flight
-// do not count in the memory of the whole.
+// Large enough that reading is cheap compared with parsing; small enough that the blocks in flight
+// use little memory.
 constexpr std::size_t kBlockBytes = 1u << 20;
-constexpr std::size_t kBlocksAhead = 2;  // per thread, before those before them are taken
+constexpr std::size_t kBlocksAhead = 2;  // per thread, parsed but not yet taken
 
 void add_to_block(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
@@ -37,7 +37,7 @@ void add_to_block(Block& block, RunLine line) {
   }
 }
 
-/// Other programs write numbers that JSON does not have.
+/// Says why a line is no JSON; other programs write numbers that JSON does not have.
 std::string why_no_json(std::string_view text) {
   for (const std::string_view before : {":", ": ", "[", ", ", ","})
     for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
@@ -46,7 +46,7 @@ std::string why_no_json(std::string_view text) {
   return "is not JSON (cut off or damaged)";
 }
 
-/// Parses a line; its storage, `reader`, is used for line after line.
+/// Parses a line; `reader` is reused from line to line.
 void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t offset,
                 JsonReader& reader) {
   ++block.lines;
@@ -70,7 +70,7 @@ void parse_line(Block& block, std::string_view text, bool whole, std::uint64_t o
   }
 }
 
-/// Storage that a thread uses for block after block.
+/// Buffers that a thread reuses from block to block.
 struct Scratch {
   std::string text;
   JsonReader reader;
@@ -113,7 +113,7 @@ std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBloc
 BlockFile::Lines BlockFile::lines(std::size_t index, std::string& buffer) const {
   const std::size_t begin = index * kBlockBytes;
   const std::size_t end = std::min(size_, begin + kBlockBytes);
-  // The byte before tells whether a line begins at `begin`.
+  // The byte before shows if a line begins at `begin`.
   const std::size_t from = begin == 0 ? 0 : begin - 1;
   buffer.clear();
   read(from, end, buffer);

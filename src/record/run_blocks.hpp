@@ -20,7 +20,7 @@
 
 namespace kbench {
 
-/// What the lines of one block say, in their order within each kind.
+/// The content of one block's lines, in file order within each kind.
 struct Block {
   std::vector<Record> records;
   std::vector<RosterEntry> roster;
@@ -32,20 +32,21 @@ struct Block {
   std::exception_ptr failure;
 };
 
-/// A file whose blocks of lines can be read in any order and by several threads; of a file that is
-/// being written it shows what was there when it was opened.
+/// A file whose blocks of lines can be read in any order and by several threads. If another process
+/// appends to it, it still shows the content at the time of opening.
 class BlockFile {
  public:
-  /// Throws UsageError where `path` cannot be read or is no regular file.
+  /// Throws UsageError if `path` cannot be read or is no regular file.
   explicit BlockFile(const std::filesystem::path& path);
   std::size_t blocks() const;
-  /// Lines, and where in the file the first of them begins.
+  /// Lines, and the offset of the first one in the file, in bytes.
   struct Lines {
     std::string_view text;
     std::uint64_t offset = 0;
   };
-  /// The lines that begin in block `index`, the last one whole even where it ends in another. They
-  /// stand in `buffer`, which is best used again: a new one is paged in anew.
+  /// The lines that begin in block `index`; the last is whole even if it ends in a later block.
+  /// They point into `buffer`. Use one buffer for many calls, because the pages of a new one cost
+  /// time.
   Lines lines(std::size_t index, std::string& buffer) const;
 
  private:
@@ -56,15 +57,15 @@ class BlockFile {
   std::size_t size_ = 0;
 };
 
-/// Parses the blocks of a file on all cores and hands them over in their order. It refers to the
-/// file, which has to outlive it.
+/// Parses the blocks of a file on up to eight threads and returns them in order. `file` has to
+/// outlive the parser.
 class BlockParser {
  public:
   explicit BlockParser(const BlockFile& file);
   ~BlockParser();
   BlockParser(const BlockParser&) = delete;
   BlockParser& operator=(const BlockParser&) = delete;
-  /// The next block; call once for each.
+  /// Waits for the next block. Call it once for each block.
   Block take();
 
  private:

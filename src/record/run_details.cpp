@@ -19,7 +19,7 @@
 namespace kbench {
 namespace {
 
-/// Reads that part of the file; false where it does not hold so much.
+/// Reads that part of the file; false if the file is too short.
 bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::string& into) {
   into.resize(length);
   std::size_t got = 0;
@@ -33,14 +33,14 @@ bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::
   return true;
 }
 
-/// The object that `text` is; nothing where it is none. Good until this thread's next call.
+/// Parses `text`; nothing if it is no object. Valid until this thread's next call.
 std::optional<JsonView> parsed(std::string_view text) {
   thread_local JsonReader reader;
   if (!reader.parse(text) || !reader.root().is_object()) return std::nullopt;
   return reader.root();
 }
 
-/// Behind the string that begins at `at`; most are short, so nothing is called to find their end.
+/// The index behind the string that begins at `at`. A plain loop, because most strings are short.
 std::size_t behind_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -52,14 +52,14 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Characters that matter within an array or object, where all others are skipped in one go.
+/// Characters that matter within an array or object; all others are skipped.
 constexpr std::array<bool, 256> nesting_characters() {
   std::array<bool, 256> matters{};
   for (const char c : {'"', '{', '}', '[', ']'}) matters[static_cast<unsigned char>(c)] = true;
   return matters;
 }
 
-/// Behind the value that begins at `at`.
+/// The index behind the value that begins at `at`.
 std::size_t behind_value(std::string_view text, std::size_t at) {
   static constexpr std::array<bool, 256> kMatters = nesting_characters();
   if (text[at] == '"') return behind_string(text, at);
@@ -82,8 +82,8 @@ std::size_t behind_value(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Goes over the fields of the JSON object that `line` is, without parsing their values, as long as
-/// `take` returns true.
+/// Calls `take` for each field of the JSON object `line`, until it returns false. Does not parse
+/// the values.
 template <typename Take>
 void each_field(std::string_view line, Take take) {
   for (std::size_t at = 1; (at = line.find('"', at)) != std::string_view::npos;) {
@@ -109,8 +109,8 @@ const Fd& RunDetails::opened(const std::filesystem::path& path) const {
   return open_.emplace(path, Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).first->second;
 }
 
-/// Its line, which is good until this thread's next call; empty where it was read from no file, or
-/// that is not as it was.
+/// The record's line, valid until this thread's next call. Empty if it was read from no file, or
+/// can no longer be read there.
 std::string_view RunDetails::line_text(const Record& record) const {
   thread_local std::string text;
   const RecordPlace& place = record.place;
@@ -134,7 +134,7 @@ Record RunDetails::whole(const Record& record) const {
     whole.place = record.place;
     return whole;
   } catch (const Error&) {
-    return record;  // something else stands there by now
+    return record;  // the file has changed
   }
 }
 
@@ -164,7 +164,7 @@ nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
     why_none = fmt::format("{} is not there", path.string());
     return {};
   }
-  // A length that is no file's is as wrong as one beyond its end, and no reason to allocate it.
+  // The length comes from a file and may be wrong: check it before allocating.
   const off_t size = ::lseek(file.value(), 0, SEEK_END);
   if (size < 0 || length > static_cast<std::uint64_t>(size) ||
       offset > static_cast<std::uint64_t>(size) - length) {

@@ -19,7 +19,7 @@
 namespace kbench {
 namespace {
 
-/// What one call of poll() reads at most, as records take more room than their lines.
+/// Limit of bytes per poll(), because records take more memory than their lines.
 constexpr std::size_t kMostBytes = 16u << 20;
 
 void add_to_news(RunNews& news, std::string_view text, JsonReader& reader) {
@@ -86,7 +86,7 @@ RunNews RunFollower::poll() {
 }
 
 bool RunFollower::is_written() const {
-  // Trying the lock would, for an instant, keep a run that starts from getting it.
+  // Reads /proc/locks, because holding the lock for an instant could stop a run that starts.
   struct stat status {};
   if (::fstat(file_.value(), &status) != 0) return false;
   const std::string place =

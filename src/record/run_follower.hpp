@@ -11,26 +11,26 @@
 
 namespace kbench {
 
-/// What a run file has gained.
+/// Lines that were appended to a run file.
 struct RunNews {
   std::vector<RunHeader> headers;
   std::vector<RosterEntry> roster;
   std::vector<Record> records;
-  bool ended = false;           ///< the last of its lines that says so ends the run
-  std::uint64_t bad_lines = 0;  ///< that could not be read
+  bool ended = false;           ///< the run has ended, as of the last line
+  std::uint64_t bad_lines = 0;  ///< lines that could not be read
   bool more = false;            ///< the file was not read to its end: poll() again
 };
 
 /// Follows a run file that another process may be writing, reading each line once.
 class RunFollower {
  public:
-  /// Throws UsageError where `path` cannot be read.
+  /// Throws UsageError if `path` cannot be read.
   explicit RunFollower(std::filesystem::path path);
-  /// The whole lines that were appended since the last call, of some megabytes at most; records
-  /// have what a report shows. Throws UsageError where the file has become shorter (another run
-  /// writes to it), and for one of a newer major version.
+  /// Reads the complete lines that were appended since the last call, some megabytes at most.
+  /// Records hold what a report shows. Throws UsageError if the file has become shorter (another
+  /// run writes to it), or is of a newer major version.
   RunNews poll();
-  /// Whether a process holds the file to write to it.
+  /// True if a process holds the lock for writing to the file.
   bool is_written() const;
 
  private:

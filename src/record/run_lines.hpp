@@ -18,7 +18,7 @@ struct RunEnd {
   bool complete = false;
 };
 
-/// A line of a type that this version does not know: a newer minor version's.
+/// A line of a type that this version does not know; a newer minor version may write one.
 struct UnknownLine {
   std::string type;
 };
@@ -26,19 +26,19 @@ struct UnknownLine {
 using RunLine = std::variant<Record, std::vector<RosterEntry>, RunHeader, RunEnd, UnknownLine>;
 
 nlohmann::json to_json(const RunHeader& header);
-/// Neighbours that differ in nothing but the sample become one entry of the line.
+/// Neighbours that differ only in the sample become one entry of the line.
 nlohmann::json to_json(std::span<const RosterEntry> roster);
 nlohmann::json to_json(const RunEnd& end);
 
-/// The header of a run or an audit, whatever its line's type. Throws kbench::Error naming what is
-/// wrong with it, and UsageError for a newer major version than that.
+/// Reads the header of a run or an audit; ignores the line's type. Throws kbench::Error that names
+/// the fault, and UsageError if the major version is above `newest_major`.
 RunHeader run_header_from_json(const nlohmann::json& line, int newest_major);
 
-/// What one line of a run file says. Throws kbench::Error naming what is wrong with it, and
-/// UsageError for a run line of a newer major version.
+/// Reads one line of a run file. Throws kbench::Error that names the fault, and UsageError for a
+/// run line of a newer major version.
 RunLine run_line_from(JsonView line, Trials trials = Trials::kAll);
 
-/// The line as bytes, without its end: text that is not UTF-8 has its bad bytes replaced.
+/// The line as bytes, without its line end. Bytes that are not UTF-8 are replaced.
 std::string dump_line(const nlohmann::json& line);
 
 }  // namespace kbench

@@ -20,7 +20,7 @@ void mix(std::size_t& seed, std::size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
 }
 
-/// Hashes the records at these indices by their key.
+/// Hashes the record at an index by its key.
 struct KeyHash {
   const std::vector<Record>* records;
   std::size_t operator()(std::uint32_t index) const {
@@ -41,8 +41,8 @@ struct KeyEqual {
   }
 };
 
-/// Hashes the records at these indices by what one report counts once: a sample at one precision,
-/// on one device, by one judge.
+/// Hashes the record at an index by what one report counts once: a sample at one precision, on one
+/// device, by one judge.
 struct SampleHash {
   const std::vector<Record>* records;
   std::size_t operator()(std::uint32_t index) const {
@@ -84,7 +84,7 @@ struct EntryEqual {
   }
 };
 
-/// Puts the blocks of one or several files together.
+/// Merges the blocks of one or several files.
 class Merger {
  public:
   Merger()
@@ -102,8 +102,8 @@ class Merger {
     for (std::size_t i = 0; i < file.blocks(); ++i) {
       Block block = parser.take();
       if (block.failure) rethrow(block.failure, path);
-      // The first block tells how many records there will be; growing step by step would hold
-      // them twice.
+      // Estimate the number of records from the first block: growing step by step would hold them
+      // twice.
       if (i == 0) {
         run_.records.reserve(run_.records.size() + block.records.size() * file.blocks() * 11 / 10);
       }
@@ -198,8 +198,8 @@ class Merger {
                        to_string(later.outcome), run_.files[later.place.file].string(), how);
   }
 
-  /// Names samples of which two files have verdicts under different keys: of other code, or of the
-  /// same code under other conditions where the verdicts differ.
+  /// Adds a conflict for each sample with verdicts in two files under different keys, if the code
+  /// or the verdicts differ.
   void add_conflicts() {
     std::unordered_map<std::uint32_t, std::uint32_t, SampleHash, SampleEqual> latest(
         run_.records.size(), SampleHash{&run_.records}, SampleEqual{&run_.records});

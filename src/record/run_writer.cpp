@@ -13,10 +13,10 @@
 namespace kbench {
 namespace {
 
-// A line of the roster stays near a hundred kilobytes, so that readers share the work of parsing.
+// Keeps a manifest line near 100 kB, so that threads can parse the lines in parallel.
 constexpr std::size_t kRosterEntriesPerLine = 1000;
 
-/// Refuses to go on with a file that does not begin with a run line.
+/// Throws UsageError for a file that does not begin with a run line.
 void check_run_line(const LineFile& file) {
   JsonReader reader;
   try {
@@ -26,7 +26,7 @@ void check_run_line(const LineFile& file) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
   } catch (const Error&) {
-    // Said below, as for any other line.
+    // The error below covers this case.
   }
   throw UsageError(
       fmt::format("cannot resume {}: its first line is no run line; name another file with --out",

@@ -21,7 +21,7 @@ constexpr std::array kFields = {
                      [](const RosterEntry& entry, const Take& take) {
                        const std::string_view key = entry.problem.str();
                        take(key);
-                       // As PROBLEM of a command does, "19_ReLU" names "level1/19_ReLU".
+                       // As in a command's PROBLEM, "19_ReLU" names "level1/19_ReLU".
                        take(key.substr(key.rfind('/') + 1));
                      },
                      nullptr},
@@ -99,7 +99,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
       ++at;
       ++in;
     } else if (star != std::string_view::npos) {
-      // The last star takes one character more.
+      // Let the last star match one more character.
       at = star + 1;
       in = ++resume;
     } else {
@@ -177,7 +177,7 @@ void Selection::choose_from(RunFile& run, std::string_view name) const {
 
 std::string Selection::likely(const RunFile& run) const {
   for (const Condition& condition : conditions_) {
-    // Outcomes are all known: one that does not occur was meant as it stands.
+    // The names of outcomes were checked before, so one that does not occur is no slip.
     if (condition.field->name == "outcome") continue;
     std::set<std::string, std::less<>> known;
     const Take take = [&](std::string_view text) {

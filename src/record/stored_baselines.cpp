@@ -14,7 +14,8 @@ namespace kbench {
 
 namespace {
 
-/// Whether a record's method is that one, held or not; any, where that is empty.
+/// True if a record's method is `wanted`, with or without a blocked stream; always if `wanted` is
+/// empty.
 bool is_by(std::string_view method, std::string_view wanted) {
   if (wanted.empty() || method == wanted) return true;
   if (!method.starts_with(wanted) || method[wanted.size()] != '_') return false;
@@ -22,16 +23,17 @@ bool is_by(std::string_view method, std::string_view wanted) {
   return !is_busy;
 }
 
-/// The sides that were measured for a record, here and now.
+/// The subjects that were measured alongside a record's candidate.
 std::map<Interned, SideTiming> measured_sides(const Record& record) {
   std::map<Interned, SideTiming> sides = record.timing->sides;
-  // What came out of a file was measured in rounds with nothing.
+  // Times from a file were not measured alongside the candidate.
   for (const Speedup& speedup : record.speedup)
     if (speedup.stored) sides.erase(speedup.baseline);
   return sides;
 }
 
-/// At the pace of `now`, by a baseline that was measured in both places: eager, or any other.
+/// Converts a baseline candidate's time to the device's speed at `now`, by a baseline that was
+/// measured in both places: eager, or any other.
 Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then,
                const std::map<Interned, SideTiming>& now, const Interned& method) {
   std::vector<Interned> names = {"eager"};
@@ -49,8 +51,7 @@ Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then
 }  // namespace
 
 std::string StoredBaselines::key_of(const Record& record) {
-  // The hash is of the problem's text and its sizes.
-  // In eval mode a reference does other work.
+  // The hash covers the problem's text and sizes. In eval mode a reference does other work.
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", record.problem.str(), record.problem_hash.str(),
                      record.precision.str(), record.device.str(), record.torch.str(),
                      record.judge == kEvalModeJudge ? kEvalModeJudge : "");
@@ -104,7 +105,7 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
       if (find_baseline(name.str()) == nullptr) continue;
       SideTiming side = summary;
       if (record.timing->is_bounded()) {
-        // The bounds that stand there are for that candidate; this is what the judge measured.
+        // The bounds in `sides` depend on that candidate; take what the judge measured itself.
         const auto bound = record.timing->bounds.find(name);
         if (bound == record.timing->bounds.end()) continue;
         side = {.median_ms = bound->second.told_ms,
@@ -143,7 +144,8 @@ void StoredBaselines::add_rival(const Record& rival, const std::string& baseline
       return;
     }
   }
-  // A module against itself, bound by bound, came out as 0.7 where calls take some microseconds.
+  // A ratio of two bounds misleads: a module against itself came out as 0.7 for calls of some
+  // microseconds.
   failed_rivals_[key][baseline] =
       "its time is a bound by the judge's clock, which says how slow it is at most";
 }
@@ -172,7 +174,7 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
              return is_by(side.method.str(), method);
            });
   });
-  // Were all others stored, nothing would be measured beside the candidate.
+  // If all others are stored, measure eager: something has to be measured alongside the candidate.
   if (names.empty() && std::ranges::any_of(baselines, is_rival)) names.emplace_back("eager");
   return names;
 }

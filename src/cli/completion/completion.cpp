@@ -19,8 +19,8 @@
 namespace kbench::cli {
 namespace {
 
-// What a shell is told to do is short, because kbench itself says what may follow. Its first line
-// is ":files" where that may be a file, too.
+// The shell scripts are short because kbench itself prints the completions. Its first line is
+// ":files" if a file name is possible too.
 constexpr std::string_view kBash = R"sh(# bash completion for kbench
 _kbench() {
   local line files= last=${COMP_WORDS[COMP_CWORD]} before i
@@ -87,7 +87,7 @@ struct ShellRow {
 };
 constexpr ShellRow kShells[] = {{"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}};
 
-/// The names of the shipped problems, whole and by their last part.
+/// Full names of the shipped problems, and their last parts.
 std::vector<std::string> problem_names() {
   std::vector<std::string> names;
   for (const Problem& problem : find_problems({}, {find_installation().problems})) {
@@ -97,7 +97,7 @@ std::vector<std::string> problem_names() {
   return names;
 }
 
-/// The constants of these problems; of all shipped ones where none is named.
+/// The constants of these problems; of all shipped problems if none is named.
 std::vector<std::string> constant_names(const std::vector<std::string>& problems) {
   std::set<std::string> names;
   for (const Problem& problem : find_problems(problems, {find_installation().problems}))
@@ -105,7 +105,7 @@ std::vector<std::string> constant_names(const std::vector<std::string>& problems
   return {names.begin(), names.end()};
 }
 
-/// A word of a line that is only half there is no place for a complaint.
+/// Turns an error into an empty list, because completing an unfinished line must print no errors.
 template <typename... Arguments>
 auto quiet(std::vector<std::string> (*names)(Arguments...)) {
   return [names](Arguments... arguments) -> std::vector<std::string> {
@@ -162,11 +162,11 @@ Subcommand add_completion(CLI::App& app) {
       app.add_subcommand("completion", "Print what makes a shell complete kbench's words");
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("SHELL", *words, "bash, zsh or fish")->required();
-  // What is to be completed are words, whatever they look like.
+  // The words to complete are never parsed as options.
   command->prefix_command();
   return {command, [words, &app] {
             const std::string first = words->front();
-            // As they were given: options among them would be put behind the others.
+            // Read the raw command line, because CLI11 moves options behind the other words.
             std::vector<std::string> given = own_command_line();
             if (first == "words")
               return print_words(

@@ -22,7 +22,7 @@ namespace {
 
 using Word = Completions::Word;
 
-/// Commands of which each word that is no option may be a problem.
+/// Commands whose positional words are problems.
 constexpr std::array<std::string_view, 4> kOfProblems = {"eval", "list", "audit", "baseline"};
 
 std::string first_sentence(const std::string& text) {
@@ -55,7 +55,7 @@ std::vector<std::string> choices_of(const std::string& type_name) {
   return choices;
 }
 
-/// What may follow on one command's line.
+/// Completes one subcommand's line.
 class Line {
  public:
   Line(const CLI::App& command, const std::vector<std::string>& words, std::size_t index,
@@ -92,7 +92,7 @@ class Line {
     for (const auto& row : rows) add(std::string(row.name));
   }
 
-  /// Values that CLI11 does not know the names of.
+  /// Adds option values that CLI11 does not know.
   void add_values(const std::string& option) {
     if (option == "--format" || option == "--report") {
       if (current_.find('=') != std::string::npos) found_.files = true;
@@ -134,7 +134,7 @@ class Line {
     add(kBestBaseline);
   }
 
-  /// The fields, and after one its values.
+  /// Adds the names of fields, or after `FIELD=` the values of that field.
   void add_selections() {
     const std::size_t equals = current_.find('=');
     if (equals == std::string::npos) {
@@ -143,7 +143,7 @@ class Line {
     }
     const bool negated = equals > 0 && current_[equals - 1] == '!';
     const std::string name = current_.substr(0, equals - (negated ? 1 : 0));
-    // Several values stand one behind the other.
+    // Keep the values before the last comma.
     const std::string before = current_.substr(0, current_.find_last_of(",=") + 1);
     std::set<std::string> values;
     const Selection::Take take = [&](std::string_view text) { values.emplace(text); };
@@ -161,7 +161,7 @@ class Line {
     for (const std::string& value : values) add(before + value);
   }
 
-  /// The runs that are named, as far as they can be read.
+  /// The run files on the command line that can be read.
   std::vector<RunFile> runs() const {
     std::vector<RunFile> runs;
     const bool first_alone = name_ == "show" || name_ == "watch";
@@ -193,7 +193,7 @@ class Line {
     if (name_ == "completion") {
       for (const char* shell : {"bash", "zsh", "fish"}) add(shell);
     } else if (name_ == "show" && !positionals_.empty()) {
-      // A problem of the run, and its samples once it stands there.
+      // Offers problems of the run, and the samples of a problem after `PROBLEM/`.
       add_of_runs([&](const RosterEntry& entry, auto take) {
         const std::string& key = entry.problem.str();
         for (const std::string& name : {key, key.substr(key.rfind('/') + 1)}) {

@@ -87,7 +87,7 @@ Subcommand add_doctor(CLI::App& app) {
   CLI::App* doctor = app.add_subcommand(
       "doctor", "Say what was found on this machine, what is missing, and what to do about it");
   doctor->add_flag("--json", options->json, "Print one JSON object");
-  // Not for people: how doctor asks what may hang, in a process of its own.
+  // Hidden: doctor calls itself with this option, because a driver or compiler call may hang.
   doctor->add_option("--probe", options->probe)->group("");
   return {doctor, [options] { return run(*options); }};
 }

@@ -26,7 +26,7 @@ struct GpuFacts {
   bool pageable_access = false;  ///< HMM: kernels can read the host's memory
 };
 
-/// What the CUDA driver library said, asked in a process of its own.
+/// Answers of the CUDA driver library, which doctor asks in a separate process.
 struct DriverFacts {
   std::string error;     ///< why there is no answer; empty: there is one
   int cuda_version = 0;  ///< newest CUDA that the driver runs, 13000 for 13.0
@@ -39,11 +39,11 @@ struct ProgramFacts {
   std::string version;
 };
 
-/// Everything that doctor looks at, gathered once; the checks only judge it.
+/// All that doctor inspects, gathered once; the checks only judge it.
 struct Machine {
   std::optional<Installation> installation;
   std::string installation_error;
-  std::vector<std::filesystem::path> gone;  ///< files that the installation names in vain
+  std::vector<std::filesystem::path> gone;  ///< named by the installation, but missing
   bool compiler_exists = false, worker_exists = false;
   std::string kernel_driver;  ///< version of the kernel module, "580.159.03"; empty: not loaded
   DriverFacts driver;
@@ -51,12 +51,12 @@ struct Machine {
   std::string nvrtc_version, nvrtc_error;
   std::filesystem::path cupti;  ///< the library; empty: not found
   std::vector<std::string> missing_headers;
-  std::vector<ProgramFacts> host_compilers;  ///< the one that host halves are compiled with first
+  std::vector<ProgramFacts> host_compilers;              ///< the first compiles host code
   std::optional<HostHeaders> headers_cuda, headers_cpu;  ///< none: no compiler or no torch
   NvccSearch nvcc;
   std::filesystem::path ncu;                           ///< Nsight Compute; empty: none was found
-  std::string torch_version, torch_cuda, torch_error;  ///< as the Python says now
-  CageParts cage;                                      ///< what candidates are caged with here
+  std::string torch_version, torch_cuda, torch_error;  ///< as the Python reports them
+  CageParts cage;                                      ///< sandbox parts that this machine has
   unsigned cores = 1;
   std::uint64_t memory_bytes = 0, available_bytes = 0, shm_bytes = 0;
   std::filesystem::path cache;
@@ -69,16 +69,16 @@ struct Machine {
 /// How bad a finding is.
 enum class Level : std::uint8_t { kOk, kNote, kMissing };
 
-/// What a check found, and what to do about it (empty where there is nothing to do).
+/// What a check found, and what to do about it (empty if there is nothing to do).
 struct Finding {
   Level level = Level::kOk;
   std::string found, advice;
 };
 
-/// What cannot run where a check says `missing`.
+/// What cannot run if a check's level is kMissing.
 enum class Needed : std::uint8_t { kEverything, kGpu, kNothing };
 
-/// One thing that doctor looks at. To add one: the function, and a row in doctor_checks().
+/// One check of doctor. To add one: the function, and a row in doctor_checks().
 struct Check {
   std::string_view name;
   Needed needed;
@@ -86,18 +86,18 @@ struct Check {
 };
 std::span<const Check> doctor_checks();
 
-/// Looks at this machine; asks drivers and compilers in killable processes, so it takes seconds at
-/// the most, and throws nothing for what is broken or absent. `self` is the kbench binary.
+/// Inspects this machine. Drivers and compilers are asked in processes that are killed after a time
+/// limit. Broken or absent parts do not throw. `self`: the kbench binary.
 Machine look_at_machine(const std::filesystem::path& self);
 
-/// Whether kbench can run on the CPU, and on a GPU, as the checks see it.
+/// What kbench can run on, according to the checks.
 struct Verdict {
   bool cpu = true, gpu = true;
 };
 Verdict verdict(const Machine& machine);
 
-/// What `kbench doctor --probe WHAT` does in a process of its own: "driver" or
-/// "nvrtc:PATH"; the answer is one JSON object.
+/// Answers `kbench doctor --probe WHAT`, which runs in a separate process. `what`: "driver" or
+/// "nvrtc:PATH". Returns one JSON object.
 nlohmann::json probe(std::string_view what);
 
 /// {"can_run": {"cpu": …, "gpu": …}, "checks": [{"name", "level", "found", "advice"}]}.

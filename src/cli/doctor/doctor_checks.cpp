@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges a machine: one function and one row for each thing that doctor looks at.
+// Judges a machine: one function and one table row for each check.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@ std::string gigabytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
 }
 
-/// "13" of "13.0"; 0 where there is none.
+/// 13 for "13.0"; 0 if there is no number.
 int major_of(const std::string& version) { return std::atoi(version.c_str()); }
 
 Finding judge_installation(const Machine& machine) {
@@ -129,7 +129,7 @@ Finding judge_host_compiler(const Machine& machine) {
   return {Level::kOk, text, ""};
 }
 
-/// Few candidates need it, so that its absence is no fault.
+/// A missing ncu is only a note, because only `--profile ncu` needs it.
 Finding judge_ncu(const Machine& machine) {
   if (machine.ncu.empty())
     return {Level::kNote, "no ncu on PATH or in /usr/local/cuda/bin",
@@ -261,7 +261,7 @@ Finding judge_cage(const Machine& machine) {
     if (!row.advice.empty() && advice.find(row.advice) == std::string::npos)
       advice += fmt::format("{}{}", advice.empty() ? "" : "; ", row.advice);
   }
-  // What ends up without a parent is found by the namespace that it cannot leave.
+  // A process that loses its parent is found by its PID namespace, which it cannot leave.
   const std::string_view memory =
       machine.cage.has(CagePart::kPidNamespace)
           ? "memory is bounded for all processes of one together"

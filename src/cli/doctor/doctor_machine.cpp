@@ -31,7 +31,8 @@ using namespace std::chrono_literals;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Its standard output, or the reason why there is none as kbench::Error.
+/// Runs `command` and returns its standard output. Throws kbench::Error if it fails or exceeds
+/// `limit`.
 std::string output_of(std::vector<std::string> command, std::chrono::milliseconds limit) {
   SpawnOptions options;
   options.command = std::move(command);
@@ -49,7 +50,7 @@ std::string output_of(std::vector<std::string> command, std::chrono::millisecond
   return result.output;
 }
 
-/// The answer of `kbench doctor --probe WHAT`; {"error": …} where the probe hangs or crashes.
+/// The answer of `kbench doctor --probe WHAT`; {"error": …} if the probe hangs or crashes.
 nlohmann::json ask_probe(const fs::path& self, const std::string& what) {
   try {
     return nlohmann::json::parse(output_of({self.string(), "doctor", "--probe", what}, 30s));
@@ -60,7 +61,7 @@ nlohmann::json ask_probe(const fs::path& self, const std::string& what) {
   }
 }
 
-/// "Kernel Module  580.159.03" somewhere in /proc/driver/nvidia/version.
+/// Finds the version in the text "Kernel Module  580.159.03" of /proc/driver/nvidia/version.
 std::string kernel_driver_version() {
   std::istringstream words(first_line(file_text("/proc/driver/nvidia/version")));
   for (std::string word; words >> word;) {
@@ -101,7 +102,7 @@ std::vector<fs::path> locked_devices() {
   return locked;
 }
 
-/// What a kernel may include, and needs more than cuda_runtime's own headers.
+/// Headers that a kernel may include and that do not come with cuda_runtime.
 constexpr std::array kHeaders{"cuda_fp16.h",
                               "cuda_bf16.h",
                               "mma.h",
@@ -124,7 +125,7 @@ std::vector<std::string> missing_headers(const std::vector<fs::path>& includes) 
   return missing;
 }
 
-/// Those that host halves may be compiled with, the chosen one first, and their headers.
+/// Fills in the compilers for host code, the chosen one first, and their precompiled headers.
 void look_at_host_compilers(Machine& machine) {
   for (const auto& compiler : find_host_compilers({}))
     machine.host_compilers.push_back({compiler.path, compiler.name()});
@@ -161,7 +162,7 @@ void look_at_memory(Machine& machine) {
   machine.cores = std::max(1U, std::thread::hardware_concurrency());
   machine.memory_bytes = meminfo_bytes("MemTotal");
   machine.available_bytes = meminfo_bytes("MemAvailable");
-  // "max", or a number where this process lives in a limited group.
+  // The file holds "max", or a number if this process's cgroup is limited.
   const std::string limit = file_text("/sys/fs/cgroup/memory.max");
   if (const auto bytes = std::strtoull(limit.c_str(), nullptr, 10); bytes > 0) {
     machine.memory_bytes = std::min<std::uint64_t>(machine.memory_bytes, bytes);
@@ -192,7 +193,7 @@ void look_at_cache(Machine& machine) {
   }
 }
 
-/// Where torch's packages have it, or a toolkit.
+/// Searches the folders of torch's packages and of a CUDA toolkit.
 fs::path find_cupti(const Installation& installation) {
   const fs::path nvidia = installation.nvrtc.parent_path();
   for (const fs::path& folder :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What may hang or crash when it is touched: drivers and compilers, in a process of its own.
+// Probes of drivers and compilers. They run in a separate process because they may hang or crash.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 namespace kbench::cli {
 namespace {
 
-// The driver's interface, as far as it is used here: its library is opened at run time, and cuda.h
-// need not be there to build kbench.
+// The parts of the driver's interface that are used here. The library is opened at run time, so
+// kbench builds without cuda.h.
 constexpr int kComputeModeAttribute = 20;
 constexpr int kComputeMajorAttribute = 75;
 constexpr int kComputeMinorAttribute = 76;

@@ -18,7 +18,7 @@
 namespace kbench::cli {
 namespace {
 
-/// What cannot be read is measured instead, which takes its time.
+/// Warns because times that cannot be read are measured again, which takes time.
 void tell_unreadable(const RunFile& run, const std::string& file) {
   std::string what;
   if (!run.bad_lines.empty())

@@ -34,7 +34,7 @@ Shard parse_shard(const std::string& text) {
   throw UsageError(fmt::format("--shard {}: write i/n with 0 <= i < n, as in 0/4", text));
 }
 
-/// A candidate for each (model, problem) that has none, though the model has others.
+/// Adds a `missing` candidate for each problem that a model with other candidates does not answer.
 void add_missing(EvalInput& input) {
   std::set<std::string> models;
   std::set<std::pair<std::string, std::string>> there;

@@ -10,7 +10,7 @@
 
 namespace kbench::cli {
 
-/// What the command line says about what is to be scored.
+/// Command-line arguments that choose what to score.
 struct EvalInputArguments {
   std::vector<std::string> problems;    ///< PROBLEM…
   std::vector<std::string> candidates;  ///< --candidates
@@ -18,26 +18,26 @@ struct EvalInputArguments {
   std::string shard;                    ///< i/n
 };
 
-/// What a run is to score.
+/// The problems and candidates of a run.
 struct EvalInput {
   std::vector<Problem> problems;      ///< the ones with candidates
-  std::vector<Candidate> candidates;  ///< the whole roster, `missing` ones included
+  std::vector<Candidate> candidates;  ///< the whole manifest, `missing` ones included
   std::vector<Candidate> shard;       ///< the part that this run judges
   std::vector<std::string> notes;     ///< for stderr
 };
 
-/// Finds both. A problem that was named and has no candidate of a model that has others is on the
-/// roster as `missing`, so that leaving hard problems out flatters nobody. Throws UsageError.
+/// Finds problems and candidates. If a model has no candidate for a named problem, the manifest
+/// lists a `missing` one, so a model cannot gain by leaving out hard problems. Throws UsageError.
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation);
 
-/// The problems alone, for candidates that come by standard input.
+/// Finds the problems only; the candidates come from standard input.
 std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
                                         const Installation& installation);
 
 /// One hash over all problems' names and sources.
 std::string problem_set_hash(const std::vector<Problem>& problems);
 
-/// The words that this process was started with.
+/// The command line of this process.
 std::vector<std::string> own_command_line();
 
 }  // namespace kbench::cli

@@ -7,7 +7,7 @@
 
 namespace kbench::cli {
 
-/// A command line that somebody may want, and what it does.
+/// An example command line, and what it does.
 struct Example {
   std::string_view command;  ///< the subcommand that it is an example of
   std::string_view line;
@@ -15,7 +15,7 @@ struct Example {
 };
 std::span<const Example> examples();
 
-/// The examples of a subcommand, as its help ends with them.
+/// The examples of a subcommand, for the end of its help.
 std::string examples_text(std::string_view command);
 
 }  // namespace kbench::cli

@@ -9,8 +9,8 @@
 
 namespace kbench::cli {
 
-/// Has the cage show candidates none of the folders that these files lie in, nor those of the
-/// files of baselines; `out` may be empty.
+/// Hides from sandboxed candidates the folders of all these files and of the baseline files. `out`
+/// may be empty.
 void hide_folders(EvalOptions& options, const std::vector<Problem>& problems,
                   const std::vector<Candidate>& candidates, const std::vector<Rival>& rivals,
                   const std::filesystem::path& out);

@@ -67,7 +67,7 @@ void add_timing_options(CLI::App& app, EvalOptions& options) {
       ->capture_default_str();
 }
 
-/// A score of other times than the method's would be two methods in one.
+/// A score by another clock than the method's would mix two timing methods in one run.
 void check_score(const EvalOptions& options) {
   const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
   const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||

@@ -18,30 +18,30 @@ std::vector<std::string> names_of(const Rows& rows) {
   return names;
 }
 
-/// What a command line says of how answers are judged, besides EvalOptions.
+/// Values of judging options that EvalOptions does not hold.
 struct JudgingArguments {
   std::vector<std::string> settings;  ///< --set
   std::string shrink = "auto";
   bool kb_compat = false;
 };
 
-/// Adds the options that say by which check, on what device and at what sizes problems are judged;
-/// `eval` and `audit` have them alike.
+/// Adds the options for the check, the device and the sizes: the same ones for `eval`, `audit` and
+/// `baseline`.
 void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions& options);
-/// Puts into `options` what the arguments mean, when they have been parsed. Throws UsageError.
+/// Completes `options` from the parsed arguments. Throws UsageError.
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
 /// Adds `--timing` and `--score`.
 void add_timing_options(CLI::App& app, EvalOptions& options);
-/// Throws UsageError where they ask for two clocks.
+/// Throws UsageError if `--timing` and `--score` ask for different clocks.
 void check_score(const EvalOptions& options);
 
-/// Whether a command takes candidates as baselines.
+/// Says if a command takes candidates as baselines (`candidate:PATH`).
 enum class Rivals : std::uint8_t { kTaken, kNone };
 /// Adds `--baseline`.
 void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals);
-/// Throws UsageError where a baseline is named twice, or cannot be run on the run's device.
+/// Throws UsageError if a baseline is named twice, or cannot run on the run's device.
 void check_baselines(const EvalOptions& options, const EvalRun& run);
 
 }  // namespace kbench::cli

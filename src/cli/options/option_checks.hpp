@@ -7,16 +7,16 @@
 
 namespace kbench::cli {
 
-/// A number above zero; CLI11's own check tells the largest double instead of what is wrong.
+/// A number above zero. CLI11's own check would print the largest double instead of what is wrong.
 CLI::Validator above_zero();
 
-/// One of these names; a misspelt one is told the nearest.
+/// One of these names. The error for a misspelt name suggests the nearest one.
 CLI::Validator one_of(std::vector<std::string> names);
 
-/// The name of a C++ function: it becomes a part of code.
+/// The name of a C++ function; it becomes part of generated code.
 CLI::Validator function_name();
 
-/// Adds `--compile-timeout`; `seconds` is 0 where it is not given.
+/// Adds `--compile-timeout`; `seconds` is 0 if it is not given.
 void add_compile_timeout(CLI::App& app, double& seconds);
 
 }  // namespace kbench::cli

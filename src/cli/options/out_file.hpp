@@ -6,7 +6,8 @@
 
 namespace kbench::cli {
 
-/// `--out`, or the first of STEM.jsonl, STEM-2.jsonl, … that is free; STEM.jsonl to go on with.
+/// Returns `out` if it is given. Else the first of STEM.jsonl, STEM-2.jsonl, … that does not exist;
+/// with `resume`, STEM.jsonl.
 std::filesystem::path choose_out(const std::string& out, const std::string& stem, bool resume);
 
 }  // namespace kbench::cli

@@ -32,7 +32,8 @@ std::vector<ReportTarget> targets_of(const ReportArguments& arguments) {
   return targets;
 }
 
-/// Where a step of GitHub Actions reads its annotations, it shows this file as its summary.
+/// Writes the Markdown report into the step summary of GitHub Actions, if the `github` format is
+/// asked for.
 void write_step_summary(const Report& report, std::span<const ReportTarget> targets) {
   const char* file = std::getenv("GITHUB_STEP_SUMMARY");
   const bool is_asked = std::ranges::any_of(
@@ -44,7 +45,7 @@ void write_step_summary(const Report& report, std::span<const ReportTarget> targ
   if (!out) tell("kbench: cannot write {} (GITHUB_STEP_SUMMARY): no step summary\n", file);
 }
 
-/// One sentence for everything that the report is held against and does not meet.
+/// One sentence for each gate, expectation and `--fail-on` condition that the report does not meet.
 std::vector<std::string> unmet(const Report& report, const ReportArguments& arguments) {
   std::vector<Gate> gates;
   for (const std::string& argument : arguments.gates) gates.push_back(parse_gate(argument));
@@ -58,7 +59,7 @@ std::vector<std::string> unmet(const Report& report, const ReportArguments& argu
   if (!arguments.against.empty())
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
   const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
-  // A gate that passes says what it has looked at.
+  // Print what was compared even if the gate passes.
   if (!failed.compared.empty()) tell("kbench: {}\n", failed.compared);
   add(failed.sentences);
   return sentences;
@@ -129,7 +130,7 @@ void check_words(const ReportArguments& arguments) {
   if (!arguments.against.empty()) {
     if (!fail_on.needs_other())
       throw UsageError("--against needs --fail-on new-failure or --fail-on regression");
-    // Before hours are spent on a run that it is to be compared with.
+    // Fail here, before a run that may take hours.
     if (!std::ifstream(arguments.against))
       throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
   }
@@ -142,7 +143,7 @@ int report_on(RunFile run, const ReportArguments& arguments,
   options.select = selection_of(arguments.selections);
   fit_terminal(options.color, options.width);
   const std::vector<ReportTarget> targets = targets_of(arguments);
-  // Not destroyed: the process ends here, and a hundred thousand records take a while to free.
+  // Never freed: the process ends here, and freeing a hundred thousand records takes time.
   const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
   write_reports(report, targets, std::cout);
   write_step_summary(report, targets);

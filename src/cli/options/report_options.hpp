@@ -13,7 +13,7 @@ class App;
 
 namespace kbench::cli {
 
-/// What a report is to show, where it goes, and what it is held against: of eval and of report.
+/// What a report shows, where it is written, and its gates. For `eval` and `report`.
 struct ReportArguments {
   std::vector<std::string> formats, gates, fail_on, selections;
   std::string expect, against;
@@ -23,7 +23,7 @@ struct ReportArguments {
 /// Adds the options of reports and gates; `format_option` is "--format" or "--report".
 void add_report_options(CLI::App& app, ReportArguments& arguments, const char* format_option);
 
-/// Adds `--select`, as every command that reads run files has it.
+/// Adds `--select`, for every command that reads run files.
 void add_select_option(CLI::App& app, std::vector<std::string>& selections);
 
 /// The conditions of `--select`; throws UsageError.
@@ -32,11 +32,10 @@ Selection selection_of(const std::vector<std::string>& arguments);
 /// What `--fail-on` asks for; throws UsageError.
 FailOn fail_on_of(const ReportArguments& arguments);
 
-/// Everything that a user can get wrong in words is told before long files are read, or hours are
-/// spent: throws UsageError.
+/// Checks the arguments before long files are read or a long run starts. Throws UsageError.
 void check_words(const ReportArguments& arguments);
 
-/// Writes the report and says on stderr which gates were not met. Returns 0, or 3 for those.
+/// Writes the report and prints unmet gates on stderr. Returns 0, or 3 if there are any.
 int report_on(RunFile run, const ReportArguments& arguments,
               const std::optional<AuditFile>& audits);
 

@@ -9,18 +9,19 @@
 
 namespace kbench::cli {
 
-/// A candidate that others are timed against (`--baseline candidate:PATH`), for one problem.
+/// A candidate that other candidates are timed against (`--baseline candidate:PATH`), for one
+/// problem.
 struct Rival {
   std::string baseline;  ///< as it was named
   Candidate candidate;
 };
 
-/// The rivals that `--baseline` names, for these problems. Throws UsageError where a path holds
-/// none, or several for one problem, and for rules that time nothing.
+/// The baseline candidates that `--baseline` names, for these problems. Throws UsageError if a path
+/// holds none, or several for one problem, or if the run's rules time no candidates.
 std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems);
 
-/// Judges them, and lets the run take their times for what it judges from then on. Returns false
-/// where it was cancelled.
+/// Judges the baseline candidates and gives their times to the run, for all candidates judged
+/// later. Returns false if the run was cancelled.
 bool judge_rivals(EvalRun& run, const EvalOptions& options, const std::vector<Problem>& problems,
                   const std::vector<Rival>& rivals);
 

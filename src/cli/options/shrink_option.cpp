@@ -19,7 +19,7 @@ void add_shrink_option(CLI::App& command, std::string& text) {
         }
       },
       "");
-  // A flag, so that the name of a problem may follow it.
+  // This is a flag, so a problem's name can follow it.
   command
       .add_flag("--shrink{on},--no-shrink{off}", text,
                 "[=BYTES[,FLOP]]: halve constants of problems above these limits (64MiB,1GFLOP); "

@@ -9,8 +9,8 @@ class App;
 
 namespace kbench::cli {
 
-/// Registers `--shrink` and `--no-shrink`, alike for all subcommands that choose sizes: `text`
-/// becomes what parse_shrink() takes.
+/// Registers `--shrink` and `--no-shrink`, for every subcommand that chooses sizes. `text` becomes
+/// an argument for parse_shrink().
 void add_shrink_option(CLI::App& command, std::string& text);
 
 }  // namespace kbench::cli

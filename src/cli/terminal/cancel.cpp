@@ -17,8 +17,8 @@ namespace {
 int cancel_fd = -1;
 volatile std::sig_atomic_t seen = 0;
 
-/// `timeout`, make and others pass a signal on that the whole group gets as well: who means it
-/// again takes longer.
+/// `timeout`, make and others forward a signal that the whole process group has already received. A
+/// person who presses Ctrl-C again takes longer than this.
 constexpr std::int64_t kSameSignal_ms = 500;
 std::int64_t first_at_ms = 0;
 
@@ -47,9 +47,10 @@ int install_cancel() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  // A report piped into `head` ends by an error from write, not by a signal.
+  // If `head` closes the pipe of a report, write() reports an error instead of a signal ending
+  // kbench.
   std::signal(SIGPIPE, SIG_IGN);
-  // So is a file that may grow no further.
+  // The same for a file that reaches its size limit.
   std::signal(SIGXFSZ, SIG_IGN);
   return cancel_fd;
 }

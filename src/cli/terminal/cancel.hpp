@@ -3,11 +3,10 @@
 
 namespace kbench::cli {
 
-/// Installs handlers for SIGINT, SIGTERM and SIGHUP and gives a descriptor that becomes readable on
-/// the first of them, for whoever waits; another one, half a second or more later, ends the process
-/// at once.
+/// Installs handlers for SIGINT, SIGTERM and SIGHUP. Returns a descriptor that becomes readable on
+/// the first of these signals. Another one, half a second or more later, ends the process at once.
 int install_cancel();
-/// True once one of them came.
+/// True after the first of these signals.
 bool cancelled();
 
 }  // namespace kbench::cli

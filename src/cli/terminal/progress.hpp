@@ -11,17 +11,18 @@
 
 namespace kbench::cli {
 
-/// Tells on stderr how a run goes on: one line that is rewritten where stderr is a terminal, else a
-/// line for each candidate.
+/// Prints a run's progress on stderr: one line that is rewritten if stderr is a terminal, else one
+/// line per candidate.
 class Progress : public Observer {
  public:
-  /// `quiet` tells nothing at all. What is judged, and what is counted of it, in words.
+  /// `quiet`: prints nothing. `things`: the word for what is judged. `counted`: the word for those
+  /// of them that count.
   explicit Progress(bool quiet, std::string things = "candidates", std::string counted = "failed");
   ~Progress() override;
   void planned(std::size_t total, std::size_t resumed) override;
   void finished(const Record& record) override;
   void note(std::string_view text) override;
-  /// One of the things is done: what became of it, in some seconds.
+  /// Reports one finished thing: `what` became of it, if it `counts`, and how many seconds it took.
   void done(const std::string& what, bool counts, double seconds);
 
  private:

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A field of the line, or its default; another type is an error that names the field.
+/// The field's value, or `otherwise` if it is absent or null. Throws UsageError that names the
+/// field if it has another type.
 template <typename T>
 T field(const json& line, const char* name, T otherwise) {
   const auto found = line.find(name);

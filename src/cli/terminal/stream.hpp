@@ -10,11 +10,12 @@
 
 namespace kbench::cli {
 
-/// Lines of standard input as they come; a readable cancel descriptor ends the input.
+/// Reads lines of standard input as they arrive. The input ends when the cancel descriptor becomes
+/// readable.
 class LineReader {
  public:
   explicit LineReader(int cancel_fd) : cancel_fd_(cancel_fd) {}
-  /// The next line without its end, or nothing at the end of the input.
+  /// The next line without its line end, or nothing at the end of the input.
   std::optional<std::string> next();
 
  private:
@@ -23,8 +24,9 @@ class LineReader {
   bool ended_ = false;
 };
 
-/// A candidate from one line of `--candidates -`: an object with `problem` and `source`, and as you
-/// like `id`, `model`, `sample` and `kind`. Throws UsageError with what is wrong with the line.
+/// A candidate from one line of `--candidates -`: an object with `problem` and `source`, and
+/// optionally `id`, `model`, `sample` and `kind`. Throws UsageError that says what is wrong with
+/// the line.
 Candidate candidate_from_line(const std::string& line, const std::vector<Problem>& problems,
                               std::size_t line_number);
 

@@ -11,8 +11,7 @@
 
 namespace kbench::cli {
 
-/// Says something on stderr. Where that cannot be written nothing is said: files and the exit code
-/// are what they are.
+/// Prints to stderr. Ignores a failed write, because files and the exit code do not depend on it.
 template <typename... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
   const std::string text = fmt::format(format, std::forward<Args>(args)...);

@@ -11,7 +11,7 @@ namespace kbench::cli {
 
 namespace {
 
-/// By https://no-color.org an empty NO_COLOR is none.
+/// An empty NO_COLOR counts as unset (https://no-color.org).
 bool takes_color() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");

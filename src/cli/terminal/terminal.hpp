@@ -3,8 +3,8 @@
 
 namespace kbench::cli {
 
-/// Colour and width (in columns) as the terminal has them; where standard output is none, no colour
-/// and `width` as it was.
+/// Sets colour and width (in columns) from the terminal. If standard output is no terminal: no
+/// colour, and `width` stays.
 void fit_terminal(bool& color, int& width);
 
 }  // namespace kbench::cli

@@ -7,9 +7,8 @@
 
 namespace kbench::cli {
 
-/// Rows of cells in columns, two spaces between them, one line a row; the columns in `right` end
-/// at one place, all others begin there. A cell above `widest` pushes its own line to the right,
-/// not those of all rows.
+/// Formats rows of cells in columns with two spaces between them, one line per row. Columns in
+/// `right` are right-aligned. A cell wider than `widest` shifts only its own line.
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
                        const std::set<std::size_t>& right, std::size_t widest);
 
