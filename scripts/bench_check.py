@@ -15,10 +15,10 @@ import checker_runs
 from bench_ptx import Failed
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent
-NO_DEVICE = 77  # what compare_bench ends with where there is none
-# Phases that are no work of the judge: compilers, other processes, and the candidate's start.
+NO_DEVICE = 77  # exit code of compare_bench if there is no device
+# Phases in which the judge waits: for compilers, other processes and the candidate's start.
 WAITS = ("turn", "compile", "start", "start_next", "load", "quiet")
-# What the whole check adds to trials, each one call that is compared, and to timing.
+# Phases that the whole check adds to the trials (one compared call each) and to timing.
 CHECKS = ("repeat", "families", "family_call", "correctness", "timed_outputs", "ghost")
 
 
@@ -46,9 +46,9 @@ def check_cost(bench):
     """Goal: at most 2. The judge's seconds, timing included, by its own phases: those of a record
     also hold what a candidate waits for."""
     if "cold" not in bench.runs:
-        _phases(bench, "check_first", "--no-families")  # Fills the cache: no compilers beside it.
+        _phases(bench, "check_first", "--no-families")  # fills the cache
     runs = bench.runs["check phases"] = {True: [], False: []}
-    # A B B A: a machine that gets slower, or faster, costs both alike.
+    # Order A B B A: a drift of the machine's speed affects both alike.
     for number, families in enumerate((True, False, False, True)):
         runs[families].append(_phases(bench, "check_%d" % number,
                                       "--families" if families else "--no-families"))

@@ -54,7 +54,7 @@ def stand_in(name, **names):
     if importlib.util.find_spec(name) is not None:
         return
     module = types.ModuleType(name)
-    module.__getattr__ = Anything().__getattr__  # it has no dunder names but its own
+    module.__getattr__ = Anything().__getattr__  # except dunder names, which it refuses
     for key, value in names.items():
         setattr(module, key, value)
     sys.modules[name] = module
@@ -67,7 +67,7 @@ def prepare():
     stand_in("pydra", Config=Config, REQUIRED=None, main=lambda base: lambda function: function)
 
 
-prepare()  # in every spawned process, before it looks up what it is to call
+prepare()  # in every spawned process, before it looks up the function that it calls
 
 
 def configure(script, asked):
@@ -85,7 +85,7 @@ def configure(script, asked):
 
 
 def main():
-    import eval_from_generations as script  # torch comes with it, and belongs to nobody's time
+    import eval_from_generations as script  # imports torch, so before any time is measured
 
     asked = json.loads(sys.argv[1])
     config = configure(script, asked)

@@ -14,8 +14,8 @@ class Failed(Exception):
     """A stage that could not be measured, with the reason."""
 
 
-# The same kernels here and there: (name, kernel and size here, size in numba, size in Triton).
-# Sizes differ, so what is compared is time by element, and by operation of a matrix product.
+# (name, then kernel and size for each of the executor, numba and Triton). Sizes differ, so the time
+# per element is compared, and for a matrix product the time per operation.
 CASES = [
     ("vector add", ("vector_add", 4000000), ("vector_add", 4096), ("vector_add", 1 << 20)),
     ("softmax", ("softmax", 2000), ("softmax", 2), ("softmax", 400)),

@@ -31,7 +31,7 @@ def inputs(name, size):
 
 
 def numba_kernels():
-    # The simulator replaces what kernels call `cuda` among their globals.
+    # The simulator replaces the global `cuda` of the kernels.
     global cuda, float32, math
     import math
 

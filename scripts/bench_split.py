@@ -18,7 +18,7 @@ CORPUS = ROOT / "tests/corpus"
 
 def _judge(bench, name, candidates):
     run = bench.home / f"{name}.jsonl"
-    # One compiler at a time: beside others a compile takes as long as those let it.
+    # One compiler at a time, because compilers that run together slow each other down.
     bench.run(["eval", str(ROOT / "problems"), "--candidates", f"corpus={candidates}",
                "--device", "cpu", "--jobs", "1", "--out", str(run)])
     with open(run, encoding="utf-8") as file:
@@ -29,7 +29,7 @@ def _judge(bench, name, candidates):
 def _records(bench):
     """Records of the answers to the shipped problems."""
     if "split" not in bench.runs:
-        # One candidate pays for the header, which is built once on a machine.
+        # This candidate's run builds the header, which a machine needs once.
         _judge(bench, "split_first", CORPUS / "shipped/2_RowNorm")
         bench.runs["split"] = _judge(bench, "split", CORPUS / "shipped")
     return bench.runs["split"]

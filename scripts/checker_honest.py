@@ -11,12 +11,12 @@ import re
 from checker_source import Edit, closing
 from checker_mutants import OPERAND, loops
 
-# A loop over what is summed: its index, its bound, the sum and what is added. The index is used as
-# a whole, so nothing depends on which of its values came before.
+# A summing loop; groups: index, bound, sum, addend. Only the sum is carried from one step to the
+# next, so the steps may run in any order.
 SUM = re.compile(r"for \(int (\w+) = 0; \1 < ([\w./ ]+); \+\+\1\) (\w+) \+= ([^;{}]+);")
 PRODUCT = re.compile(r"\b(\w+) \+= (%s) \* (%s);" % (OPERAND, OPERAND))
 
-# A problem's text follows by this: in the next wider type, rounded at the end.
+# Follows a problem's text: computes in the next wider type, then rounds to the problem's type.
 WIDE_MODULE = '''
 
 class ModelNew(Model):
@@ -89,7 +89,7 @@ def sums_declared(source):
         for match in re.compile(r"\bfloat (\w+) = 0\.0f;").finditer(code, *function.body):
             name = match.group(1)
             rest = code[match.end():function.body[1]]
-            # It stays what it is until others take its value: no second one in its place.
+            # Only sums that are declared once and not passed to a function or by address.
             if len(re.findall(r"\bfloat %s\b" % name, code[slice(*function.body)])) == 1 and (
                     re.search(r"\b%s \+= " % name, rest)) and not re.search(
                         r"[&(]%s[,)]" % name, re.sub(r"sqrtf\(%s\)" % name, "", rest)):

@@ -11,7 +11,7 @@ from checker_source import Edit, Source, closing, split_list
 
 Mutant = collections.namedtuple("Mutant", "name problem operator original text")
 
-ROUNDINGS = {  # how a float loses bits, as an expression of one
+ROUNDINGS = {  # expressions that round a float, and the header that each needs
     "half": ("__half2float(__float2half(%s))", "#include <cuda_fp16.h>\n"),
     "bfloat16": ("__bfloat162float(__float2bfloat16(%s))", "#include <cuda_bf16.h>\n"),
     "tf32": ("__uint_as_float((__float_as_uint(%s) + 0x1000u) & 0xffffe000u)", ""),

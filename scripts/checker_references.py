@@ -7,14 +7,14 @@ import ast
 import collections
 import pathlib
 
-# The type of a row's tensors may be one that a reference does not run in.
+# Values of --precision. A reference may not run in fp16 or bf16.
 ROWS = ("native", "fp16", "bf16")
-# What a CPU computes in a moment.
+# --shrink limit on the CPU, which keeps a reference's call short.
 CPU_SIZES = "2MiB"
-# Causes of a problem_failure that say nothing of kbench's verdict.
+# Causes of a problem_failure that are no fault of kbench's verdict.
 NOT_HERE = ("too_large_for_cpu", "does_not_fit", "import_failed", "random_reference",
             "stateful_reference")
-# What looks attributes up by names that the text does not show.
+# Functions that look attributes up by names that the text does not show.
 _BY_NAME = ("getattr", "setattr", "hasattr", "delattr", "vars")
 
 
@@ -126,7 +126,7 @@ def renamed_weights(text):
         if isinstance(node, ast.Name) and node.id in _BY_NAME or (
                 isinstance(node, ast.Attribute) and node.attr == "__dict__"):
             raise Skipped("it looks attributes up by name")
-    # What others look up, and what torch itself looks up in a class derived from a layer, stays.
+    # Names stay that other code, or torch in a class derived from a layer, looks up.
     elsewhere = {node.attr for node in ast.walk(tree)
                  if isinstance(node, ast.Attribute) and not _is_self(node)}
     texts = {node.value for node in ast.walk(tree)
@@ -140,7 +140,7 @@ def renamed_weights(text):
     return ast.unparse(tree) + "\n"
 
 
-# To add a form: the function, which may raise Skipped, and a row.
+# To add a form, write a function, which may raise Skipped, and add a row.
 FORMS = (("same", same), ("reversed", reversed_order), ("renamed", renamed_weights))
 
 

@@ -12,17 +12,17 @@ import shutil
 import subprocess
 
 HOSTILE = pathlib.Path(__file__).resolve().parent.parent / "tests" / "hostile"
-# For those that compile without end; on a busy machine CUB's headers alone may take as long.
+# Ends candidates that compile without end. On a busy machine CUB's headers alone may take as long.
 COMPILE_LIMIT = ["--compile-timeout", "10"]
 Record = collections.namedtuple("Record", "outcome cause message trials raw")
 
-# What ends a candidate under any check: it gives no answer at all, or one of another form.
+# Outcomes that any check would give: the candidate gives no answer, or one of another form.
 STRUCTURAL = ("compile_failure", "load_failure", "unsupported", "rejected", "crash", "timeout",
               "out_of_memory", "illegal_write", "wrong_shape", "wrong_dtype", "missing")
 NOT_JUDGED = ("harness_fault", "problem_failure")
 
-# Put behind a problem: its model is as its constructor leaves it, scales of 1 and biases of 0
-# included. kbench redraws what is constant, so one element differs by the least bit.
+# Appended to a problem's text, so that kbench keeps the constants that the constructor sets (scales
+# of 1, biases of 0). kbench redraws constant tensors, so one element is changed by the last bit.
 AS_CONSTRUCTED = '''
 
 import contextlib as _contextlib
@@ -66,7 +66,7 @@ if "__init__" in vars(Model):
     Model.__init__ = _keep_constants(Model.__init__)
 '''
 
-# States of tests/hostile/expected.tsv whose cheats may be right; its README says what they mean.
+# States of tests/hostile/expected.tsv whose cheats may be `correct` (tests/hostile/README.md).
 DEALT_WITH = ("harmless", "either", "flagged", "library", "bounded", "sized", "unclean")
 
 
@@ -136,7 +136,7 @@ class Kbench:
                 while json.loads(process.stdout.readline() or '{"type": "record"}').get(
                         "type", "record") != "record":
                     pass
-                # One at a time, so that what is new is this one's.
+                # One candidate at a time, so that the new files are its own.
                 new = {path for path in compiled.rglob("*") if path.is_file()} - known
                 known |= new
                 found[name] = "\n".join(sorted(plain_ptx(path) for path in new))

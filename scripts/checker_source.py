@@ -27,8 +27,8 @@ class Edit:
 class Function:
     name: str
     is_kernel: bool
-    parameters: tuple  # (start, end) of what its brackets hold
-    body: tuple        # likewise, without the braces
+    parameters: tuple  # (start, end) of the text within its brackets
+    body: tuple        # (start, end) of the text within its braces
 
 
 def blanked(text):

@@ -45,7 +45,7 @@ for name in files:
         wrong.append(f"{name}: its folder is not in the table of src/README.md")
         continue
     if here == "emulation":
-        continue  # compiled by the host compiler of a candidate, not by kbench's build
+        continue  # compiled by a candidate's host compiler, not by kbench's build
     with open(name, encoding="utf-8") as text:
         includes = re.findall(r'^#include "([^"]+)"', text.read(), re.M)
     for include in includes:

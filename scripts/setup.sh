@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root, and what stamp.sh sets
-# Makes a machine ready for kbench. Sourced with `root` set, after stamp.sh; the ways in are
-# set_up and explain_set_up. Everything it prints goes to stderr, everything it runs to a log.
+# Makes a machine ready for kbench. Sourced with `root` set, after stamp.sh; callers use set_up and
+# explain_set_up. Messages go to stderr, the output of commands to a log.
 
 readonly kDownload="about 5 GB on disk (a 2.7 GB download)"
 readonly kDuration="about 10 minutes on 2 cores"
@@ -10,7 +10,7 @@ readonly kDiskNeededMb=8000
 
 say() { printf 'kbench: %s\n' "$*" >&2; }
 
-# One sentence, then the end.
+# stop SENTENCE: prints it and exits with 1.
 stop() {
   say "$*"
   stop_early_build
@@ -28,7 +28,7 @@ explain_set_up() {
     "instead; KBENCH_HOME names the folder for everything (now $kbench_home)."
 }
 
-# run_logged WHAT COMMAND…: its output goes to the log; a failure is one sentence with its reason.
+# run_logged WHAT COMMAND…: sends the output to the log. If it fails, stops with a reason.
 run_logged() {
   local what=$1 status
   shift
@@ -47,7 +47,7 @@ reason_in_log() {
 
 # --- Packages of Debian and Ubuntu ----------------------------------------------------------------
 
-# What is needed to build: package, and the test that tells whether it is there in any form.
+# Tests for what the build needs, wherever it comes from; missing_packages names the packages.
 have_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 have_python_parts() { [[ -n ${KBENCH_PYTHON:-} ]] || find_base_python; }
 have_clang() { command -v clang++ >/dev/null || compgen -c clang++- >/dev/null; }
@@ -81,7 +81,7 @@ missing_packages() {
   fi
 }
 
-# What kbench does without, with less: charts of the HTML report and its test in a browser.
+# Optional packages: for charts of the HTML report, and for tests of it and of the completions.
 welcome_packages() {
   missing=()
   have_d3 || missing+=(node-d3)
@@ -94,7 +94,7 @@ welcome_packages() {
   fi
 }
 
-# Sets `as_root` to what runs a command as root; fails where nothing does.
+# Sets `as_root` to the command prefix that gives root rights; fails if there is none.
 find_root() {
   as_root=()
   [[ $(id -u) -eq 0 ]] && return 0
@@ -105,7 +105,7 @@ find_root() {
 install_packages() {
   missing_packages
   install_missing
-  # By themselves: a distribution that lacks one of them may have all of the others.
+  # Separately, because apt-get installs none if the distribution lacks one of them.
   welcome_packages
   install_missing
 }
@@ -119,7 +119,7 @@ install_missing() {
   say "installing packages: ${missing[*]}"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y
     -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
-  # A machine without a network, or with another package's fault, may still have what is needed.
+  # A failure does not stop: the machine may still have enough to build.
   if ! "${apt[@]}" update </dev/null >>"$log" 2>&1 ||
     ! "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >>"$log" 2>&1; then
     say "apt-get could not install them ($(reason_in_log)); trying without"
@@ -133,7 +133,7 @@ query() { "$1" "$root/scripts/cmake/query_python.py" "${@:2}" 2>>"$log"; }
 # json_field JSON NAME: the value of a string field of query_python.py's answer.
 json_field() { sed -n 's/^ "'"$2"'": "\{0,1\}\([^"]*\)"\{0,1\},\{0,1\}$/\1/p' <<<"$1"; }
 
-# Sets base_python to one that can make the venv and be embedded; says why not in python_lacks.
+# Sets base_python to a Python that can make the venv and be embedded; else sets python_lacks.
 find_base_python() {
   local python answer parts
   base_python=
@@ -171,8 +171,7 @@ require_disk() {
 
 requirements_key() { sha256sum "$root/scripts/requirements.txt" | cut -c 1-12; }
 
-# Sets python to kbench's own, with everything of requirements.txt in it, and folder to that of its
-# builds.
+# Sets python to kbench's own, with all packages of requirements.txt, and folder to its build's.
 make_venv() {
   require_base_python
   local key version venv marker
@@ -195,7 +194,7 @@ make_venv() {
   end_early_build
 }
 
-# Line by line: what is done is done when it is interrupted, and a person sees where it is.
+# Line by line, so that an interrupted install goes on there, and the user sees the progress.
 install_requirements() {
   local venv=$1 total=0 done=0 line name size started=$SECONDS batch=()
   total=$(grep -cE '^[A-Za-z]' "$root/scripts/requirements.txt")
@@ -227,7 +226,7 @@ pip_install() {
     --no-compile --progress-bar off --disable-pip-version-check --retries 5 --timeout 60 "$@"
 }
 
-# A Python that the user named: taken as it is.
+# Uses the Python that KBENCH_PYTHON names, and adds CUDA parts that it lacks.
 use_named_python() {
   local answer
   python=$(command -v -- "$KBENCH_PYTHON") ||
@@ -244,7 +243,7 @@ use_named_python() {
 list_problems() { sed -n '/"problems": \[$/,/^ \]/{s/^  "\(.*\)"\(,\{0,1\}\)$/ \1\2/p}' <<<"$1" |
   tr -d '\n'; }
 
-# NVRTC and headers that a named Python and the machine's toolkits lack, in a folder of kbench's own.
+# Installs NVRTC and headers that the named Python and CUDA toolkits lack into kbench's own folder.
 add_cuda_parts() {
   local version parts folder
   version=$(json_field "$1" cuda_version)
@@ -272,7 +271,7 @@ add_cuda_parts() {
 
 # --- Build ----------------------------------------------------------------------------------------
 
-# A small venv for what builds kbench, apart from the one that runs torch.
+# Makes a small venv for build tools and downloads, apart from the one that runs torch.
 make_tools_venv() {
   tools=$kbench_home/tools
   "$tools/bin/python" -m pip --version >/dev/null 2>&1 && return 0
@@ -300,7 +299,7 @@ require_build_tools() {
   fi
 }
 
-# As many compilers as the memory bears: one with torch's headers takes 2 GB.
+# Sets jobs to as many compilers as fit into memory: one takes 2 GB with torch's headers.
 build_jobs() {
   local cores memory_mb limit
   cores=$(nproc)
@@ -314,7 +313,7 @@ build_jobs() {
   [[ $jobs -ge 1 ]] || jobs=1
 }
 
-# Passes through one of ninja's lines per tenth of the work.
+# Copies ninja's output to the log and reports each tenth of the work.
 show_progress() {
   local line last=-1 tenth
   while IFS= read -r line; do
@@ -338,7 +337,7 @@ build() {
     options=(-DKBENCH_WORKER=OFF)
   fi
   options+=(${build_options[@]+"${build_options[@]}"})
-  # Tests, once asked for, stay in this build folder: each switch would configure anew.
+  # Once a folder builds tests it keeps doing so, because each switch would configure anew.
   [[ $with_tests == ON || ! -f $folder/CMakeCache.txt ]] && options+=("-DKBENCH_TESTS=$with_tests")
   run_logged "configuring the build" cmake -S "$root" -B "$folder" -G Ninja \
     -DCMAKE_BUILD_TYPE=Release "${options[@]}"
@@ -348,7 +347,7 @@ build() {
     stop "building kbench failed ($(reason_in_log)); everything it said is in $log"
 }
 
-# While torch is downloaded, what needs none of it is compiled, by the commands of the build to come.
+# Compiles what needs no torch while torch is downloaded, with the commands of the later build.
 build_early() {
   require_build_tools
   build_jobs
@@ -359,7 +358,7 @@ build_early() {
   early_build=$!
 }
 
-# Whatever it could not do the build does, or says why.
+# Ignores a failure: the later build does the same work again and reports the fault.
 end_early_build() {
   [[ -n ${early_build:-} ]] || return 0
   wait "$early_build" || true
@@ -368,7 +367,7 @@ end_early_build() {
 
 stop_early_build() { [[ -z ${early_build:-} ]] || kill "$early_build" 2>/dev/null || true; }
 
-# Sets folder to that of a build for a Python that the user named, or without one.
+# Sets folder to the build folder of mode driver, or of the Python that KBENCH_PYTHON names.
 build_folder() {
   if [[ $mode == driver ]]; then
     folder=$build_base/driver
@@ -424,9 +423,9 @@ interrupted() {
 }
 
 # set_up full|driver [start|build|test]: returns when kbench can run, with stamp_bin and python set.
-# `driver` leaves out torch and the worker: enough to read results and to look at the machine.
-# `start` does nothing where a set-up is complete, `build` compiles what has changed since, `test`
-# the tests as well.
+# `driver` leaves out torch and the worker, which suffices to read results and inspect the machine.
+# `start` does nothing if the set-up is complete, `build` compiles what has changed since, `test`
+# also builds the tests.
 set_up() {
   mode=$1
   local purpose=${2:-start}
@@ -436,7 +435,7 @@ set_up() {
   early_build=
   trap interrupted INT TERM
   lock_home
-  # Another start may have done it while this one waited.
+  # Another process may have set up while this one waited for the lock.
   if [[ $purpose == start ]] && stamp_is_current "$mode"; then
     exec 9>&-
     trap - INT TERM
@@ -469,10 +468,10 @@ set_up() {
   trap - INT TERM
 }
 
-# summarise_tests OUTPUT STATUS: ctest's count as "N passed, N failed", and its exit status.
+# summarise_tests OUTPUT STATUS: prints ctest's count as "N passed, N failed"; returns STATUS.
 summarise_tests() {
   local line failed total skipped
-  # Newer ctests leave the count of failures out where there is none.
+  # Newer ctests omit the count of failures if it is 0.
   line=$(grep -E '% tests passed(, [0-9]+ tests? failed)? out of [0-9]+' -- "$1" | tail -n 1)
   failed=$(sed -nE 's/.*, ([0-9]+) tests? failed out of.*/\1/p' <<<"$line")
   failed=${failed:-0}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # root
-# Whether the set-up of this checkout is complete and still that of its commit. Sourced with `root`
-# set. Runs on every start of kbench, so it starts no process.
+# Tells if the set-up of this checkout is complete and belongs to its present commit. Sourced with
+# `root` set. Runs on every start of kbench, so it starts no process.
 
-# Folder of what set-up makes for all checkouts (venv, downloads), and of this checkout's builds.
+# kbench_home: what set-up makes for all checkouts (venv, downloads). build_base: the builds of this
+# checkout.
 kbench_home=${KBENCH_HOME:-}
 if [[ -n $kbench_home ]]; then
   case $kbench_home in /*) ;; *) kbench_home=$PWD/$kbench_home ;; esac
@@ -16,13 +17,13 @@ else
   build_base=$root/build
 fi
 
-# stamp_path full|driver: one stamp for each Python that kbench was set up with.
+# stamp_path full|driver: sets `stamp` to the file for this mode and Python.
 stamp_path() {
   local python=${KBENCH_PYTHON:-own}
   stamp=$build_base/.ready-$1-${python//[^A-Za-z0-9._-]/_}
 }
 
-# Sets head_commit to the id of the commit that is checked out; "none" where there is no git.
+# Sets head_commit to the id of the commit that is checked out, or to "none" without git.
 read_head() {
   local git=$root/.git line='' common ref id name
   head_commit=none
@@ -53,7 +54,7 @@ read_head() {
   return 0
 }
 
-# stamp_is_current full|driver: true, and stamp_bin set, where nothing has to be done.
+# stamp_is_current full|driver: true if no set-up is needed; sets stamp_bin.
 stamp_is_current() {
   local stamp_head='' stamp_root='' stamp_home='' stamp_python='' input
   stamp_bin=
@@ -80,7 +81,7 @@ stamp_is_current() {
   return 0
 }
 
-# write_stamp full|driver BIN PYTHON
+# write_stamp full|driver BIN PYTHON: records a complete set-up.
 write_stamp() {
   stamp_path "$1"
   stamp_bin=$2

@@ -88,7 +88,7 @@ def check(path, command, build):
     stamp = stamp_of(path, command, build)
     if stamp.exists() and stamp.read_text() == digest:
         return ""
-    # Compiler warnings are the build's business, with the compiler that it is built with.
+    # -w: the build reports compiler warnings, with its own compiler.
     done = subprocess.run(
         ["clang-tidy", "--quiet", "-p", str(build / "tidy"), "--extra-arg=-w", str(path)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -16,11 +16,11 @@ import sys
 import torch
 
 REPEATS = 3
-LONG_NS = 10_000_000  # of which one repeat is enough
+LONG_NS = 10_000_000  # from here on one repeat is enough
 THREADS = 256
 ELEMENTS = 4096
 FLUSHED_BYTES = 256 << 20
-# Blocking, warm-up, and samples of the way in which nvbench measures a cold call.
+# nvbench's cold measurement: cycles that the stream is blocked, warm-ups, samples, and noise limit.
 HOLD_CYCLES = 200_000
 COLD_WARM_UPS, COLD_MIN, COLD_MAX = 3, 10, 200
 COLD_NOISE = 0.005
@@ -51,7 +51,7 @@ def by_cupti(call, nanoseconds, _):
 
 def by_kernelbench(call, _, folder):
     """Mean of 100 calls between events, as its evaluation has it."""
-    # The file alone: its package wants what no timer needs.
+    # Loads the file alone, because its package imports modules that the timer does not need.
     path = os.path.join(folder, "src", "kernelbench", "timing.py")
     spec = importlib.util.spec_from_file_location("kernelbench_timing", path)
     timing = importlib.util.module_from_spec(spec)

@@ -1,7 +1,7 @@
-# Packages of the system first; without them, sources pinned by their hash.
+# Prefers packages of the system; otherwise fetches sources that are pinned by hash.
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
-# CMake 4 refuses projects that ask for less than 3.5, as pinned ones do.
+# Some pinned projects ask for a CMake below 3.5, which CMake 4 refuses.
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 if(POLICY CMP0135)
   cmake_policy(SET CMP0135 NEW)
@@ -34,7 +34,7 @@ if(KBENCH_TESTS)
   include(GoogleTest)
 endif()
 
-# Our warnings are for our code: the headers of fetched libraries count as the system's.
+# Headers of fetched libraries are system headers, so kbench's warnings do not apply to them.
 foreach(target fmt nlohmann_json CLI11 simdjson gtest gmock gtest_main)
   if(TARGET ${target})
     get_target_property(kb_alias ${target} ALIASED_TARGET)

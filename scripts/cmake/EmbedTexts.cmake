@@ -1,6 +1,6 @@
 # cmake -DFILES=a.cu,b.cu -DFOLDER=… -DNAMESPACE=… -DOUTPUT=x.hpp -P EmbedTexts.cmake
-# Writes texts as C++ strings, so that binaries need no files beside them: names.cuh becomes
-# kNamesText. The comment at the top of a file stays out.
+# Writes texts as C++ strings, so that binaries need no further files: names.cuh becomes kNamesText.
+# The comment at the top of a file is left out.
 string(REPLACE "," ";" files "${FILES}")
 set(texts "")
 foreach(file IN LISTS files)

@@ -1,6 +1,6 @@
 # `cmake --install` and the Debian package. The programs lie together in lib/kbench, because the
-# driver looks for the others, and for kbench.json, beside itself; bin/kbench leads there. All but
-# the Python with torch is named relative to that folder, so the whole may be moved.
+# driver looks for the others and for kbench.json in its own folder; bin/kbench is a link to it. All
+# paths but that of the Python with torch are relative to that folder, so the tree may be moved.
 set(kb_install ${PROJECT_BINARY_DIR}/install)
 set(kb_lib lib/kbench)
 file(MAKE_DIRECTORY ${kb_install})
@@ -15,7 +15,7 @@ file(WRITE ${kb_install}/kbench.json "${kb_installed}\n")
 file(REMOVE ${kb_install}/kbench)
 file(CREATE_LINK ../${kb_lib}/kbench ${kb_install}/kbench SYMBOLIC)
 
-# What kbench says of itself.
+# Completions and manual pages come from the built kbench itself.
 set(kb_completions ${kb_install}/kbench.bash ${kb_install}/_kbench ${kb_install}/kbench.fish)
 add_custom_command(
   OUTPUT ${kb_completions}
@@ -28,7 +28,7 @@ set(kb_manual ${kb_install}/man)
 install(CODE "execute_process(COMMAND \"${PROJECT_SOURCE_DIR}/scripts/cmake/manual\"
   \"$<TARGET_FILE:kbench>\" \"${kb_manual}\" COMMAND_ERROR_IS_FATAL ANY)")
 
-# As they are: their run paths name the folder of libtorch.
+# Installed unchanged as PROGRAMS, because their run paths name the folder of libtorch.
 set(kb_programs kbench kbench-cc)
 if(KBENCH_WORKER)
   list(APPEND kb_programs kbench-worker)
@@ -45,7 +45,7 @@ install(FILES ${kb_install}/kbench.bash DESTINATION share/bash-completion/comple
 install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
 install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION share/doc/kbench)
-# What the README links to, in the same folders.
+# The documents that the README links to, in the same folders.
 file(GLOB_RECURSE kb_pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      problems/*.md scripts/*.md src/*.md tests/*.md)
 foreach(page ${kb_pages})
@@ -54,8 +54,8 @@ foreach(page ${kb_pages})
 endforeach()
 install(DIRECTORY scripts/ci DESTINATION share/doc/kbench/scripts)
 
-# What other programs include and link: find_package(kbench), kbench::kbench. Not where the build has
-# fetched a library of its own, which no package of the system could stand for.
+# The CMake package for other programs: find_package(kbench), kbench::kbench. It is left out if the
+# build has fetched a library itself, because the other program would not find that library.
 set(kb_all_imported TRUE)
 foreach(library fmt::fmt nlohmann_json::nlohmann_json simdjson::simdjson)
   get_target_property(kb_imported ${library} IMPORTED)
@@ -94,8 +94,8 @@ set(CPACK_PACKAGE_CONTACT "the developers of kbench")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-# Of the libraries that the programs need, three have packages with a version in their names; libtorch
-# is no package's, so dpkg-shlibdeps cannot be asked.
+# dpkg-shlibdeps fails for libtorch, which no package holds. So dpkg-query names the packages of the
+# libraries whose package names hold a version.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1, libstdc++6")
 set(kb_libraries)
 foreach(library fmt::fmt simdjson::simdjson)
@@ -113,7 +113,7 @@ foreach(kb_file ${kb_libraries})
   if(NOT kb_dpkg_query)
     break()
   endif()
-  # A package names the file itself, by the one folder or by the other where /lib leads to /usr/lib.
+  # A package lists the real file, below /lib or /usr/lib if /lib is a link to /usr/lib.
   get_filename_component(kb_file ${kb_file} REALPATH)
   string(REGEX REPLACE "^/usr/lib/" "/lib/" kb_other ${kb_file})
   foreach(path ${kb_file} ${kb_other})

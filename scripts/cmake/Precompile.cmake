@@ -1,9 +1,9 @@
-# Precompiled headers, of libraries alone: those that most sources include and that take longer to
-# read than what includes them. Each source still includes what it uses; clang-tidy reads it without
-# (scripts/tidy.py). A target that is compiled by other flags, or defines what they ask for, has none,
-# or its own.
+# Precompiled headers hold only headers of libraries that most sources include and that take longer
+# to read than those sources. Each source still includes what it uses, because clang-tidy reads it
+# without them (scripts/tidy.py). A target with other flags, or with macros that these headers test,
+# has none or its own.
 
-# kbench_headers(NAME LINKS … HEADERS …): a library of nothing but its precompiled headers, for
+# kbench_headers(NAME LINKS … HEADERS …): a library of precompiled headers alone, for
 # target_precompile_headers(… REUSE_FROM NAME).
 function(kbench_headers name)
   cmake_parse_arguments(arg "" "" "LINKS;HEADERS" ${ARGN})

@@ -1,10 +1,10 @@
-# Targets for the Python with torch that KBENCH_PYTHON names, without find_package(Torch), which
-# insists on a whole CUDA toolkit:
+# Targets for the Python with torch that KBENCH_PYTHON names. They do not use find_package(Torch),
+# because it requires a whole CUDA toolkit.
 #   kbench_python  the headers and shared library of that Python
 #   kbench_torch   libtorch with its Python binding, the CUDA headers, and kbench_python
-#   kbench_cuda_headers  cuda.h and its like; no library: the driver is opened at run time
-# KBENCH_TORCH_FOUND, KBENCH_CUDA_HEADERS_FOUND say whether they can be used. Writes kbench.json
-# beside the binaries, from which kbench learns where everything is.
+#   kbench_cuda_headers  CUDA's headers; no library, because the driver is opened at run time
+# KBENCH_TORCH_FOUND and KBENCH_CUDA_HEADERS_FOUND say if they can be used. Writes kbench.json into
+# the folder of the binaries; kbench reads these paths from it.
 
 set(KBENCH_CUDA_ROOT "" CACHE PATH "Folder with nvidia/…, where pip put CUDA parts for kbench")
 
@@ -20,7 +20,7 @@ function(kbench_choose_python out)
   set(${out} "${python}" PARENT_SCOPE)
 endfunction()
 
-# Sets kb_<field> in the caller for every string field, and lists for arrays.
+# Sets kb_<field> in the caller for each field: a string, or a list for an array.
 macro(kbench_read_fields json)
   foreach(field python python_version libpython torch torch_version torch_lib torch_abi nvrtc cuda_h
                 cuda_version)
@@ -42,7 +42,7 @@ endmacro()
 
 kbench_choose_python(kb_chosen)
 set(kb_status 1)
-# What a driver-only build goes on with where there is no Python at all.
+# The answer that a driver-only build uses if there is no Python.
 set(kb_nothing [[{"python": "", "python_version": "", "libpython": "", "torch": "",
   "torch_version": "", "torch_lib": "", "torch_abi": 1, "nvrtc": "", "cuda_h": "",
   "cuda_version": "", "python_includes": [], "torch_includes": [], "cuda_includes": [],
@@ -84,7 +84,7 @@ endif()
 add_library(kbench_cuda_headers INTERFACE)
 target_include_directories(kbench_cuda_headers SYSTEM INTERFACE ${kb_cuda_includes})
 
-# rpath of a library's folder, unless the loader looks there anyway
+# Adds the rpath of a library's folder, unless the loader searches that folder anyway.
 function(kbench_link_folder target folder)
   if(NOT folder MATCHES "^/(usr/)?lib(64)?(/[a-z0-9_]+-linux-gnu)?$")
     target_link_options(${target} INTERFACE "LINKER:-rpath,${folder}")
@@ -108,8 +108,8 @@ if(KBENCH_TORCH_FOUND)
   target_link_libraries(kbench_torch INTERFACE kbench_python kbench_cuda_headers)
 endif()
 
-# A list as the inside of a JSON array. Paths come out of JSON and hold neither quotes nor
-# backslashes in practice; one that does is refused.
+# Sets `out` to the items as the inside of a JSON array. Refuses paths with quotes or backslashes,
+# which would need escapes.
 function(kbench_json_strings out)
   foreach(item ${ARGN})
     if(item MATCHES "[\"\\\\]")

@@ -149,7 +149,7 @@ def query_cuda(result, extra_roots):
     def missing():
         return [h for h in HEADERS if not existing(includes, h)]
 
-    # A toolkit fills the gaps: many torch wheels come without crt/ and cccl/.
+    # A toolkit supplies what is missing: many torch wheels come without crt/ and cccl/.
     for kit in kits:
         if missing() and existing([include_of(kit)], "cuda_fp16.h"):
             includes.append(include_of(kit))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: asks for eight times the shared memory that a block can have.
+// Wrong: requests eight times the shared memory that a block can have.
 //@ dims scores[R, C]
 //@ out y like scores
 //@ softmax<<<R, 256, 8 * device.smem>>>(scores, y, C)

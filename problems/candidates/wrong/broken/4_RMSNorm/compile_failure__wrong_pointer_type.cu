@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: takes the bfloat16 activations for float32.
+// Wrong: the kernel takes a float32 pointer, but the activations are bfloat16.
 //@ dims x[T, D]
 //@ out y like x
 //@ rms_norm<<<T, 32>>>(x, norm.weight, y, norm.eps, D)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: the reference keeps the reduced dimension; here it is gone.
+// Wrong: drops the reduced dimension, which the reference keeps.
 //@ dims x[R, C]
 //@ out norms: float32[R]
 //@ row_norm<<<cdiv(R, 64), 64>>>(x, norms, R, C)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: stops with a trap instruction because the classes do not fill whole warps of blocks.
+// Wrong: executes a trap instruction if the number of classes is no multiple of 1024.
 //@ dims logits[N, C]
 //@ out loss: float32[]
 //@ cross_entropy<<<N, 64>>>(logits, targets, loss, init.smoothing, C)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: gives up with a trap where an element is negative.
+// Wrong: executes a trap if an element is negative.
 //@ let n = numel(x)
 //@ out y like x
 //@ activate<<<cdiv(n, 256), 256>>>(x, y, alpha, init.cap, n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: `<=` where `<` is meant, so one element is written behind the output's end.
+// Wrong: `<=` instead of `<`, so one element is written past the output's end.
 //@ let n = numel(x)
 //@ out y like x
 //@ activate<<<cdiv(n, 256), 256>>>(x, y, alpha, init.cap, n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: clamps the learned scale in place, so the parameter is another one after the call.
+// Wrong: clamps the learned scale in place, so the parameter has other values after the call.
 #include <cuda_bf16.h>
 
 //@ dims x[T, D]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wrong: every chunk waits for the flag of the chunk before it, which nobody ever sets.
+// Wrong: every chunk waits for the flag of the chunk before it, which no block ever sets.
 //@ limit 2s
 //@ dims x[R, C]
 //@ let chunks = cdiv(C, 256)
