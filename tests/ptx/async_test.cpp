@@ -214,6 +214,16 @@ TEST(Mbarrier, misuse_is_named) {
   }
 }
 
+// The schedule decides how fresh shared memory is filled.
+TEST(Mbarrier, fresh_shared_memory_holds_none) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto outcome = run_block("mbarrier.arrive.shared.b64 %rd1, [m];",
+                                   {.threads = 1, .schedule_seed = seed});
+    ASSERT_TRUE(outcome.fault) << seed;
+    EXPECT_THAT(outcome.fault->message, HasSubstr("not initialised")) << seed;
+  }
+}
+
 TEST(Mbarrier, a_phase_that_never_completes_is_a_deadlock) {
   const std::string endless[] = {
       with_barrier(64) + "mov.u32 %r21, 0; mbarrier.arrive.shared.b64 _, [%r20];" + kWait,

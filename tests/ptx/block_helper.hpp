@@ -16,6 +16,7 @@ struct BlockRun {
   std::array<std::uint32_t, 3> cluster{0, 0, 0};
   std::string directives{};  ///< of the entry
   Sanitize sanitize = Sanitize::kNone;
+  std::uint64_t schedule_seed = 0;
 };
 
 constexpr std::size_t kInputWords = 4096;
@@ -62,6 +63,7 @@ inline BlockOutcome run_block(const std::string& body, const BlockRun& how = {})
   launch.arguments = arguments(in.data(), out.data());
   Options options;
   options.sanitize = how.sanitize;
+  options.schedule_seed = how.schedule_seed;
   auto result = kbench::ptx::launch(std::get<Module>(loaded),
                                     std::vector{in.region(), out.region()}, launch, options);
   outcome.fault = result.fault;

@@ -21,16 +21,16 @@ struct Mbarrier {
   std::int32_t transactions = 0;
   std::uint32_t phase = 0;  ///< parity of the phase
 
-  /// From low to high: 20 bits pending, 20 expected, 21 transactions, the phase, and the mark 01.
-  /// Neither zeros nor 0xFF bytes contain the mark.
+  /// From low to high: 20 bits pending, 20 expected, 21 transactions, the phase, and the mark 10.
+  /// Neither zeros nor the bytes that fill fresh shared memory (0xFF, 0x7E) contain the mark.
   std::uint64_t encode() const {
     const auto shifted = static_cast<std::uint32_t>(transactions + kMostTransactions + 1);
     return std::uint64_t{pending} | std::uint64_t{expected} << 20 | std::uint64_t{shifted} << 40 |
-           std::uint64_t{phase} << 61 | std::uint64_t{1} << 62;
+           std::uint64_t{phase} << 61 | std::uint64_t{2} << 62;
   }
   /// None if the word is not a valid mbarrier.
   static std::optional<Mbarrier> decode(std::uint64_t word) {
-    if (word >> 62 != 1) return std::nullopt;
+    if (word >> 62 != 2) return std::nullopt;
     Mbarrier barrier;
     barrier.pending = static_cast<std::uint32_t>(word & kMostArrivals);
     barrier.expected = static_cast<std::uint32_t>((word >> 20) & kMostArrivals);
