@@ -22,7 +22,6 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// Closes what it holds.
 struct Descriptor {
   int fd;
   explicit Descriptor(int opened) : fd(opened) {}
@@ -37,7 +36,7 @@ struct Descriptor {
 
 FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
   FileBytes file;
-  // Without O_NONBLOCK, opening a pipe would wait for a writer that never comes.
+  // Without O_NONBLOCK, opening a pipe may wait forever for a writer.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (descriptor.fd < 0 || ::fstat(descriptor.fd, &info) != 0) {

@@ -13,38 +13,37 @@ namespace kbench {
 struct FileBytes {
   std::string bytes;
   std::string error;       ///< a clause ("permission denied", "is a folder"); "" when it was read
-  bool too_large = false;  ///< more than asked for: nothing was read
+  bool too_large = false;  ///< larger than allowed; nothing was read
   std::size_t size_bytes = 0;
 };
 
-/// Reads a regular file of at most `max_bytes`, with one read; pipes and devices are not waited
-/// for.
+/// Reads a regular file of at most `max_bytes`. Does not wait for pipes and devices.
 FileBytes read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-/// All of a file, however long; "" where it cannot be opened.
+/// All of a file, of any length; "" if it cannot be opened.
 std::string file_text(const std::filesystem::path& path);
 
-/// Name, time and size, by which another version of a file or folder differs.
+/// Name, time and size: differs if a file or folder has changed.
 std::string file_version(const std::filesystem::path& path);
 
-/// What a folder holds, without hidden entries, in natural order of names.
+/// The entries of a folder, without hidden ones, in natural order of names.
 struct FolderEntries {
-  std::vector<std::filesystem::path> files;  ///< all that is no folder, links to files included
+  std::vector<std::filesystem::path> files;  ///< everything but folders; links to files included
   std::vector<std::filesystem::path> folders;
 };
 
-/// Lists `folder`. Throws UsageError where it cannot be read.
+/// Lists `folder`. Throws UsageError if it cannot be read.
 FolderEntries list_folder(const std::filesystem::path& folder);
 
-/// Whether `path` leads to something inside of `root` once all links are resolved; `root` has to
-/// be canonical. False for a link to nowhere.
+/// True if `path`, with all links resolved, is inside `root`, which must be canonical. False for a
+/// broken link.
 bool leads_inside(const std::filesystem::path& path, const std::filesystem::path& root);
 
-/// Folders on the way from a root to the one looked at, by device and inode: descending into one
-/// of them again, through a link, would never end.
+/// The folders from a root to the current one, by device and inode. A link back to one of them
+/// would make the descent endless.
 class Descent {
  public:
-  /// Whether `folder` is new on this way; then it is on it until `leave`.
+  /// True if `folder` is not on the path yet; then it is added until `leave`.
   bool enter(const std::filesystem::path& folder);
   void leave() { on_the_way_.pop_back(); }
 
@@ -52,7 +51,8 @@ class Descent {
   std::vector<std::pair<std::uintmax_t, std::uintmax_t>> on_the_way_;
 };
 
-/// Folders that hold copies or caches of other programs, never problems or candidates.
+/// True for folders with copies or caches of other programs, which never have problems or
+/// candidates.
 bool is_foreign_folder(const std::filesystem::path& folder);
 
 }  // namespace kbench

@@ -21,7 +21,7 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 constexpr std::size_t kBlockBytes = 64;
-constexpr std::size_t kLengthOffset = 56;  // of the message's length in the last block
+constexpr std::size_t kLengthOffset = 56;  // offset of the message's length in the last block
 
 std::uint32_t load_big_endian(const std::uint8_t* bytes) {
   return static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
@@ -52,7 +52,7 @@ void append_big_endian(std::uint64_t value, std::array<std::uint8_t, N>& bytes,
 
 }  // namespace
 
-// FIPS 180-4, 5.3.3: the same of the square roots of the first 8 primes.
+// FIPS 180-4, 5.3.3: the same for the square roots of the first 8 primes.
 Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}

@@ -8,8 +8,8 @@
 
 namespace kbench {
 
-/// SHA-256 (FIPS 180-4), fed in pieces. Content keys decide which verdict is reused, so the hash
-/// has to hold against a candidate that looks for collisions.
+/// SHA-256 (FIPS 180-4), fed in pieces. Content keys decide which verdict is reused, so a candidate
+/// must not be able to find collisions.
 class Sha256 {
  public:
   Sha256();
@@ -33,7 +33,7 @@ class Sha256 {
 std::string sha256_hex(std::string_view data);
 
 /// The input seed of one trial: the first 8 bytes of SHA-256(secret, problem, trial), without sign
-/// bit, as torch's generators take it. Nobody who lacks the secret can tell it in advance.
+/// bit, as torch's generators take it. It cannot be predicted without the secret.
 std::uint64_t trial_seed(std::string_view secret, std::string_view problem, std::uint32_t trial);
 
 }  // namespace kbench

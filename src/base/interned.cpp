@@ -21,7 +21,7 @@ struct Shard {
   std::unordered_set<std::string, TextHash, std::equal_to<>> texts;
 };
 
-// Never destroyed: Interned values may be used by other static objects while they are torn down.
+// Never destroyed, because other static objects may use Interned values in their destructors.
 std::array<Shard, 16>& shards() {
   static auto* all = new std::array<Shard, 16>();
   return *all;
@@ -38,7 +38,7 @@ const std::string& kept(std::string_view text, std::size_t hash) {
 
 Interned::Interned(std::string_view text) {
   if (text.empty()) return;
-  // What a thread has just seen it sees again: hashes of one run, names of one model.
+  // A thread often sees the same texts again, such as hashes of one run or names of one model.
   thread_local std::array<const std::string*, 64> recent{};
   const std::size_t hash = TextHash()(text);
   const std::string*& last = recent[hash % recent.size()];

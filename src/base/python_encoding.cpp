@@ -11,13 +11,13 @@ namespace {
 
 /// Names of UTF-8, with "-" for "_".
 constexpr std::array<std::string_view, 5> kUtf8 = {"utf-8", "utf8", "u8", "utf", "cp65001"};
-/// Encodings in which ASCII bytes are what they are in ASCII, by how their names begin.
+/// Encodings that contain ASCII, by the start of their names.
 constexpr std::array<std::string_view, 20> kAsciiCompatible = {
     "ascii",       "us-ascii", "646",         "latin", "l1",     "iso-8859-", "iso8859-",
     "iso-latin-1", "cp125",    "windows-125", "cp437", "cp850",  "koi8-",     "mac-roman",
     "gbk",         "gb2312",   "gb18030",     "big5",  "euc-jp", "euc-kr"};
 
-/// The name that a line's comment declares; empty: none.
+/// The encoding that a line's comment declares; empty: none.
 std::string_view declared(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(" \t\f");
   if (begin == std::string_view::npos || line[begin] != '#') return {};

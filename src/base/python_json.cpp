@@ -15,7 +15,8 @@
 namespace kbench {
 namespace {
 
-// Results nest a handful of levels; what is read is written again by recursion.
+// Result files nest only a few levels. Values are written again by recursion, so the depth is
+// limited.
 constexpr int kMaxDepth = 100;
 constexpr std::string_view kReplacement = "\\ufffd";
 
@@ -31,7 +32,7 @@ std::optional<unsigned> code_unit(std::string_view text) {
 bool is_high(unsigned unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool is_low(unsigned unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
-/// Turns Python's text into JSON, line by line the same.
+/// Rewrites Python's text as JSON with the same lines.
 class Rewriter {
  public:
   explicit Rewriter(std::string_view text) : rest_(text) {}

@@ -15,7 +15,7 @@
 namespace kbench {
 namespace {
 
-/// A folder that is open for reading its names, and may be written to.
+/// A folder that is open for reading and writable.
 class OpenFolder {
  public:
   OpenFolder(int parent, const char* name) {
@@ -39,7 +39,7 @@ class OpenFolder {
   explicit operator bool() const { return stream_ != nullptr; }
   int fd() const { return ::dirfd(stream_); }
   void rewind() { ::rewinddir(stream_); }
-  /// The next name in it; null behind the last one.
+  /// The next name in it; null at the end.
   const char* next() {
     while (const dirent* entry = ::readdir(stream_)) {
       const std::string_view name = entry->d_name;
@@ -52,18 +52,18 @@ class OpenFolder {
   DIR* stream_ = nullptr;
 };
 
-/// Removes what is no folder with something in it.
+/// Removes a file or an empty folder.
 bool removed(int parent, const char* name) {
   return ::unlinkat(parent, name, 0) == 0 || ::unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-/// Empties a folder by taking what lies deeper up into it: so two folders are open at a time, no
-/// path has more than one name, and nothing recurses.
+/// Empties a folder by moving deeper entries up into it. Thus only two folders are open at a time,
+/// each path has one name, and nothing recurses.
 class Emptying {
  public:
   explicit Emptying(OpenFolder& root) : root_(root) {}
 
-  /// Until a look at all of it changes nothing any more.
+  /// Repeats until a pass over the folder changes nothing.
   void run() {
     while (std::exchange(progress_, false)) {
       root_.rewind();
@@ -86,12 +86,12 @@ class Emptying {
   }
 
   bool taken_up(int parent, const char* name) {
-    // A folder that is moved gets another "..", so it has to be writable.
+    // A moved folder gets another "..", so it must be writable.
     if (const OpenFolder writable(parent, name); !writable) return false;
     for (;;) {
       const std::string free = fmt::format("kbench-{}", next_name_++);
       if (::renameat(parent, name, root_.fd(), free.c_str()) == 0) return true;
-      // The name may be that of something else.
+      // Another entry may already have this name.
       if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) return false;
     }
   }

@@ -5,9 +5,8 @@
 
 namespace kbench {
 
-/// Removes a folder with all that is below it, whoever filled it: however deep, where paths are
-/// longer than the system takes them, and whatever its parts' permissions. Links are removed, not
-/// followed. False where something of it stays.
+/// Removes a folder with everything below it: at any depth, even if paths are too long for the
+/// system, and with any permissions. Links are removed, not followed. False if something is left.
 bool remove_tree(const std::filesystem::path& folder);
 
 }  // namespace kbench

@@ -5,10 +5,10 @@
 
 namespace kbench {
 
-/// A temporary folder; its destructor removes it with all that is in it.
+/// A temporary folder; its destructor removes it with its contents.
 class ScratchFolder {
  public:
-  /// Throws kbench::Error where it cannot be made.
+  /// Throws kbench::Error if it cannot be made.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

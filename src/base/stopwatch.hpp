@@ -8,7 +8,7 @@
 
 namespace kbench {
 
-/// Seconds of wall time by the name of a phase; a phase that comes twice adds up.
+/// Wall-clock seconds by name of a phase; times of a repeated phase add up.
 using Phases = std::map<std::string, double, std::less<>>;
 
 /// Divides a stretch of time into named phases without gaps.

@@ -9,7 +9,7 @@
 namespace kbench {
 namespace {
 
-/// The run of digits at the start of `text`, without the zeros before its first other digit.
+/// The digits at the start of `text`, without leading zeros.
 std::string_view leading_number(std::string_view text, std::size_t& length) {
   length = std::min(text.find_first_not_of("0123456789"), text.size());
   std::string_view digits = text.substr(0, length);
@@ -17,7 +17,7 @@ std::string_view leading_number(std::string_view text, std::size_t& length) {
   return digits;
 }
 
-/// Bytes of the sequence that `lead` begins, and the least second byte and most it may have.
+/// A UTF-8 sequence by its first byte `lead`: its length and the range of its second byte.
 struct Sequence {
   std::size_t length;
   unsigned char second_min, second_max;
@@ -34,7 +34,7 @@ Sequence sequence_of(unsigned char lead) {
   return {0, 0, 0};
 }
 
-/// Bytes from `at` on that are plain ASCII, counted in words of eight.
+/// The number of ASCII bytes from `at` on, counted in words of eight.
 std::size_t ascii_run(std::string_view bytes, std::size_t at) {
   const std::size_t start = at;
   for (; at + 8 <= bytes.size(); at += 8) {
@@ -138,7 +138,8 @@ std::vector<std::string> nearest_names(std::string_view sought, const std::vecto
     for (const std::string& spelling : candidate.spellings) {
       const std::string other = lowercase(spelling);
       std::size_t distance = edit_distance(lower, other);
-      // What holds it is as near as the furthest, never further off than its spelling says.
+      // A spelling that contains `sought` counts as the farthest match, or as its edit distance if
+      // that is less.
       if (lower.size() >= 3 && other.find(lower) != std::string::npos)
         distance = std::min(distance, within);
       best = std::min(best, distance);

@@ -11,31 +11,31 @@
 
 namespace kbench {
 
-/// Whether `bytes` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates).
+/// True if `bytes` is well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates).
 bool is_utf8(std::string_view bytes);
 
-/// Where the first byte stands that makes `bytes` no UTF-8.
+/// The position of the first byte that is not valid UTF-8; nothing if all are.
 std::optional<std::size_t> first_bad_utf8(std::string_view bytes);
 
-/// `bytes` with U+FFFD in place of each byte that makes it no UTF-8.
+/// `bytes` with U+FFFD in place of each byte that is not valid UTF-8.
 std::string as_utf8(std::string_view bytes);
 
-/// `text` with ASCII letters in lower case; other bytes stay.
+/// `text` with ASCII letters in lower case; other bytes are kept.
 std::string lowercase(std::string_view text);
 
-/// `text` without spaces, tabs and line ends at either side.
+/// `text` without spaces, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Takes the first line off a text: what stands before its first "\n".
+/// Removes the first line from a text and returns it without its "\n".
 std::string_view next_line(std::string_view& text);
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// Whether `c` may be part of a name in C.
+/// True if `c` may be part of a name in C.
 constexpr bool is_word_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Whether a text holds a word that is no part of a longer name.
+/// True if a text has `word` not as part of a longer name.
 bool holds_word(std::string_view text, std::string_view word);
 
 template <class Words = std::initializer_list<std::string_view>>
@@ -48,31 +48,32 @@ bool starts_with_any(std::string_view text, const Words& starts) {
   return std::ranges::any_of(starts, [&](const auto& start) { return text.starts_with(start); });
 }
 
-/// Whether `c` may be part of a Python name; bytes beyond ASCII may.
+/// True if `c` may be part of a Python name; bytes beyond ASCII may.
 bool is_name_char(char c);
 
-/// Strings with their runs of digits compared as numbers: "2_b" before "10_a".
+/// True if `a` is before `b`, with runs of digits compared as numbers: "2_b" before "10_a".
 bool natural_less(std::string_view a, std::string_view b);
 
-/// The fewest insertions, deletions, replacements and swaps (of neighbours) of bytes that turn `a`
-/// into `b`, no byte being touched twice.
+/// The fewest insertions, deletions, replacements and swaps of neighbours, in bytes, that turn `a`
+/// into `b`. No byte is changed twice.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// A name, and the spellings by which somebody may have meant it.
+/// A name, and the spellings that a user may use for it.
 struct Spelled {
   std::string name;
   std::vector<std::string> spellings;
 };
 
-/// Up to `most` of `names` that may have been meant by `sought`, the nearest first: within a third
-/// of its length by edit distance to a spelling, whatever the case, or containing it.
+/// Up to `most` of `names` that `sought` may mean, nearest first. A name matches if the edit
+/// distance to a spelling is at most a third of the length of `sought`, or if a spelling contains
+/// it. Ignores case.
 std::vector<std::string> nearest_names(std::string_view sought, const std::vector<Spelled>& names,
                                        std::size_t most = 3);
 
-/// "; did you mean eval?" for the nearest of `names`; nothing where none is near.
+/// "; did you mean eval?" for the nearest of `names`; empty if none is near.
 std::string did_you_mean(std::string_view sought, const std::vector<std::string>& names);
 
-/// The lines of a text one after the other, without their "\n" or "\r\n".
+/// Reads the lines of a text one after another, without their "\n" or "\r\n".
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}

@@ -3,9 +3,9 @@
 
 namespace kbench {
 
-/// From here on this process may have as many descriptors as its user allows: sessions often begin
-/// with far fewer. Buffers that judge and candidate share take one each, and a process passes
-/// descriptors only while its user has fewer of them in flight than it may have open.
+/// Raises this process's limit of descriptors to the user's maximum, because sessions often begin
+/// with far fewer. Each buffer that judge and candidate share takes one. The kernel passes
+/// descriptors only while the user has fewer in flight than this limit.
 void raise_descriptor_limit();
 
 }  // namespace kbench

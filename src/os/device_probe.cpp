@@ -38,7 +38,7 @@ Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-/// As CUDA_VISIBLE_DEVICES names a GPU ("GPU-") or a part of one ("MIG-").
+/// The name in CUDA_VISIBLE_DEVICES of a GPU ("GPU-") or of a part of one ("MIG-").
 std::string uuid_text(const char* prefix, const Uuid& uuid) {
   std::string text = prefix;
   for (std::size_t i = 0; i < uuid.size(); ++i)
@@ -57,7 +57,8 @@ json ask_driver() {
   const auto open = symbol<int (*)(int*, int)>(library, "cuDeviceGet");
   const auto name_of = symbol<int (*)(char*, int, int)>(library, "cuDeviceGetName");
   const auto uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid_v2");
-  // The first version gives the whole GPU's where the second one gives that of a part of it (MIG).
+  // For a part of a GPU (MIG), the first version of the call returns the whole GPU's UUID, and the
+  // second version the part's.
   const auto whole_uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid");
   const auto attribute = symbol<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
   const auto memory_of = symbol<int (*)(std::size_t*, int)>(library, "cuDeviceTotalMem_v2");
@@ -101,7 +102,7 @@ json ask_driver() {
   return gpus;
 }
 
-/// What the child wrote before the limit.
+/// The child's output before the limit.
 std::string read_answer(int fd) {
   std::string answer;
   std::array<char, 4096> buffer;

@@ -9,21 +9,21 @@ namespace kbench {
 
 /// A GPU as the CUDA driver describes it.
 struct GpuInfo {
-  int index = 0;     ///< among those that this process may use (CUDA_VISIBLE_DEVICES)
+  int index = 0;     ///< among the GPUs that this process may use (CUDA_VISIBLE_DEVICES)
   std::string name;  ///< "NVIDIA H200"
-  std::string uuid;  ///< as CUDA_VISIBLE_DEVICES names it: "GPU-…", of a part of a GPU "MIG-…"
+  std::string uuid;  ///< as CUDA_VISIBLE_DEVICES names it: "GPU-…", or "MIG-…" for a part of a GPU
   int compute_major = 0, compute_minor = 0;
-  int driver_version = 0;  ///< 13000 for CUDA 13.0, as cuDriverGetVersion says
+  int driver_version = 0;  ///< 13000 for CUDA 13.0, from cuDriverGetVersion
   std::int64_t sms = 0;
-  std::int64_t shared_bytes_per_block = 0;  ///< dynamic shared memory a block may ask for
+  std::int64_t shared_bytes_per_block = 0;  ///< most dynamic shared memory of a block
   std::uint64_t memory_bytes = 0;
-  // Of what they are, the largest; 0 where the driver does not tell.
+  // Maxima of the device; 0 if the driver does not report them.
   int clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
   std::uint64_t l2_bytes = 0;
 };
 
-/// The GPUs of this machine; none where there is no driver. The driver is asked in a child process
-/// with a limit, because a broken one hangs, and because this process has to stay free of CUDA.
+/// The GPUs of this machine; none without a driver. A child process asks the driver with a time
+/// limit, because a broken driver hangs and this process must not load CUDA.
 std::vector<GpuInfo> probe_gpus();
 
 }  // namespace kbench

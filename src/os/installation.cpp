@@ -44,7 +44,7 @@ Installation from_json(const nlohmann::json& object, const fs::path& bin) {
   found.python_includes = paths(object.at("python_includes"));
   found.torch_lib = object.at("torch_lib").get<std::string>();
   found.torch_cxx11_abi = object.at("torch_cxx11_abi").get<bool>();
-  // An installed kbench names its own files from here, so that it may be moved.
+  // An installed kbench has paths relative to this folder, so that it may be moved.
   const auto own = [&](const char* field) {
     return (bin / object.at(field).get<std::string>()).lexically_normal();
   };
@@ -61,7 +61,7 @@ std::filesystem::path default_cache() {
   if (const std::string home = environment("KBENCH_HOME"); !home.empty()) {
     return fs::absolute(home) / "cache";
   }
-  // A relative XDG_CACHE_HOME is to be ignored, says the XDG base directory specification.
+  // The XDG base directory specification says to ignore a relative XDG_CACHE_HOME.
   if (const fs::path xdg = environment("XDG_CACHE_HOME"); xdg.is_absolute()) {
     return xdg / "kbench";
   }

@@ -8,11 +8,11 @@
 
 namespace kbench {
 
-/// `content` in a memory file that nobody can change any more, to be handed to another process.
+/// `content` in a sealed memory file, which no process can change, to be sent to another process.
 /// Throws kbench::Error.
 Fd sealed_memory_file(std::string_view content);
 
-/// All bytes of a file, from its start, wherever its position is. Throws kbench::Error.
+/// All bytes of a file from its start, whatever its position. Throws kbench::Error.
 std::string read_whole(int fd);
 
 }  // namespace kbench

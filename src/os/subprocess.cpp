@@ -47,8 +47,8 @@ std::pair<Fd, Fd> pipe_pair() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Everything a child needs after fork(), made before it: in between only async-signal-safe calls
-/// are allowed, since other threads may hold the allocator's lock.
+/// Everything that the child needs after fork(), made before it. Between fork() and exec only
+/// async-signal-safe calls are allowed, because another thread may have held the allocator's lock.
 struct Prepared {
   std::vector<std::string> environment;
   std::vector<char*> argv, envp;
@@ -79,11 +79,11 @@ Prepared prepare(const SpawnOptions& options) {
   return ready;
 }
 
-/// In the child: puts the descriptors where the options want them. They first move out of the way
-/// of all targets, so that no dup2 overwrites one that is still to be moved.
+/// In the child: moves the descriptors to the numbers in the options. They first move above all
+/// targets, so that no dup2 overwrites a descriptor that is still needed.
 bool place_descriptors(Prepared& ready) {
-  // Nothing of the parent's survives exec unless it is placed below; where the kernel is too old
-  // for the call, close-on-exec of each descriptor has to do.
+  // Marks all descriptors close-on-exec; those placed below survive. If the kernel lacks the call,
+  // each descriptor's own close-on-exec flag applies.
   ::syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
   for (auto& fd : ready.fds) {
     fd.first = ::fcntl(fd.first, F_DUPFD_CLOEXEC, ready.first_free_fd);
@@ -103,11 +103,11 @@ void default_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// In the child, up to exec; `report` carries errno to the parent and closes by itself on success.
+/// Runs in the child up to exec. `report` sends errno to the parent, and closes on success.
 [[noreturn]] void become(Prepared& ready, int report, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before prctl could tell
+  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl took effect
   default_signals();
   const int channel = ::fcntl(report, F_DUPFD_CLOEXEC, ready.first_free_fd);
   if (channel >= 0 && place_descriptors(ready)) {
@@ -156,7 +156,7 @@ int remaining_ms(Clock::time_point end) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
 }
 
-/// Reads the streams until the child ends, the limit is reached or cancel_fd says so.
+/// Reads the streams until the child ends, the limit is reached, or cancel_fd is readable.
 void follow(Child& child, std::array<Capture, 2>& streams, const CommandWatch& watch,
             std::size_t max_bytes, int cancel_fd, CommandResult& result) {
   for (;;) {
@@ -199,7 +199,7 @@ Child::Child(const SpawnOptions& options) {
   if (pid < 0) fail(fmt::format("cannot start {}", options.command.front()));
   if (pid == 0) become(ready, report_end.value(), parent);
   pid_ = pid;
-  ::setpgid(pid, pid);  // whoever comes first: kill_group must not race with the child's own call
+  ::setpgid(pid, pid);  // set by both sides, so kill_group need not wait for the child's call
   report_end.reset();
   int error = 0;
   const ssize_t count =
@@ -238,7 +238,7 @@ Child::~Child() {
 }
 
 void Child::kill_group() {
-  // Once reaped, the number may belong to a stranger.
+  // After the child was reaped, its PID may belong to another process.
   if (pid_ > 0 && !reaped_) ::kill(-pid_, SIGKILL);
 }
 
@@ -246,7 +246,7 @@ ExitStatus Child::wait() {
   if (pid_ <= 0 || reaped_) return status_;
   siginfo_t info{};
   const auto id = static_cast<id_t>(pid_);
-  // As long as the leader is not reaped its number stays taken, so the group can be killed safely.
+  // The PID stays taken until the leader is reaped, so the group can be killed safely.
   retry_on_signal([&] { return ::waitid(P_PID, id, &info, WEXITED | WNOWAIT); });
   kill_group();
   retry_on_signal([&] { return ::waitid(P_PID, id, &info, WEXITED); });
@@ -284,7 +284,8 @@ CommandResult run_watched_command(const SpawnOptions& options, const CommandWatc
   if (result.timed_out || result.cancelled) child.kill_group();
   result.status = child.wait();
   for (Capture& stream : streams) {
-    // What is already in the pipe, no more: a descendant outside the group may hold the other end.
+    // Reads only what is already in the pipe, because a descendant outside the group may hold the
+    // other end.
     for (int i = 0; i < 16 && stream.open; ++i) stream.read(max_output_bytes);
   }
   return result;

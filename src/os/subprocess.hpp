@@ -25,18 +25,18 @@ struct ExitStatus {
 struct SpawnOptions {
   std::vector<std::string> command;                      ///< argv; command[0] is a path
   std::vector<std::pair<std::string, std::string>> env;  ///< set on top of the parent's
-  std::vector<std::pair<int, int>> fds;                  ///< (ours, child's number)
+  std::vector<std::pair<int, int>> fds;                  ///< (ours, its number in the child)
 };
 
 /// A child process in a process group of its own. It is killed when the thread that started it
-/// ends, so with this process at the latest (PR_SET_PDEATHSIG counts threads). It inherits standard
-/// output and error and the descriptors named in the options, no others, and no signal mask. Moving
-/// is allowed; the destructor kills the whole group and reaps it.
+/// ends, because PR_SET_PDEATHSIG counts threads. It inherits standard output and error and the
+/// descriptors in the options, no others, and no signal mask. It can be moved. The destructor kills
+/// the whole group and reaps it.
 class Child {
  public:
   Child() = default;
-  /// Starts it with standard input from /dev/null. Throws kbench::Error where it cannot be started,
-  /// also where the program cannot be executed.
+  /// Starts the child with standard input from /dev/null. Throws kbench::Error if it cannot be
+  /// started or the program cannot be executed.
   explicit Child(const SpawnOptions& options);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -44,10 +44,10 @@ class Child {
   pid_t pid() const { return pid_; }
   /// A pidfd that becomes readable when the child ends.
   int pidfd() const { return pidfd_.value(); }
-  /// SIGKILL to the whole process group; nothing once it has been reaped.
+  /// Sends SIGKILL to the whole process group; does nothing after the child was reaped.
   void kill_group();
-  /// Waits for the end, kills what is left of the process group, and reaps. Once waited for, the
-  /// same status is returned again.
+  /// Waits for the child's end, kills the rest of its process group, and reaps it. Later calls
+  /// return the same status.
   ExitStatus wait();
 
  private:
@@ -57,7 +57,7 @@ class Child {
   ExitStatus status_;
 };
 
-/// What a finished command printed and how it ended.
+/// The output of a finished command, and how it ended.
 struct CommandResult {
   ExitStatus status;
   std::string output, error;
@@ -65,10 +65,10 @@ struct CommandResult {
   bool cancelled = false;
 };
 
-/// Runs a command to its end with a limit, its standard input holding `input`; at most
-/// `max_output_bytes` of each stream are kept, the rest is read and dropped. The process group is
-/// killed at the limit, and as soon as `cancel_fd`, if given, is readable. What a descendant writes
-/// after the command's own end is not waited for.
+/// Runs a command to its end with `input` as standard input. Keeps at most `max_output_bytes` of
+/// each stream and drops the rest. Kills the process group at the limit, or as soon as `cancel_fd`,
+/// if given, is readable. Does not wait for output that a descendant writes after the command's
+/// end.
 CommandResult run_command(const SpawnOptions& options, std::chrono::milliseconds limit,
                           std::string_view input = {}, std::size_t max_output_bytes = 1u << 20,
                           int cancel_fd = -1);

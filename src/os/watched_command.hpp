@@ -11,12 +11,12 @@
 
 namespace kbench {
 
-/// How long a command may go on before it is looked at again, given the number of its process
-/// group; 0: its limit is reached. It is asked once more when the command has ended and is not
-/// reaped yet, so that what the kernel says of it can still be read.
+/// Returns how long a command may run before the next check, given its process group; 0: its limit
+/// is reached. Called once more after the command ended and before it is reaped, so the watch can
+/// still read its entries in /proc.
 using CommandWatch = std::function<std::chrono::milliseconds(pid_t group)>;
 
-/// run_command() with a limit that `watch` knows.
+/// run_command() with a limit that `watch` decides.
 CommandResult run_watched_command(const SpawnOptions& options, const CommandWatch& watch,
                                   std::string_view input = {},
                                   std::size_t max_output_bytes = 1u << 20, int cancel_fd = -1);

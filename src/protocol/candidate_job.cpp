@@ -75,7 +75,7 @@ Fd pack_job(const CandidateJob& job) {
                             {"timing_image_bytes", job.timing_image.size()},
                             {"undefined_ptx_bytes", job.undefined_ptx.size()},
                             {"problem_values_bytes", job.module.problem_values.size()}};
-  // One line of JSON, then the images and values as they are.
+  // One line of JSON, then the raw bytes of images and values.
   const std::string text = head.dump() + "\n" + job.image + job.timing_image + job.undefined_ptx +
                            job.module.problem_values;
   return sealed_memory_file(text);

@@ -28,12 +28,12 @@ struct Header {
 };
 constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
 
-/// Descriptors in flight count for the user, whose other processes may have all of them for a
-/// while.
+/// The kernel limits a user's descriptors in flight, and the user's other processes may use up the
+/// limit for a while.
 constexpr std::chrono::seconds kInFlightPatience{30};
 constexpr std::chrono::milliseconds kInFlightPause{20};
 
-/// Outcomes that a candidate's process may claim for itself; anything else it says is a crash.
+/// Outcomes that a candidate's process may claim for itself; any other claim is a crash.
 constexpr Outcome kClaimable[] = {
     Outcome::kCompileFailure, Outcome::kLoadFailure,  Outcome::kUnsupported, Outcome::kCrash,
     Outcome::kOutOfMemory,    Outcome::kIllegalWrite, Outcome::kTimeout,     Outcome::kWrongShape,
@@ -52,9 +52,9 @@ void random_bytes(void* data, std::size_t size) {
   }
 }
 
-/// Sends the first bytes of a frame, with its descriptors; -1 where the other side is gone. Throws
-/// kbench::Error where the kernel passes no descriptors for kInFlightPatience: the process that
-/// waits for the frame is not at fault.
+/// Sends the first bytes of a frame with its descriptors; -1 if the other end is closed. Throws
+/// kbench::Error if the kernel passes no descriptors for kInFlightPatience, because the waiting
+/// process is not at fault.
 ssize_t send_first(int socket, const msghdr& message) {
   const auto end = Clock::now() + kInFlightPatience;
   for (;;) {
@@ -87,7 +87,7 @@ void take_fds(msghdr& msg, std::vector<Fd>* fds) {
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-      Fd owned(fd);  // closed at once where nobody asked for descriptors
+      Fd owned(fd);  // closed at once if the caller takes no descriptors
       if (fds != nullptr) fds->push_back(std::move(owned));
     }
   }
@@ -190,7 +190,7 @@ ReceiveStatus Channel::fill(std::size_t size, std::vector<Fd>* fds, Clock::time_
 }
 
 ReceiveStatus Channel::receive(Message& message, Clock::time_point deadline, int cancel_fd) {
-  // A frame that a time-out cuts in two goes on with the next call: what came of it is kept.
+  // After a timeout inside a frame, the next call continues it: its bytes are kept.
   if (filled_ < sizeof(Header)) {
     const auto status = fill(sizeof(Header), &partial_fds_, deadline, cancel_fd);
     if (status != ReceiveStatus::kOk) return status;

@@ -8,14 +8,14 @@
 
 namespace kbench {
 
-/// One way to take the time of a call on a GPU: `--timing` takes its name.
+/// A method to time a call on a GPU; `--timing` takes its name.
 struct TimingMethod {
   std::string_view name;
   std::string_view meaning;  ///< for help, without a full stop
   protocol::TimeClock clock = protocol::TimeClock::kEvents;
-  bool held = false;   ///< work starts when all of a call has been queued, where that can be
-  bool timed = true;   ///< false: correctness alone
-  bool by_gpu = true;  ///< chooses between times that only a GPU has
+  bool held = false;   ///< if possible, work starts after all of a call is queued
+  bool timed = true;   ///< false: only correctness
+  bool by_gpu = true;  ///< selects among times that only a GPU has
 };
 /// The table of timing methods; the first is the default.
 std::span<const TimingMethod> timing_methods();

@@ -16,11 +16,11 @@ struct LaneDevice {
   std::string name;   ///< "cpu", "cuda:0"
   std::string model;  ///< "cpu", "NVIDIA H200"
   std::optional<GpuInfo> gpu;
-  std::optional<Peaks> measured = {};  ///< what a copy and products reach there
+  std::optional<Peaks> measured = {};  ///< throughput of copies and matrix products
 
-  /// The GPU that the device's processes see, for CUDA_VISIBLE_DEVICES; empty for the CPU.
+  /// The value of CUDA_VISIBLE_DEVICES for processes of the device; empty for the CPU.
   std::string visible_gpu() const { return gpu ? gpu->uuid : ""; }
-  /// What those processes call the device: they see no other GPU.
+  /// The device's name in those processes, which see no other GPU.
   std::string name_inside() const { return gpu ? "cuda:0" : name; }
 };
 

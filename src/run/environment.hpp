@@ -9,19 +9,18 @@
 
 namespace kbench::run {
 
-/// The machine as a run file's header tells it: GPUs, driver, torch, Python, CPU, host compiler.
+/// Describes the machine for a run file's header: GPUs, driver, torch, Python, CPU, host compiler.
 nlohmann::json environment_of(const Installation& installation,
                               const std::vector<LaneDevice>& devices,
                               const std::string& nvrtc_version);
 
-/// Of NVIDIA's kernel module, as it says itself: "580.159.03"; empty: it does not.
+/// The version that NVIDIA's kernel module reports, such as "580.159.03"; empty if there is none.
 std::string driver_version();
 
-/// The cage of candidates as a run file's header tells it: which of its parts this machine gives,
-/// or "none" where they run without.
+/// Describes the candidates' sandbox for a run file's header: the parts that this machine supports
+/// and lacks, or "none" if candidates run without it.
 nlohmann::json cage_json(bool caged);
 
-/// Bytes of memory of this machine.
 std::size_t total_memory_bytes();
 
 /// UTC now, as ISO 8601 with seconds.

@@ -8,20 +8,20 @@
 #include "protocol/protocol.hpp"
 #include "protocol/timing_method.hpp"
 
-/// What the options of a run mean for its records.
+/// The meaning of a run's options for its records.
 namespace kbench::run {
 
-/// Whether it judges by KernelBench's rules.
+/// True if the run judges by KernelBench's rules.
 bool by_kernelbench(const EvalOptions& options);
-/// As records have it: the row of `--precision`.
+/// The row of `--precision`, as records name it.
 std::string precision_of(const EvalOptions& options);
 /// The row of `--timing`.
 const TimingMethod& method_of(const EvalOptions& options);
-/// By what calls on a GPU are timed: `--score` may want another clock than the method's.
+/// The clock that times calls on a GPU. `--score` may need another clock than the timing method's.
 protocol::TimeClock clock_of(const EvalOptions& options);
-/// What the methods of its records on a GPU begin with: "events", "cupti_busy".
+/// The prefix of `method` in records of timings on a GPU: "events", "cupti_busy".
 std::string method_prefix(const EvalOptions& options);
-/// Record::judge of its verdicts.
+/// Record::judge of the run's verdicts.
 const char* judge_of(const EvalOptions& options);
 /// The options that change a verdict.
 nlohmann::json options_json(const EvalOptions& options);

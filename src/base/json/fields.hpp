@@ -19,15 +19,15 @@
 
 namespace kbench {
 
-/// Reads the fields of one JSON object and throws kbench::Error naming the one that is missing or
-/// of another type. It refers to the object, which has to outlive it.
+/// Reads the fields of one JSON object. Throws kbench::Error that names a missing field or one of a
+/// wrong type. Refers to the object, which must outlive it.
 class Fields {
  public:
   explicit Fields(JsonView object) : object_(object) {
     if (!object.is_object()) throw Error("is not an object");
   }
 
-  /// The field; nothing where it is missing or null.
+  /// The field; nothing if it is missing or null.
   std::optional<JsonView> maybe(std::string_view field) const {
     const std::optional<JsonView> found = object_.find(field);
     return found && !found->is_null() ? found : std::nullopt;
@@ -57,7 +57,7 @@ class Fields {
     throw wrong_type(field, "an integer in range");
   }
 
-  /// A number; not-a-number where the field is null.
+  /// A number; NaN if the field is null.
   double number(std::string_view field) const {
     const JsonView value = at(field);
     if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
@@ -122,12 +122,12 @@ class Fields {
   JsonView object_;
 };
 
-/// To six significant digits; null where there is no finite number.
+/// `value` rounded to six significant digits; null if there is no finite number.
 inline nlohmann::json number_or_null(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
   return std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
 }
-/// null where the text is empty.
+/// null if the text is empty.
 inline nlohmann::json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::json() : nlohmann::json(text);
 }

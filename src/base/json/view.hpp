@@ -11,7 +11,8 @@
 
 namespace kbench {
 
-/// One value of a text that a JsonReader has parsed. It is good until the reader's next text.
+/// One value of a text that a JsonReader has parsed. It is valid until the reader parses the next
+/// text.
 class JsonView {
  public:
   class Iterator;
@@ -24,20 +25,19 @@ class JsonView {
   bool is_object() const { return value_.is_object(); }
   std::optional<bool> boolean() const { return get<bool>(); }
   std::optional<std::string_view> text() const { return get<std::string_view>(); }
-  /// An integer from 0 on.
+  /// An integer of at least 0.
   std::optional<std::uint64_t> natural() const { return get<std::uint64_t>(); }
   /// An integer below 0.
   std::optional<std::int64_t> negative() const;
-  /// Any number.
   std::optional<double> number() const { return get<double>(); }
 
-  /// Children of an array or object.
+  /// The number of children of an array or object; begin() and end() iterate over them.
   std::size_t size() const;
   Iterator begin() const;
   Iterator end() const;
-  /// The child of that name, of equal names the first; nothing where this is no object or has none.
+  /// The first child of that name; nothing if there is none or this is no object.
   std::optional<JsonView> find(std::string_view key) const;
-  /// Its name in the object over which an Iterator goes.
+  /// The name of a child, if an Iterator over an object returned it.
   std::string_view key() const { return key_; }
 
   nlohmann::json to_json() const;
@@ -53,7 +53,7 @@ class JsonView {
   std::string_view key_;
 };
 
-/// Goes over the children of an array or object.
+/// Iterates over the children of an array or object.
 class JsonView::Iterator {
  public:
   Iterator() = default;
@@ -74,15 +74,15 @@ class JsonView::Iterator {
   bool of_object_ = false;
 };
 
-/// Parses one text after another, in storage that it keeps. Not to be used by two threads at once.
+/// Parses one text after another, and reuses its storage. For one thread at a time.
 class JsonReader {
  public:
   JsonReader() = default;
-  /// What a program made. Throws kbench::Error where that is more than the parser takes: 1,024
-  /// levels.
+  /// Holds a value that kbench built. Throws kbench::Error if it is deeper than the parser's limit
+  /// of 1,024 levels.
   explicit JsonReader(const nlohmann::json& value);
 
-  /// Whether `text` is JSON; then root() is its value until the next call.
+  /// True if `text` is JSON; then root() is its value until the next call.
   bool parse(std::string_view text);
   JsonView root() const { return JsonView(root_); }
 

@@ -28,11 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Nothing that a kernel needs comes near.
+/// Far above any file that a candidate needs.
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;
-/// Descriptors: what a frame of the judge's brings, what a process has, and what CUDA opens of each
-/// GPU. Far fewer than a user's processes mostly may have (1024): while a user has more of them in
-/// flight between sockets than a process may have open, that process can send none.
+/// Descriptors: those of one frame from the judge, a process's own, and CUDA's for each GPU. It
+/// must be far below the usual limit of a user's processes (1024). If a user has more descriptors
+/// in flight between sockets than a process may have open, that process cannot send any.
 constexpr rlim_t kOpenFiles = 320;
 constexpr rlim_t kOpenFilesPerGpu = 32;
 constexpr rlim_t kGpusCounted = 8;
@@ -59,7 +59,7 @@ constexpr CagePartRow kParts[] = {
     {CagePart::kTemporary, "own_tmp", kUserNamespaces},
 };
 
-/// Programs, libraries and what they read of the machine; nothing of a user's.
+/// Programs, libraries and the machine's files that they read; no files of users.
 constexpr const char* kSystem[] = {"/usr",
                                    "/bin",
                                    "/sbin",
@@ -75,8 +75,8 @@ constexpr const char* kSystem[] = {"/usr",
                                    "/etc/nvidia",
                                    "/run/opengl-driver"};
 constexpr const char* kKernel[] = {"/proc", "/sys"};
-/// Below /proc/self/task CUDA names its threads. What lies beside that, oom_score_adj for one, is
-/// not the candidate's to write.
+/// CUDA names its threads below /proc/self/task. The candidate must not write to other files of
+/// /proc/self, such as oom_score_adj.
 constexpr const char* kDevices[] = {"/dev/null",   "/dev/zero",      "/dev/full",
                                     "/dev/random", "/dev/urandom",   "/dev/nvidia-caps",
                                     "/dev/dxg",    "/proc/self/task"};
@@ -94,19 +94,19 @@ rlim_t gpu_nodes() {
   return count;
 }
 
-/// What this process may open since it is caged.
+/// The files that this process may open in the sandbox.
 std::vector<FilePermission>& permitted() {
   static std::vector<FilePermission> permissions;
   return permissions;
 }
 
-/// Whether its system calls are filtered.
+/// True if this process's system calls are filtered.
 bool& is_filtered() {
   static bool filtered = false;
   return filtered;
 }
 
-/// Since Linux 6.14 each pid namespace has a bound of its own; before, this is the machine's.
+/// Since Linux 6.14 each PID namespace has its own limit; before, it is the machine's.
 bool has_own_pid_max() {
   utsname system{};
   int major = 0;
@@ -116,7 +116,7 @@ bool has_own_pid_max() {
          (major > 6 || (major == 6 && minor >= 14));
 }
 
-/// Whether the kernel takes this user for the machine's root, whom no number of processes bounds.
+/// True if the kernel treats this user as the machine's root, whose processes it does not limit.
 bool is_machine_root() {
   std::ifstream map("/proc/self/uid_map");
   unsigned inside = 1;
@@ -163,7 +163,7 @@ bool limit_processes(bool own_pids, bool own_user) {
   const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
   bool bounded =
       own_pids && has_own_pid_max() && write_file("/proc/sys/kernel/pid_max", std::to_string(most));
-  // Elsewhere it would count all that this user runs on the machine.
+  // Otherwise it would count all processes of this user on the machine.
   if (own_user) set_limit(RLIMIT_NPROC, most);
   bounded = bounded || (own_user && !is_machine_root());
   return bounded;
@@ -193,7 +193,7 @@ void put_cage_on(const CageSetup& setup, CageParts& parts) {
   const auto add = [&](CagePart part, bool had) {
     if (had) parts.add(part);
   };
-  // Where a pid namespace is not to be had, a network namespace may be.
+  // Without a PID namespace, a network namespace may still be possible.
   add(CagePart::kNetNamespace, own_pids || unshare_network());
   add(CagePart::kProcessLimit, limit_processes(own_pids, parts.has(CagePart::kNetNamespace)));
   add(CagePart::kTemporary, own_pids && mount_temporary_folders(setup));
@@ -223,14 +223,14 @@ bool narrow_cage(std::span<const std::string_view> prefixes) {
 
 bool close_gpus() {
   const bool narrowed = narrow_cage(kGpus);
-  // Landlock's second layer holds this thread and what it starts alone. CUDA's own threads are
-  // older, and host code of a candidate's can have them run its functions.
+  // Landlock's second layer applies only to this thread and its later children. CUDA's own threads
+  // are older, and a candidate's host code can make them run its functions.
   return (!is_filtered() || refuse_gpu_requests()) && narrowed;
 }
 
 CageParts probe_cage() {
   auto [ours, theirs] = socket_pair();
-  // Of one thread, whatever this process has.
+  // The child has one thread, whatever this process has.
   const pid_t prober = ::fork();
   if (prober == 0) {
     CageForker forker;

@@ -12,28 +12,28 @@
 #include <string_view>
 #include <vector>
 
-/// What holds a process back that runs somebody else's code. All of it works without privileges;
-/// what a kernel lacks or refuses is left out and can be named.
+/// The sandbox of a process that runs a candidate's code. All of it works without privileges. Parts
+/// that a kernel lacks or refuses are left out, and can be listed.
 namespace kbench {
 
-/// One thing that the cage is made of.
+/// One part of the sandbox.
 enum class CagePart : std::uint8_t {
-  kSession,       ///< a session and a process group of its own
-  kPidNamespace,  ///< sees no process but its own, and dies with all that it started
-  kNetNamespace,  ///< no network, and nobody else's abstract sockets
-  kPrivileges,    ///< no capabilities, and none to be had from set-uid programs
-  kFiles,         ///< Landlock: files from a list, nobody else's memory and environment
+  kSession,       ///< its own session and process group
+  kPidNamespace,  ///< sees only its own processes; they all die with it
+  kNetNamespace,  ///< no network, and no abstract sockets of others
+  kPrivileges,    ///< no capabilities, and none from set-uid programs
+  kFiles,         ///< Landlock: files from a list; no memory or environment of others
   kScopes,        ///< Landlock 6: no signals and no abstract sockets to others
   kSystemCalls,   ///< a seccomp filter
-  kLimits,        ///< size of a file, open files, no core files; the first to go without memory
+  kLimits,        ///< file size, open files, no core files; first to be killed
   kProcessLimit,  ///< number of processes and threads
   kTemporary,     ///< a private /tmp and /var/tmp
 };
 
-/// Names of the folders of temporary files that a caged process has for itself (kTemporary).
+/// The folders of temporary files that a sandboxed process has as private ones (kTemporary).
 std::span<const char* const> temporary_folders();
 
-/// One row for each part: its name in run files, and what to do where a machine lacks it.
+/// One part: its name in run files, and what to do if a machine lacks it.
 struct CagePartRow {
   CagePart part;
   std::string_view name, advice;
@@ -57,14 +57,14 @@ class CageParts {
   std::uint32_t bits_ = 0;
 };
 
-/// What a caged process may reach.
+/// The files that a sandboxed process may use.
 struct CageSetup {
-  std::filesystem::path folder;  ///< its own: what it writes lies there, and in its own /tmp
-  std::vector<std::filesystem::path> readable;  ///< besides the system's programs and libraries
+  std::filesystem::path folder;                 ///< the only writable one, besides its own /tmp
+  std::vector<std::filesystem::path> readable;  ///< besides system programs and libraries
 };
 
-/// Forks processes for cages, each in namespaces of its own where the kernel allows that. For a
-/// process of one thread.
+/// Forks processes for the sandbox, each in namespaces of its own if the kernel allows it. The
+/// calling process must have one thread.
 class CageForker {
  public:
   CageForker();
@@ -72,17 +72,18 @@ class CageForker {
   CageForker(const CageForker&) = delete;
   CageForker& operator=(const CageForker&) = delete;
 
-  /// As fork(): the child's number, 0 in the child, which leads a session of its own, and -1 with
-  /// errno (EAGAIN: there were namespaces before, and for two seconds there have been none). The
-  /// number is this process's name for it; it has another one for itself.
+  /// Like fork(): the child's PID, 0 in the child, which leads its own session, or -1 with errno.
+  /// EAGAIN: namespaces worked before and have failed for two seconds. The PID is valid in this
+  /// process; the child sees another one.
   pid_t fork();
-  /// The same for a process that is not to be caged.
+  /// The same for a process without a sandbox.
   pid_t fork_plainly();
-  /// In the child: puts the cage on, all of it that can be had. Only the calling thread may run.
+  /// In the child: enters the sandbox and returns the parts that worked. Only the calling thread
+  /// may run.
   CageParts enter(const CageSetup& setup);
 
-  /// What waitpid() tells of a child may be that of the helper which has forked it, and which ends
-  /// when the child and all that it started have ended: gives the child's own number and status.
+  /// Translates a result of waitpid(): it may be of the helper that forked the child, which ends
+  /// after the child and its descendants. Returns the child's own PID and status.
   struct Ended {
     pid_t pid;
     int status;
@@ -93,24 +94,24 @@ class CageForker {
   struct Helper;
   pid_t fork_by_helper();
 
-  bool helpers_work_;                                 ///< nothing has spoken against them so far
-  bool helped_ = false;                               ///< once at least
-  std::map<pid_t, std::unique_ptr<Helper>> helpers_;  ///< by their numbers
-  std::unique_ptr<Helper> mine_;                      ///< in the child: what forked it
+  bool helpers_work_;                                 ///< false if the first one failed
+  bool helped_ = false;                               ///< at least one helper worked
+  std::map<pid_t, std::unique_ptr<Helper>> helpers_;  ///< by their PIDs
+  std::unique_ptr<Helper> mine_;                      ///< in the child: the helper that forked it
 };
 
-/// In a caged process: from here on the calling thread, and what it starts, opens nothing of the
-/// cage's list any more whose path begins with one of these. What is open stays so. False where the
-/// kernel refuses; nothing is done outside of a cage, or in one without files. What lies in the
-/// process's own folder and its own /tmp stays open by those.
+/// In a sandboxed process: removes paths with these prefixes from its list of files. The calling
+/// thread and its later children can no longer open them; open files stay open. Paths in the
+/// process's own folder and its own /tmp stay allowed. False if the kernel refuses. Does nothing
+/// without a sandbox or its `files` part.
 bool narrow_cage(std::span<const std::string_view> prefixes);
-/// The same for GPUs, and all threads of this process are refused the requests to the driver that
-/// make a context (GpuRequest). A process that is stopped computes on with what it has queued in a
-/// context of which nobody knows, its own second one or a child's: once it has its context it needs
-/// no other. False where the kernel refuses either; nothing is done outside of a cage.
+/// The same for GPUs. Also refuses the driver requests that make a context (GpuRequest) to all
+/// threads. Otherwise a stopped process could compute on with work queued in a context that kbench
+/// does not know: a second one, or a child's. After it has its context it needs no other. False if
+/// the kernel refuses either. Does nothing without a sandbox.
 bool close_gpus();
 
-/// What this machine gives for a cage, found out by putting one on.
+/// The parts of the sandbox that this machine supports, found by entering one.
 CageParts probe_cage();
 
 }  // namespace kbench

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a caged process comes to a pid namespace. Its first process is its init: when it ends, the
-// kernel kills all others in it. A candidate is no good init (signals that it does not handle would
-// not reach it), so a helper is, which does nothing but wait. The helper shares the memory of the
-// process that forks, so that a fork copies it only once; Landlock keeps that memory from those
-// that the helper forks, which is why there is no such namespace without Landlock.
+// How a sandboxed process gets a PID namespace. The first process of a namespace is its init: when
+// it ends, the kernel kills all others in it. A candidate is a bad init, because signals that it
+// does not handle would not reach it. So a helper is the init, and only waits. The helper shares
+// the memory of the forking process, so that a fork copies it only once. Landlock keeps that memory
+// from the processes that the helper forks, so there is no such namespace without Landlock.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -31,12 +31,12 @@ namespace kbench {
 struct CageForker::Helper {
   static constexpr std::size_t kStackBytes = std::size_t{256} << 10;
   std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
-  ucontext_t before{};  ///< where a child goes on
+  ucontext_t before{};  ///< where a child continues
   bool in_child = false;
-  int greeting = -1;  ///< the child's end of the pair by which it tells its number
+  int greeting = -1;  ///< the child's end of the socket pair by which it reports its PID
   uid_t user = 0;
   gid_t group = 0;
-  pid_t child = -1;  ///< as the process that forks calls it
+  pid_t child = -1;  ///< its PID in the forking process
   /// Written by the helper.
   volatile int error = 0;
   volatile int status = 0;
@@ -48,8 +48,7 @@ namespace {
 constexpr int kNamespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC;
 
-/// Its own /proc, without which neither CUDA nor Python knows itself; and shared memory that is
-/// shared with nobody else.
+/// Mounts its own /proc, which CUDA and Python need to find themselves, and private shared memory.
 bool mount_own() {
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV;
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return false;
@@ -58,8 +57,8 @@ bool mount_own() {
   return true;
 }
 
-/// Waits until `child` has ended, and reaps all others. By the plain call, which cannot fail here:
-/// libc's would use what belongs to a thread of the process whose memory this is.
+/// Waits until `child` has ended, and reaps all others. Uses the plain system call, which cannot
+/// fail here: libc's function would use data of a thread of the process that shares this memory.
 int wait_as_init(pid_t child) {
   int status = 0;
   while (::syscall(SYS_wait4, -1, &status, 0, nullptr) != child) {
@@ -67,7 +66,7 @@ int wait_as_init(pid_t child) {
   return status;
 }
 
-/// The number of the process that has sent a byte; -1 where it has hung up.
+/// The PID of the process that sent a byte; -1 if it hung up.
 pid_t greeted(int fd) {
   char byte = 0;
   iovec part{&byte, 1};
@@ -88,14 +87,15 @@ pid_t greeted(int fd) {
   return credentials.pid;
 }
 
-/// First thing in a child: nobody may signal its group before there is one.
+/// The first action of a child: makes its group before it reports, because the group may be
+/// signalled from then on.
 void greet(int fd) {
   ::setsid();
   [[maybe_unused]] const ssize_t sent = ::send(fd, "", 1, MSG_NOSIGNAL);
   ::close(fd);
 }
 
-/// Two seconds in all.
+/// Two seconds together with kForkPause.
 constexpr int kForkAttempts = 20;
 constexpr std::chrono::milliseconds kForkPause{100};
 
@@ -127,8 +127,8 @@ pid_t CageForker::fork() {
     const pid_t pid = fork_by_helper();
     helped_ = helped_ || pid >= 0;
     if (pid >= 0) return pid;
-    // What has worked may work again: others may have had all namespaces for the moment. A thinner
-    // cage instead would be one for whoever takes them.
+    // After a success, a failure may be temporary, because others may use all namespaces for a
+    // while. A weaker sandbox instead would reward a candidate that uses them up.
     helpers_work_ = helped_;
     if (!helped_) break;
     if (attempt == kForkAttempts) {
@@ -162,9 +162,9 @@ pid_t CageForker::fork_by_helper() {
   Helper* const h = helper.get();
   ::getcontext(&h->before);
   if (h->in_child) {
-    // A copy of everything, on the stack of whoever called fork().
+    // The child: a copy of the process, on the stack of the caller of fork().
     ours.reset();
-    theirs.release();  // the parent may have closed its own by then
+    theirs.release();  // the parent may have reset it; greet() closes the descriptor
     greet(h->greeting);
     mine_ = std::move(helper);
     helpers_.clear();

@@ -16,7 +16,7 @@ constexpr std::uint64_t kReadFile = 1u << 2;
 constexpr std::uint64_t kReadDir = 1u << 3;
 constexpr std::uint64_t kTruncate = 1u << 14;
 constexpr std::uint64_t kIoctlDevice = 1u << 15;
-/// What can be allowed of a file that is no folder.
+/// Rights that apply to a file that is not a folder.
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
 constexpr std::uint64_t kTcp = 3;     // binding, connecting
 constexpr std::uint64_t kScopes = 3;  // abstract sockets, signals
@@ -35,7 +35,7 @@ struct __attribute__((packed)) PathBeneath {
   std::int32_t parent_fd;
 };
 
-/// What each version of the interface can handle.
+/// The file rights that each Landlock version knows.
 std::uint64_t file_rights(int abi) {
   if (abi >= 5) return (1u << 16) - 1;  // ioctl of devices
   if (abi >= 3) return (1u << 15) - 1;  // truncating
@@ -68,7 +68,7 @@ bool landlock(const std::vector<FilePermission>& permissions) {
   const int abi = landlock_abi();
   if (abi == 0) return false;
   const Ruleset handled{file_rights(abi), kTcp, kScopes};
-  // Older kernels take only the beginning.
+  // Older kernels accept only the first fields.
   const std::size_t size = abi >= kLandlockScopes ? 24 : abi >= 4 ? 16 : 8;
   const auto ruleset = static_cast<int>(::syscall(kCreateRuleset, &handled, size, 0));
   if (ruleset < 0) return false;

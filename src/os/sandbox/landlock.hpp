@@ -7,12 +7,12 @@
 
 namespace kbench {
 
-/// What may be done with a file, or with all that lies below a folder.
+/// The access to a file, or to everything below a folder.
 enum class FileAccess : std::uint8_t {
   kRead,
   kReadExecute,
-  kWrite,   ///< all: reading, making, removing and executing files
-  kDevice,  ///< reading, writing and ioctl of what is there
+  kWrite,   ///< all: reading, writing, making, removing and executing files
+  kDevice,  ///< reading, writing and ioctl of existing files
 };
 
 struct FilePermission {
@@ -20,17 +20,16 @@ struct FilePermission {
   FileAccess access;
 };
 
-/// Version of the kernel's Landlock; 0: it has none.
+/// The version of the kernel's Landlock; 0: none.
 int landlock_abi();
 
-/// From version 6 on, nobody outside can be sent signals or be reached by abstract Unix sockets.
+/// From this version on, Landlock blocks signals and abstract Unix sockets to processes outside.
 inline constexpr int kLandlockScopes = 6;
 
-/// From here on the calling thread, and what it starts, opens only files that a permission names
-/// or that lie below one; paths that are not there are left out. What newer kernels can refuse
-/// besides is refused, too: TCP (version 4), signals and abstract sockets to others (6). Other
-/// processes' memory and environment can no longer be read. False where the kernel refuses.
-/// prctl(PR_SET_NO_NEW_PRIVS) has to come before.
+/// Restricts the calling thread and its later children to files that a permission names or that are
+/// below one. Ignores missing paths. Newer kernels also refuse TCP (version 4), and signals and
+/// abstract sockets to other processes (6). The memory and environment of other processes become
+/// unreadable. False if the kernel refuses. Call prctl(PR_SET_NO_NEW_PRIVS) first.
 bool landlock(const std::vector<FilePermission>& permissions);
 
 }  // namespace kbench

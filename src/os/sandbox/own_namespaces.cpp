@@ -22,20 +22,20 @@
 namespace kbench {
 namespace {
 
-/// Nobody waits in vain for the end of a stream that one of those who only wait holds open.
+/// A waiting process must not hold streams open, because readers wait for their end.
 void close_all_but(int fd) {
   const auto kept = static_cast<unsigned>(fd);
   if (kept > 0) ::syscall(SYS_close_range, 0u, kept - 1, 0u);
   ::syscall(SYS_close_range, kept + 1, ~0u, 0u);
 }
 
-/// Whether nobody reads any more what is written to this pipe.
+/// True if the read end of this pipe is closed.
 bool is_hung_up(int fd) {
   pollfd poll{fd, 0, 0};
   return ::poll(&poll, 1, 0) > 0;
 }
 
-/// The namespace's first process: reaps all, and tells how `child` has ended.
+/// Runs the namespace's first process: reaps all children, and reports how `child` ended.
 [[noreturn]] void serve_as_init(pid_t child, int report) {
   sigset_t all;
   ::sigfillset(&all);
@@ -66,7 +66,7 @@ bool is_hung_up(int fd) {
   do {
     count = ::read(report, &status, sizeof status);
   } while (count < 0 && errno == EINTR);
-  // An init that was killed has told nothing; that it was killed is what there is to tell.
+  // A killed init has reported nothing; then its own status is used.
   int of_init = 0;
   while (::waitpid(init, &of_init, 0) < 0 && errno == EINTR) {
   }
@@ -91,7 +91,7 @@ void go_on_inside() {
   }
   read_end.reset();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (is_hung_up(write_end.value())) ::_exit(0);  // it died before prctl could tell
+  if (is_hung_up(write_end.value())) ::_exit(0);  // the parent died before prctl took effect
   const pid_t child = ::fork();
   if (child < 0) fail_namespace("cannot start a process in a pid namespace");
   if (child > 0) serve_as_init(child, write_end.value());

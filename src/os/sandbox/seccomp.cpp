@@ -25,16 +25,16 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #else
 constexpr std::uint32_t kArchitecture = 0;  // no table
 #endif
-/// Calls of x86-64's second table have this bit; nobody else's numbers come near.
+/// The bit of calls of x86-64's second table. Other architectures have no numbers that large.
 constexpr std::uint32_t kX32 = 0x40000000;
-/// Of a socket's type, what is no flag.
+/// The bits of a socket's type that are no flags.
 constexpr std::uint32_t kSocketTypes = 0xf;
 /// CLONE_NEW*: mount, cgroup, uts, ipc, user, pid, net.
 constexpr std::uint32_t kNamespaceFlags = 0x7e020000;
-/// Of clone's flags, the signal that the parent is sent at the end.
+/// The bits of clone's flags for the signal that the parent gets at the child's end.
 constexpr std::uint32_t kExitSignal = 0xff;
 
-// Numbers from 424 on are the same on all architectures, and older headers lack their names.
+// Numbers from 424 on are the same on all architectures. Older headers lack their names.
 constexpr RefusedCall kCalls[] = {
     // Other processes' memory, registers and descriptors.
     {"ptrace", SYS_ptrace, EPERM},
@@ -50,16 +50,16 @@ constexpr RefusedCall kCalls[] = {
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself, 2},
     {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
-    // Who is stopped while others are timed could have the kernel send it a SIGCONT.
+    // A process that is stopped while others are timed could make the kernel send it a SIGCONT.
     {"timer_create", SYS_timer_create, EPERM},
     {"mq_notify", SYS_mq_notify, EPERM},
     {"fcntl", SYS_fcntl, EPERM, RefusedWhen::kSignalsOrLeases},
     {"prctl", SYS_prctl, EPERM, RefusedWhen::kContinues},
-    // Out of the group that is stopped while others are timed. Those who start workers in sessions
-    // of their own are told that it was done.
+    // These calls leave the group that is stopped while others are timed. They seem to succeed,
+    // because libraries start workers in sessions of their own.
     {"setsid", SYS_setsid, 0},
     {"setpgid", SYS_setpgid, 0},
-    // Another view of files: mounts, handles that go around permissions, namespaces.
+    // Other ways to files: mounts, handles that bypass permissions, namespaces.
     {"mount", SYS_mount, EPERM},
     {"umount2", SYS_umount2, EPERM},
     {"pivot_root", SYS_pivot_root, EPERM},
@@ -76,16 +76,15 @@ constexpr RefusedCall kCalls[] = {
     {"quotactl_fd", 443, EPERM},
     {"fanotify_init", SYS_fanotify_init, EPERM},
     {"fanotify_mark", SYS_fanotify_mark, EPERM},
-// Reports of other processes' accesses to files that are only readable here. A user has few of
-// them, and other programs of that user need theirs.
+// Reports of other processes' accesses to files that are only readable here. Each user has few of
+// them, and the user's other programs need them.
 #if defined(__x86_64__)
     {"inotify_init", SYS_inotify_init, EPERM},
 #endif
     {"inotify_init1", SYS_inotify_init1, EPERM},
     {"inotify_add_watch", SYS_inotify_add_watch, EPERM},
-    // Memory, queues and semaphores that outlive their process, and that all processes of the
-    // machine share where there is no IPC namespace. multiprocessing and torch use files in
-    // /dev/shm.
+    // Memory, queues and semaphores that outlive their process. All processes of the machine share
+    // them if there is no IPC namespace. multiprocessing and torch use files in /dev/shm instead.
     {"shmget", SYS_shmget, EPERM},
     {"shmat", SYS_shmat, EPERM},
     {"shmctl", SYS_shmctl, EPERM},
@@ -104,7 +103,7 @@ constexpr RefusedCall kCalls[] = {
     {"unshare", SYS_unshare, EPERM},
     {"setns", SYS_setns, EPERM},
     {"clone", SYS_clone, EPERM, RefusedWhen::kClones},
-    // Its flags lie in memory, where a filter cannot look; libc falls back to clone.
+    // Its flags are in memory, which a filter cannot read; libc falls back to clone.
     {"clone3", 435, ENOSYS},
     // Ways into the kernel that need no file.
     {"bpf", SYS_bpf, EPERM},
@@ -134,17 +133,16 @@ constexpr RefusedCall kCalls[] = {
     {"acct", SYS_acct, EPERM},
     {"syslog", SYS_syslog, EPERM},
     {"vhangup", SYS_vhangup, EPERM},
-    // The network, and whoever listens on a socket with a path (a daemon of containers, an agent
-    // with
-    // keys), which is no file to Landlock.
+    // The network, and programs that listen on a socket with a path, such as a container daemon or
+    // a key agent. Landlock does not treat such a socket as a file.
     {"socket", SYS_socket, EPERM, RefusedWhen::kNotUnixStream},
     {"socketpair", SYS_socketpair, EPERM, RefusedWhen::kNotUnixStream},
     {"connect", SYS_connect, EPERM},
 };
 
-/// Of the driver's open source: what it looks at of a request to /dev/nvidia* is the number alone
-/// (_IOC_NR); one of them carries another request. Nothing of the unified memory of a process works
-/// before its own has been made.
+/// From the driver's open source: for a request to /dev/nvidia* it checks only the number
+/// (_IOC_NR). One of these requests contains another request. Unified memory does not work in a
+/// process before the process initializes its own.
 constexpr GpuRequest kGpuRequests[] = {
     {"NV_ESC_REGISTER_FD", 201, 0xff},
     {"NV_ESC_IOCTL_XFER_CMD", 211, 0xff},
@@ -165,17 +163,17 @@ sock_filter load(std::size_t offset) {
 
 sock_filter answer(std::uint32_t value) { return statement(BPF_RET | BPF_K, value); }
 
-/// Skips so many statements where the comparison holds, and so many where it does not.
+/// Skips `yes` statements if the comparison holds, else `no` statements.
 sock_filter jump(std::uint16_t comparison, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
   return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | comparison), yes, no, value};
 }
 
-/// The lower half of an argument, which is all that the kernel looks at in these calls.
+/// Loads the lower half of an argument; the kernel uses only that half in these calls.
 sock_filter load_argument(std::size_t n = 0) {
   return load(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t));
 }
 
-/// What decides on one call that sends a signal.
+/// The filter's statements for a call that sends a signal.
 std::vector<sock_filter> signal_decision(const RefusedCall& call, SignalRule signals) {
   const sock_filter refuse = answer(refusal(call.error));
   const auto self = static_cast<std::uint32_t>(::getpid());
@@ -194,7 +192,7 @@ std::vector<sock_filter> signal_decision(const RefusedCall& call, SignalRule sig
   return body;
 }
 
-/// What decides on one call, once it is that call.
+/// The filter's statements for one call, after its number matched.
 std::vector<sock_filter> decision(const RefusedCall& call, SignalRule signals) {
   const sock_filter refuse = answer(refusal(call.error));
   switch (call.when) {
@@ -234,7 +232,7 @@ std::vector<sock_filter> decision(const RefusedCall& call, SignalRule signals) {
   return {refuse};
 }
 
-/// What every filter begins with: refuses calls of other tables, and leaves the call's number.
+/// The start of every filter: refuses calls of other tables, and loads the call's number.
 std::vector<sock_filter> filter_start() {
   return {load(offsetof(seccomp_data, arch)),
           jump(BPF_JEQ, kArchitecture, 1, 0),
@@ -270,11 +268,11 @@ std::vector<sock_filter> filter_of_gpus() {
   return filter;
 }
 
-/// Of all threads of this process, and what they start.
+/// Installs a filter for all threads of this process and their later children.
 bool install(std::vector<sock_filter> filter) {
   if (kArchitecture == 0) return false;
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  // Without the second flag older kernels slow such processes' loads down, and so their times.
+  // Without the second flag, older kernels slow such processes' loads down, which changes times.
   constexpr unsigned kAllThreads = 1u << 0;
   constexpr unsigned kPlainSpeculation = 1u << 2;
   for (const unsigned flags : {kAllThreads | kPlainSpeculation, kAllThreads})

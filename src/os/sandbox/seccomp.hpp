@@ -7,34 +7,34 @@
 
 namespace kbench {
 
-/// When a row of the table refuses its call.
+/// The condition under which a row of the table refuses its call.
 enum class RefusedWhen : std::uint8_t {
   kAlways,
-  kNotUnixStream,    ///< the first two are no AF_UNIX and SOCK_STREAM or SOCK_SEQPACKET: a datagram
-                     ///< names its receiver where a filter cannot look
-  kSignalsOrLeases,  ///< of fcntl: chooses the signal that a descriptor sends; leases and reports
-                     ///< (dnotify) of files: a lease on a file that all compilers read stops them
-  kContinues,        ///< of prctl: has SIGCONT sent when the parent ends
-  kClones,     ///< flags that make namespaces, or SIGCONT as what the parent is sent at the end
+  kNotUnixStream,    ///< not AF_UNIX with SOCK_STREAM or SOCK_SEQPACKET; a datagram names its
+                     ///< receiver in memory, which a filter cannot read
+  kSignalsOrLeases,  ///< fcntl: sets a descriptor's signal, or a lease or report (dnotify) of a
+                     ///< file; a lease on a file that all compilers read would stop them
+  kContinues,        ///< prctl: sends SIGCONT when the parent ends
+  kClones,           ///< flags that make namespaces, or SIGCONT as the signal at the child's end
   kNotItself,  ///< a signal, and the first argument is neither 0, nor this process, nor its group
-  kAnySignal,  ///< a signal, whomever it is for: the filter cannot tell
+  kAnySignal,  ///< a signal to any process: the filter cannot find out which
 };
 
-/// A system call that a caged process may not make, and the error that it gets; 0: it seems to
-/// succeed, and does nothing.
+/// A system call that a sandboxed process may not make, and the error that it gets. Error 0: the
+/// call does nothing and seems to succeed.
 struct RefusedCall {
   std::string_view name;
   long number;
   int error;
   RefusedWhen when = RefusedWhen::kAlways;
-  std::uint8_t signal_argument = 1;  ///< which argument is the signal, in calls that send one
+  std::uint8_t signal_argument = 1;  ///< index of the argument with the signal
 };
 
-/// All of them. To add one: a row.
+/// All refused calls. To add one: a row.
 std::span<const RefusedCall> refused_calls();
 
-/// A request of ioctl() by which a process opens a GPU, told by the bits of the request that the
-/// driver looks at.
+/// A request of ioctl() by which a process opens a GPU. `bits`: the bits of the request that the
+/// driver checks.
 struct GpuRequest {
   std::string_view name;
   std::uint32_t request;
@@ -42,21 +42,21 @@ struct GpuRequest {
 };
 std::span<const GpuRequest> gpu_requests();
 
-/// Whom a process may send signals to, as far as system calls decide it; SIGCONT to nobody: two
-/// that send it to each other while they are stopped go on, one of the two at least.
+/// The processes that a process may send signals to, by the system call filter. SIGCONT is always
+/// refused: two stopped processes that send it to each other would not both stay stopped.
 enum class SignalRule : std::uint8_t {
-  kAny,     ///< something else holds it back: a pid namespace, Landlock
-  kItself,  ///< only the process that sets the rule and its group; not even its children one by one
+  kAny,     ///< no limit here: a PID namespace or Landlock limits it
+  kItself,  ///< only the calling process and its group; no single children
 };
 
-/// From here on all threads of this process, and what they start, are refused the calls of the
-/// table, those of signals other than SIGCONT under SignalRule::kItself alone. So are calls of
-/// other tables (32 bit, x32). False where the kernel or the machine has no such filter.
-/// prctl(PR_SET_NO_NEW_PRIVS) has to come before.
+/// Refuses the calls of the table to all threads of this process and their later children.
+/// SignalRule::kItself also refuses signals other than SIGCONT. Calls of other tables (32 bit, x32)
+/// are refused too. False if the kernel or the machine has no such filter. Call
+/// prctl(PR_SET_NO_NEW_PRIVS) first.
 bool seccomp(SignalRule signals);
 
-/// The same for requests that open a GPU: EPERM, whoever has opened what, on threads that were
-/// there before, too. What a context that is there asks of its device goes on.
+/// Refuses requests that open a GPU with EPERM, in all threads, including earlier ones, and for any
+/// open descriptor. An existing context keeps working.
 bool refuse_gpu_requests();
 
 }  // namespace kbench

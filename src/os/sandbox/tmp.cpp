@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A caged process's own folders of temporary files. They are file systems in memory that end with
-// its namespaces; what it may reach below the machine's folders is put back at its place.
+// A sandboxed process's private folders of temporary files. They are file systems in memory that
+// end with its namespaces. The paths that it may use below the machine's folders are mounted again
+// at their places.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -23,8 +24,8 @@ namespace fs = std::filesystem;
 constexpr const char* kFolders[] = {"/tmp", "/var/tmp"};
 constexpr const char* kOptions = "mode=1777,size=1g,nr_inodes=131072";
 
-// From linux/mount.h, which older system headers lack; the numbers are the same on all
-// architectures. Linux has them since 5.12, so every kernel with Landlock does.
+// From linux/mount.h, which older system headers lack. The numbers are the same on all
+// architectures. Linux has the calls since 5.12, so every kernel with Landlock has them.
 constexpr long kOpenTree = 428;
 constexpr long kMoveMount = 429;
 constexpr long kMountSetattr = 442;
@@ -37,7 +38,7 @@ struct MountAttributes {
 };
 constexpr std::uint64_t kReadOnly = 1;
 
-/// A file or folder as it was before something was mounted over it.
+/// A file or folder from before the new folder was mounted over it.
 struct Kept {
   fs::path path;
   Fd tree;
@@ -49,14 +50,14 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end() && rest != path.end();
 }
 
-/// False where it is there and cannot be kept.
+/// Keeps an existing path; false if that fails.
 bool keep(const fs::path& path, bool writable, std::vector<Kept>& kept) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return true;
   Fd tree(static_cast<int>(
       ::syscall(kOpenTree, AT_FDCWD, path.c_str(), kCloneTree | kRecursive | unsigned{O_CLOEXEC})));
   if (!tree) return false;
-  // Landlock lets all that lies below the new folder be written to.
+  // Landlock allows writing to everything below the new folder, so the kept tree is made read-only.
   const MountAttributes attributes{writable ? 0 : kReadOnly, 0, 0, 0};
   if (!writable && ::syscall(kMountSetattr, tree.value(), "", kEmptyPath | kRecursive, &attributes,
                              sizeof attributes) != 0)
@@ -82,7 +83,7 @@ bool replace(const fs::path& folder, const CageSetup& setup) {
   std::vector<fs::path> readable;
   for (const auto& path : setup.readable)
     if (is_below(path, folder)) readable.push_back(path);
-  // Those above come first, and bring with them what lies below.
+  // Folders come before the paths below them, and include those.
   std::sort(readable.begin(), readable.end());
   std::vector<Kept> kept;
   for (const auto& path : readable) {
@@ -110,7 +111,7 @@ bool mount_temporary_folders(const CageSetup& setup) {
     if (!error && std::find(folders.begin(), folders.end(), folder) == folders.end())
       folders.push_back(folder);
   }
-  // What the process reads as a whole is not hidden from it.
+  // A folder that the process may read as a whole is not replaced.
   const bool is_read = std::ranges::any_of(folders, [&](const fs::path& folder) {
     return std::ranges::find(setup.readable, folder) != setup.readable.end();
   });

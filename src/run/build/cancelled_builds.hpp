@@ -9,18 +9,18 @@ namespace kbench::run {
 
 class ExtensionBuilder;
 
-/// Cancels a builder's builds as soon as `cancel_fd` is readable. A run that was cancelled lets go
-/// of candidates one by one, and each would wait for what it has ordered.
+/// Cancels a builder's builds as soon as `cancel_fd` is readable. Otherwise a cancelled run would
+/// wait for each candidate's builds in turn.
 class CancelledBuilds {
  public:
-  /// The builder has to outlive this.
+  /// The builder must outlive this object.
   CancelledBuilds(ExtensionBuilder& builder, int cancel_fd);
   ~CancelledBuilds();
   CancelledBuilds(const CancelledBuilds&) = delete;
   CancelledBuilds& operator=(const CancelledBuilds&) = delete;
 
  private:
-  Fd end_;  ///< readable when this ends
+  Fd end_;  ///< readable when this object is destroyed
   std::thread thread_;
 };
 

@@ -14,17 +14,17 @@ namespace {
 
 using nlohmann::json;
 
-/// An object of lists, or of texts by name: no more is ever sent. Deeper values are refused while
-/// they are read, since copying and writing them recurses.
+/// Deepest nesting of an honest message: an object of lists, or of texts by name. Deeper values are
+/// refused while parsing, because copying and writing them recurses.
 constexpr int kDeepest = 2;
-/// Values in one message: what they take in memory is many times what they take in a text.
+/// The most values in one message. In memory they take many times the bytes of their text.
 constexpr std::size_t kMostValues = 20'000;
 
 struct TooMuch {
   const char* what;
 };
 
-/// The value of a text; throws json::exception and TooMuch.
+/// Parses a text within these limits. Throws json::exception and TooMuch.
 json bounded_json(std::string_view text) {
   std::size_t values = 0;
   return json::parse(text, [&](int depth, json::parse_event_t event, const json&) {
@@ -36,21 +36,21 @@ json bounded_json(std::string_view text) {
   });
 }
 
-/// What a field of a request may hold; null is always nothing.
+/// The type of a request's field. Null always means that there is none.
 enum class FieldKind : std::uint8_t { kText, kTexts, kBool, kTextsByName };
 
 struct Field {
   std::string_view name;
   FieldKind kind;
-  std::size_t most_bytes;  ///< of all its texts
+  std::size_t most_bytes;  ///< of all its texts together
 };
 
 constexpr std::size_t kMostSourceBytes = protocol::kMaxCompileBody;
-/// Flags become words of a command line, of which the system takes about two megabytes.
+/// Flags become words of a command line, which the system limits to about two megabytes.
 constexpr std::size_t kMostFlagBytes = 64u << 10;
 constexpr std::size_t kMostNameBytes = 4096;
 
-/// What module_extension.py and module_entry.py send. To add a field: a row.
+/// The fields that module_extension.py and module_entry.py send. To add a field: a row.
 constexpr Field kFields[] = {
     {"kind", FieldKind::kText, 16},
     {"name", FieldKind::kText, kMostNameBytes},
@@ -94,14 +94,14 @@ bool fits(FieldKind kind, const json& value) {
     case FieldKind::kBool:
       return value.is_boolean();
     case FieldKind::kTextsByName:
-      // A docstring that is no text is none, and no reason to refuse the function.
+      // A docstring that is no text is ignored, and is no reason to refuse the function.
       return value.is_object() &&
              std::ranges::all_of(value, [](const json& item) { return item.is_primitive(); });
   }
   return false;
 }
 
-/// Bytes of the texts in a value that fits; a text in a list takes one more.
+/// Bytes of the texts in a value of a known type, plus one for each text in a list.
 std::size_t text_bytes(const json& value) {
   if (value.is_string()) return value.get_ref<const std::string&>().size();
   std::size_t bytes = 0;
@@ -111,7 +111,7 @@ std::size_t text_bytes(const json& value) {
   return bytes;
 }
 
-/// What is wrong with the fields of a request; "" where nothing is.
+/// The error in the fields of a request; "" if there is none.
 std::string fault_of(const json& request) {
   if (!request.is_object()) return "it is no object";
   for (const auto& [name, value] : request.items()) {
@@ -127,7 +127,6 @@ std::string fault_of(const json& request) {
   return "";
 }
 
-/// A text of a message, cut to what a record takes.
 std::string cut(const json& text, std::size_t most_bytes) {
   return as_utf8(text.get_ref<const std::string&>().substr(0, most_bytes));
 }

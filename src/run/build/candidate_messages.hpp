@@ -12,20 +12,20 @@
 
 namespace kbench::run {
 
-/// How a scout ended, as its process tells it: a claim, of use to people alone.
+/// How a dry import ended, as its process reports it. It is a claim and only for people.
 struct ScoutEnd {
-  std::string stage;  ///< how far it came: import, init, forward, end
-  /// Where it failed of itself, with no extension missing; one that a process may claim.
+  std::string stage;  ///< how far it got: import, init, forward, end
+  /// Its own failure, without a missing extension; one that a process may claim.
   Outcome outcome = Outcome::kLoadFailure;
   std::string cause, message;
 };
 
-/// The body of a kCompile as the request that module_extension.py makes: known fields of known
-/// types, none longer or deeper than an honest one needs. Else the sentence that says what is wrong
-/// with it: any bytes may come from a candidate.
+/// Parses the body of a kCompile to the request of module_extension.py: known fields of known
+/// types, limited in size and depth. Else a message that says what is wrong, because a candidate
+/// may send any bytes.
 std::variant<nlohmann::json, std::string> read_compile_request(std::string_view body);
 
-/// The body of a kScouted, its texts cut to what a record takes; nothing where it is none.
+/// Parses the body of a kScouted and cuts its texts to a record's limits; nothing if malformed.
 std::optional<ScoutEnd> read_scout_end(std::string_view body);
 
 }  // namespace kbench::run

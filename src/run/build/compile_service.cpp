@@ -20,9 +20,9 @@ using nlohmann::json;
 using protocol::MessageType;
 
 constexpr auto kForever = std::chrono::hours(24 * 365);
-/// Extensions that one process may ask for.
+/// The most extensions that one process may request.
 constexpr std::size_t kMostBuilds = 64;
-/// Bytes of all its requests together.
+/// The most bytes of all its requests together.
 constexpr std::size_t kMostOrderedBytes = 64u << 20;
 
 std::string dumped(const json& body) {
@@ -53,7 +53,7 @@ CompileService::CompileService(ExtensionBuilder& builder, ExtensionOwner owner, 
       const std::lock_guard lock(mutex_);
       fault_ = std::current_exception();
     }
-    // Whoever waits for an answer learns that there will be none.
+    // A process that waits for an answer sees that the channel is closed.
     channel_ = {};
     eventfd_write(ended_.value(), 1);
   });
@@ -140,7 +140,7 @@ BuildSummary CompileService::summary() {
     ordered = ordered_;
     summary.ignored_flags = ignored_flags_;
   }
-  // Any alternative of a result has these.
+  // Both alternatives of a result have these fields.
   const auto add = [&](const auto& built) {
     summary.seconds += built.seconds;
     if (built.host_s) summary.host_s = summary.host_s.value_or(0) + *built.host_s;

@@ -11,39 +11,41 @@
 
 namespace kbench::run {
 
-/// What the builds of one candidate took, and the first that failed.
+/// Cost and result of one candidate's builds, with the first failure.
 struct BuildSummary {
   std::size_t builds = 0;
   double seconds = 0;
-  std::optional<double> host_s;  ///< of these, those of host halves; none: there was none
+  std::optional<double> host_s;  ///< part of it for host code; none: there was none
   bool cached = true;
-  bool reads_machine = false;  ///< Extension::reads_machine of one of them
+  bool reads_machine = false;  ///< true if Extension::reads_machine is, of any
   std::string way, fallback, log;
   std::optional<ExtensionError> failure;
-  std::vector<std::string> ignored_flags;  ///< flags for nvcc that mean nothing here
+  std::vector<std::string> ignored_flags;  ///< flags for nvcc that NVRTC does not know
 };
 
 /// Answers one process's requests to build extensions, in a thread of its own.
 class CompileService {
  public:
-  /// `answers`: each request gets its extension; else they are only ordered, as a scout does.
+  /// `answers`: sends the extension for each request. If false, requests only start builds, as for
+  /// a dry import.
   CompileService(ExtensionBuilder& builder, ExtensionOwner owner, Fd channel, std::uint64_t nonce,
                  bool answers);
   ~CompileService();  ///< ends the thread; builds go on
 
-  /// Waits until the process has said that its import has ended, or is gone; false at the limit.
+  /// Waits until the process reports the end of its import, or ends. False if it does not within
+  /// `limit`.
   bool wait_scouted(std::chrono::milliseconds limit, int cancel_fd);
-  /// What has been built for this process so far, waiting for what is under way.
+  /// Waits for the builds requested so far and sums them up.
   BuildSummary summary();
-  /// What a scout said at its end; nothing where it has said nothing.
+  /// What a dry import reported at its end; nothing if it reported nothing.
   std::optional<ScoutEnd> scout_end();
-  /// A fault of the machine that a build met, if any.
+  /// A fault of the machine in a build, if any.
   std::exception_ptr fault();
 
  private:
   void serve();
   void answer(const ExtensionResult& result);
-  /// Starts building what a message asks for; null where it is too much for one process.
+  /// Starts the build of a message's request. Nothing if the process exceeds its limits.
   std::optional<std::shared_future<ExtensionResult>> order(const std::string& body);
 
   ExtensionBuilder& builder_;
@@ -51,7 +53,7 @@ class CompileService {
   bool answers_;
   protocol::Channel channel_;
   Fd stop_read_, stop_write_;
-  Fd ended_;  ///< an eventfd: the thread is over
+  Fd ended_;  ///< an eventfd: the thread has ended
   std::mutex mutex_;
   std::vector<std::shared_future<ExtensionResult>> ordered_;
   std::size_t ordered_bytes_ = 0;

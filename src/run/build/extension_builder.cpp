@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Sources of one extension: the largest in use have a few dozen.
+/// The most sources of one extension. The largest extensions in use have a few dozen.
 constexpr std::size_t kMostTexts = 256;
 
 ExtensionError refused(std::string cause, std::string message) {
@@ -47,7 +47,7 @@ HostRequest host_half(const json& request, const TextsRead& sources, const Exten
   return host;
 }
 
-/// What NVRTC is to make: every instance that the host half can launch, and its variables.
+/// The request to NVRTC: every kernel instance that the host code can launch, and its variables.
 CompileRequest device_request(const json& request, const TextsRead& sources, const HostModule& host,
                               const ExtensionOwner& owner, const std::string& arch) {
   CompileRequest device;
@@ -84,7 +84,7 @@ Extension join(const HostModule& host, const Artifact& device) {
   return extension;
 }
 
-/// Where results lie: in memory they would fill it, as a run keeps them to its end.
+/// The folder of results. A run keeps them to its end, so they would fill the memory.
 std::filesystem::path folder_of_results(const HostSetup& setup) {
   return (setup.cache.empty() ? std::filesystem::temp_directory_path() : setup.cache) / "built";
 }
@@ -128,7 +128,8 @@ HostCompiler& ExtensionBuilder::host() {
 
 std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
                                                             const ExtensionOwner& owner) {
-  // With the owner's source: what its budget did not reach for is no answer to another's request.
+  // The key includes the owner's source, because a failure for lack of one owner's budget is no
+  // answer for another owner.
   const std::string key = Sha256()
                               .field(request.dump(-1, ' ', false, json::error_handler_t::replace))
                               .field(owner.file_name)
@@ -137,7 +138,8 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
   const std::lock_guard lock(mutex_);
   auto& future = known_[key];
   if (!future.valid()) {
-    // The future keeps what is bound to it for as long as it lives itself: the texts go before.
+    // The future keeps its bound arguments as long as it lives, so the function moves the texts out
+    // to free them.
     auto build = [this, texts = request, whose = owner, budget = budget_of(owner)]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
@@ -171,7 +173,7 @@ ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::stri
   return result;
 }
 
-/// The same for all processes of a candidate: what its import orders ahead of its turn, too.
+/// All processes of a candidate have one budget, its dry import included.
 std::shared_ptr<CompileBudget> ExtensionBuilder::budget_of(const ExtensionOwner& owner) {
   auto& budget = budgets_[Sha256().field(owner.file_name).field(owner.source).hex()];
   if (!budget) budget = std::make_shared<CompileBudget>(budget_);
@@ -187,16 +189,16 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
   } catch (const Error&) {
     throw;
   } catch (const std::logic_error& error) {
-    // The same request would end like this each time, so it is no fault of the moment.
+    // The same request would fail each time, so this is no fault of the machine.
     return refused(kCompilerFault, fmt::format("building this failed: {}", error.what()));
   } catch (const std::exception& error) {
-    // Anything else would end the run, and not this candidate alone.
+    // Any other exception would end the run and not only this candidate.
     throw Error(fmt::format("building an extension failed: {}", error.what()));
   }
 }
 
-/// Spends of the candidate's budget. At most as many readers as compilers at once, whatever all
-/// candidates ask for.
+/// Reads sources on the candidate's budget. The number of readers in parallel is at most the number
+/// of compilers, for all candidates together.
 Reader::Result<TextsRead> ExtensionBuilder::read(const TextsJob& job, CompileBudget* budget) {
   if (budget != nullptr && budget->left() == CompileBudget::Duration::zero())
     return budget_is_spent(*budget);
@@ -256,7 +258,7 @@ ExtensionResult ExtensionBuilder::build_split(const json& request, const Extensi
   for (const auto* kind : {&texts.cpp, &texts.cuda})
     for (const auto& text : *kind) failure.own_names.push_back(text.name);
   failure.own_names.push_back(owner.file_name);
-  // load_inline makes one file of its sources, in which a second definition is an error.
+  // load_inline joins its sources to one file, where a second definition is an error.
   failure.several_files =
       request.at("kind").get<std::string>() == "files" && strings(request, "cuda_files").size() > 1;
   for (const auto& flag : strings(request, "extra_ldflags"))
@@ -297,7 +299,7 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
   ExtensionError failed = error;
   const std::string_view why = rule.why;
   if (is_on_cpu()) {
-    // What is excluded there must be no ordinary error that looks like something else.
+    // `unsupported` must not hide an ordinary error of the candidate.
     if (!rule.is_certain) return failed;
     failed.outcome = Outcome::kUnsupported;
     failed.cause = "needs_nvcc";
@@ -314,7 +316,7 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
   return build_whole(request, owner, texts, error);
 }
 
-/// What nvcc says is the verdict: its headers and its language are those that authors test with.
+/// nvcc's result is the verdict, because authors test with its headers and its language.
 ExtensionResult ExtensionBuilder::build_whole(const json& request, const ExtensionOwner& owner,
                                               const TextsRead& texts, const ExtensionError& error) {
   const std::string fallback = fmt::format("{}: {}", error.cause, error.message);
@@ -340,7 +342,7 @@ ExtensionResult ExtensionBuilder::build_whole(const json& request, const Extensi
   return extension;
 }
 
-/// All folders in which nvcc looks for a header, but for the candidate's own.
+/// All folders where nvcc looks for headers, except the candidate's own.
 std::vector<std::filesystem::path> ExtensionBuilder::header_folders() {
   auto folders = setup_.includes;
   const auto beside = nvcc_.headers();

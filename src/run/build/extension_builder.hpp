@@ -26,70 +26,70 @@
 
 namespace kbench::run {
 
-/// Both halves of an extension.
+/// A built extension: its host code and device code.
 struct Extension {
   struct Kernel {
-    std::uint64_t offset = 0;  ///< of its stub in the shared object
-    std::string symbol, name;  ///< in the image, and for people
+    std::uint64_t offset = 0;  ///< of its host stub in the shared object
+    std::string symbol, name;  ///< names in the image, and for people
   };
   struct Variable {
-    std::uint64_t offset = 0, bytes = 0;  ///< of its shadow in the shared object
+    std::uint64_t offset = 0, bytes = 0;  ///< of its host copy in the shared object
     std::string symbol;
   };
   std::string object;  ///< a shared object; empty for a kernel without host code
   std::string image;   ///< cubin or PTX
   std::vector<Kernel> kernels;
   std::vector<Variable> variables;
-  bool whole =
-      false;  ///< nvcc's: the kernels are in the object, and nothing has to be launched for it
-  double seconds = 0;            ///< of the compilers, when they ran
-  std::optional<double> host_s;  ///< of these, of the host half's
+  bool whole = false;            ///< built by nvcc: the object has and launches its kernels itself
+  double seconds = 0;            ///< time of the compilers when they ran
+  std::optional<double> host_s;  ///< part of it for host code
   bool cached = false;
   std::string way;             ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
-  std::string fallback;        ///< why it was nvcc; else empty
-  bool reads_machine = false;  ///< its PTX reads what the executor differs in from a GPU
-  /// Object and image of one that is kept: there the two above are empty; see with_bytes().
+  std::string fallback;        ///< why nvcc was used; else empty
+  bool reads_machine = false;  ///< see reads_machine()
+  /// Object and image of a stored result, which has the two strings above empty; see with_bytes().
   StoredBytes stored_object{}, stored_image{};
 };
 
-/// The same with object and image, if it is one that is kept. Throws kbench::Error.
+/// Loads object and image of a stored extension. Throws kbench::Error.
 Extension with_bytes(Extension extension);
 
-/// Why there is no extension: the candidate's fault.
+/// Why there is no extension, by the candidate's fault.
 struct ExtensionError {
   Outcome outcome = Outcome::kCompileFailure;
   std::string cause, message, log;
   double seconds = 0;
   bool cached = false;
   std::optional<double> host_s{};
-  std::string way{}, fallback{};  ///< of nvcc, where it was asked
+  std::string way{}, fallback{};  ///< of nvcc, if it was used
 };
 
 using ExtensionResult = std::variant<Extension, ExtensionError>;
 
-/// Processor time of all compilers of a candidate, where nothing else is said.
+/// Default CPU time of all compilers of a candidate.
 inline constexpr std::chrono::milliseconds kCompileBudget{360'000};
 
-/// Builds what module_extension.py asks for: splits, compiles both halves over the cores, has nvcc
-/// compile what the split cannot take (nvcc_fallback.hpp), and keeps the answers. Thread-safe.
+/// Builds the extensions that module_extension.py requests. Splits sources into device code and
+/// host code and compiles both in parallel. Uses nvcc for sources that cannot be split
+/// (nvcc_fallback.hpp). Keeps the results. Thread-safe.
 class ExtensionBuilder {
  public:
-  /// Bytes of objects and images that one candidate may have built, in all.
+  /// The most bytes of objects and images for one candidate.
   static constexpr std::size_t kMostBuiltBytes = std::size_t{1} << 30;
-  /// `arch` as in CompileRequest. The host compiler is made when it is first needed. `budget` is
-  /// what all builds of one owner may take: what is left to build when it is spent is
-  /// compile_timeout. All that one candidate has built may take `most_built_bytes`.
+  /// `arch` as in CompileRequest. The host compiler is made at first use. `budget`: CPU time for
+  /// all builds of one owner; after that, builds fail with compile_timeout. `most_built_bytes`:
+  /// limit for all results of one candidate.
   ExtensionBuilder(CompilePool& pool, HostSetup setup, NvccSetup nvcc, std::string arch,
                    std::chrono::milliseconds budget = kCompileBudget,
                    std::size_t most_built_bytes = kMostBuiltBytes);
   ~ExtensionBuilder();
 
-  /// Starts building, unless it has been asked for before. A request that is none of ours (any JSON
-  /// may come from a candidate) is an ExtensionError; a fault of the machine arrives as
-  /// kbench::Error in the future.
+  /// Starts a build, or returns the earlier one of the same request. A malformed request is an
+  /// ExtensionError, because a candidate may send any JSON. The future throws kbench::Error for a
+  /// fault of the machine.
   std::shared_future<ExtensionResult> build(const nlohmann::json& request,
                                             const ExtensionOwner& owner);
-  /// Ends all that is under way.
+  /// Cancels all builds.
   void cancel();
 
  private:
@@ -108,7 +108,7 @@ class ExtensionBuilder {
   std::vector<std::filesystem::path> header_folders();
   bool is_on_cpu() const { return arch_.starts_with("compute_"); }
   HostCompiler& host();
-  /// Puts the bytes of a result into files; an error where its candidate has built too many.
+  /// Moves the bytes of a result into files; an error if its candidate has built too many.
   ExtensionResult stored(ExtensionResult result, const std::string& candidate);
 
   CompilePool& pool_;

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of the file names that a candidate gives; diagnostics are searched for them.
+/// The most bytes of a candidate's file name, because diagnostics are searched for it.
 constexpr std::size_t kMostFileNameBytes = 512;
 
 bool is_known_flag(const std::string& flag) {
@@ -41,7 +41,7 @@ std::vector<std::string> ignored_flags(const json& request) {
     for (const auto& flag : strings(request, "extra_cuda_cflags"))
       if (!is_known_flag(flag)) ignored.push_back(flag);
   } catch (const json::exception&) {
-    // Its build says what is wrong with it.
+    // The build reports the error.
   }
   return ignored;
 }
@@ -85,7 +85,7 @@ NvccRequest whole_request(const json& request, const TextsRead& texts, const Ext
   whole.sources = host_request(request, texts, owner);
   whole.sources.cuda_sources = texts.cuda;
   whole.cuda_flags = strings(request, "extra_cuda_cflags");
-  // Those that both compilers know hold for all sources.
+  // Flags that both compilers know apply to all sources.
   for (const auto& flag : whole.cuda_flags)
     if (flag.starts_with("-U") || flag.starts_with("-std=")) whole.sources.flags.push_back(flag);
   whole.separate_files = request.at("kind").get<std::string>() == "files";

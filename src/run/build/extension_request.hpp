@@ -10,39 +10,41 @@
 #include "compile/host/reading.hpp"
 #include "compile/nvcc/nvcc.hpp"
 
-// What a module asks a compiler for, as module_extension.py puts it, in the terms of kbench's
-// compilers. Any JSON may come from a candidate: who reads it throws nlohmann's exceptions.
+// Translates a module's build request, as module_extension.py sends it, to requests for kbench's
+// compilers. A candidate may send any JSON, so these functions throw nlohmann's exceptions.
 namespace kbench::run {
 
-/// Whose extensions they are, for the lines of diagnostics.
+/// The candidate that owns extensions, for the lines of diagnostics.
 struct ExtensionOwner {
-  std::string file_name;                    ///< as people know it
-  std::string source;                       ///< in which a CUDA source may stand as a string
-  std::shared_ptr<CompileBudget> budget{};  ///< of all that is compiled for it; the builder's
+  std::string file_name;                    ///< as people see it
+  std::string source;                       ///< may have a CUDA source as a string
+  std::shared_ptr<CompileBudget> budget{};  ///< for all of its builds; from the builder
 };
 
-/// The texts of a list in a request; none where it has no such list.
+/// The strings of a list in a request; none if the list is missing.
 std::vector<std::string> strings(const nlohmann::json& request, const char* name);
 
-/// The flags of a request that are left out: those for nvcc that mean nothing to NVRTC.
+/// The flags of a request for nvcc that NVRTC does not know, and that are therefore ignored.
 std::vector<std::string> ignored_flags(const nlohmann::json& request);
 
-/// The flags that mean something to NVRTC. Others (-gencode, -Xcompiler, …) have no meaning here,
-/// and refusing them would refuse most candidates.
+/// The flags that NVRTC knows. Others (-gencode, -Xcompiler, ...) are ignored, because refusing
+/// them would refuse most candidates.
 std::vector<std::string> device_flags(const std::vector<std::string>& flags);
 
-/// The sources of one kind ("cpp", "cuda"), by the names of those that stand in no file.
+/// The sources of one kind ("cpp", "cuda"). Sources without a file get a name made from the
+/// owner's.
 std::vector<HostText> texts_of(const nlohmann::json& request, const std::string& kind,
                                const ExtensionOwner& owner);
 
-/// All of them, for the process that reads them.
+/// The job of the process that reads all sources.
 TextsJob texts_job(const nlohmann::json& request, const ExtensionOwner& owner);
 
-/// What both ways give the C++ compiler: all but the CUDA sources.
+/// The part of a request to the C++ compiler that is equal with and without nvcc: everything but
+/// the CUDA sources.
 HostRequest host_request(const nlohmann::json& request, const TextsRead& texts,
                          const ExtensionOwner& owner);
 
-/// What nvcc gets, which is all of it.
+/// The request to nvcc, with all sources.
 NvccRequest whole_request(const nlohmann::json& request, const TextsRead& texts,
                           const ExtensionOwner& owner, const std::string& arch);
 

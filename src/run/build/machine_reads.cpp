@@ -10,12 +10,12 @@
 namespace kbench::run {
 namespace {
 
-/// Clocks have a flag of their own (`read_clock`). By %envreg1 and 2 cooperative groups find the
-/// barrier of their grid.
+/// Clocks are not listed because they have a flag of their own (`read_clock`). %envreg1 and
+/// %envreg2 are not listed because cooperative groups use them for the grid's barrier.
 constexpr std::string_view kRegisters[] = {
     "smid",   "nsmid",           "warpid",         "nwarpid",
     "gridid", "total_smem_size", "aggr_smem_size", "current_graph_exec"};
-/// With a number behind them: performance monitors.
+/// Performance monitors: this prefix and a number.
 constexpr std::string_view kNumbered = "pm";
 
 bool tells(std::string_view name) {

@@ -28,7 +28,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// The file of the first line that holds an error: "file(12): error …", "file:12:3: error …".
+/// The file that the first error line names: "file(12): error ...", "file:12:3: error ...".
 std::string_view file_of_error(std::string_view log) {
   while (!log.empty()) {
     const std::size_t end = std::min(log.find('\n'), log.size());
@@ -39,7 +39,7 @@ std::string_view file_of_error(std::string_view log) {
     if (error == std::string_view::npos && other == std::string_view::npos) continue;
     std::string_view place = line.substr(0, std::min(error, other));
     place = place.substr(0, place.find_last_not_of("0123456789:()") + 1);
-    // It is compared with the names of all sources.
+    // The caller compares it with the names of all sources, so its length is limited.
     return place.size() > kMaxFileBytes ? std::string_view() : place;
   }
   return {};
@@ -47,14 +47,14 @@ std::string_view file_of_error(std::string_view log) {
 
 bool is_in_header(const SplitFailure& failure) {
   const std::string_view file = file_of_error(failure.log);
-  // Diagnostics of a source may have been given another, shorter name.
+  // Diagnostics may name a source by a shorter name.
   const bool is_own = std::ranges::any_of(failure.own_names, [&](const std::string& name) {
     return contains(name, file) || contains(file, name);
   });
   return file.starts_with('/') && !is_own;
 }
 
-/// Device headers that a host compiler cannot read, or what they declare.
+/// True if the error is about a device header that a host compiler cannot read, or its symbols.
 bool is_of_device_library(const SplitFailure& failure) {
   const std::string_view file = file_of_error(failure.log);
   const bool header =
@@ -68,7 +68,7 @@ bool is_of_device_library(const SplitFailure& failure) {
                        [&](std::string_view part) { return contains(failure.message, part); });
 }
 
-/// "identifier "std::vector" is undefined", "namespace "cub" has no member …".
+/// Matches "identifier "std::vector" is undefined", "namespace "cub" has no member ...".
 bool names_library_symbol(const SplitFailure& failure) {
   return std::ranges::any_of(kLibraries, [&](std::string_view library) {
     return contains(failure.message, fmt::format("\"{}::", library)) ||
@@ -82,7 +82,8 @@ bool names_what_was_left_out(const SplitFailure& failure) {
   });
 }
 
-/// A static function or a constant of the same name in two files, which are none of each other's.
+/// True if two files define the same name, such as static functions, which is an error only in one
+/// joined file.
 bool is_defined_twice(const SplitFailure& failure) {
   return failure.several_files && contains(failure.message, "already been");
 }
@@ -91,7 +92,8 @@ bool device_code_may_do(const SplitFailure& failure) {
   return is_in_header(failure) || names_library_symbol(failure) || names_what_was_left_out(failure);
 }
 
-/// The header in "cannot open source file "x.h"", "'x.h' file not found", "x.h: No such file".
+/// The name of the header in "cannot open source file "x.h"", "'x.h' file not found" or "x.h: No
+/// such file".
 std::string missing_header(std::string_view message) {
   for (const auto& [before, after] :
        {std::pair<std::string_view, std::string_view>{"source file \"", "\""},
@@ -109,7 +111,7 @@ std::string missing_header(std::string_view message) {
                                     end - (from == std::string_view::npos ? 0 : from + 1)));
 }
 
-/// What nobody has, nvcc does not find either.
+/// If no folder has the header, nvcc does not find it either.
 bool header_exists(const SplitFailure& failure) {
   const fs::path header = missing_header(failure.message);
   if (header.empty() || header.is_absolute()) return false;

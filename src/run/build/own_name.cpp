@@ -17,7 +17,7 @@ void replace(std::string& text, std::string_view what, const std::string& by) {
   if (done > 0) text = made.append(text, done);
 }
 
-/// A sentence of diagnose() has a file's last name, all others the whole.
+/// A message of diagnose() has the file name without folders; other messages have the whole path.
 void name_in_message(std::string& message, const std::string& name) {
   replace(message, fmt::format("{}, line", kOwnName), name.substr(name.rfind('/') + 1) + ", line");
   replace(message, kOwnName, name);
@@ -40,7 +40,7 @@ ExtensionResult named(ExtensionResult result, const std::string& name) {
   }
   auto& extension = std::get<Extension>(result);
   name_in_message(extension.fallback, name);
-  // Nothing in a cubin names a file.
+  // A cubin has no file names.
   if (!extension.image.starts_with(kElf)) name_in_ptx(extension.image, kOwnName, name);
   return result;
 }

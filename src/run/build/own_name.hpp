@@ -10,14 +10,14 @@
 
 namespace kbench::run {
 
-/// The name under which compilers see the file of a module or an extension, so that equal texts
-/// give equal keys and images wherever they lie; people see the candidate's own name in its place.
+/// The file name that compilers see for a module or an extension. Equal texts thus give equal keys
+/// and images in any folder. Users see the candidate's own name in its place.
 inline constexpr std::string_view kOwnName = "kbench-own-source.cu";
 
-/// What was built of a file under kOwnName, with its name.
+/// Replaces kOwnName by `name` in a build's result.
 ExtensionResult named(ExtensionResult result, const std::string& name);
 
-/// The same of what was told of running it, where __FILE__ and assertions have put it.
+/// Replaces it in reports of a run, where __FILE__ and assertions may have put it.
 void give_name(const std::string& name, Record& record, nlohmann::json& details);
 
 }  // namespace kbench::run

@@ -8,15 +8,15 @@
 
 namespace kbench::run {
 
-/// Bytes in a file on disk, for what is kept as long as a run lasts: candidates decide how much of
-/// it there is. Copies share the file, which goes with the last of them.
+/// Bytes kept in a file on disk for the length of a run, because candidates decide how many there
+/// are. Copies share the file; the last copy removes it.
 class StoredBytes {
  public:
   StoredBytes() = default;
-  /// Writes a file below `folder`, which is made where it is missing. Throws kbench::Error.
+  /// Writes a file in `folder`, and makes the folder if needed. Throws kbench::Error.
   StoredBytes(std::string_view bytes, const std::filesystem::path& folder);
   std::size_t size() const { return size_; }
-  /// Throws kbench::Error where the file is not as it was written.
+  /// Throws kbench::Error if the file cannot be read as it was written.
   std::string read() const;
 
  private:
@@ -24,7 +24,7 @@ class StoredBytes {
   std::size_t size_ = 0;
 };
 
-/// Removes what runs that were killed have left in that folder.
+/// Removes files that killed runs left in that folder.
 void remove_stored_bytes(const std::filesystem::path& folder);
 
 }  // namespace kbench::run

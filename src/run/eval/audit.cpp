@@ -35,7 +35,7 @@ namespace {
 using nlohmann::json;
 using run::JudgeClient;
 
-/// A judge that dies over a problem gets a successor once.
+/// A problem is tried once more with a new judge if the judge died.
 constexpr int kAttempts = 2;
 
 run::WorkerLimits limits_for(double problem_limit_s) {
@@ -88,7 +88,7 @@ struct AuditRun::Impl {
     return poll(&cancel, 1, 0) > 0;
   }
 
-  /// Audits one problem on a device, with a judge that is made where there is none.
+  /// Audits one problem on a device. Makes a judge if there is none.
   void audit(const Problem& problem, const LaneDevice& device, std::size_t beside,
              std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
     const auto signature =
@@ -154,7 +154,7 @@ struct AuditRun::Impl {
   run::OwnKernels own_kernels;
   Fd kernels;
   std::optional<SignatureSource> source;
-  std::optional<run::SizeChoice> sizes;  ///< for the thread that calls run() alone
+  std::optional<run::SizeChoice> sizes;  ///< only for the thread that calls run()
   std::map<const Problem*, Sizes> sizes_of;
 };
 

@@ -21,12 +21,12 @@ namespace {
 
 using run::Prepared;
 
-/// Judges that a stream of candidates keeps open per lane.
+/// The number of judges that each device queue keeps open for a stream of candidates.
 constexpr std::size_t kStreamJudges = 4;
-/// Candidates that a GPU's lane looks at: this one, and those that it may start ahead.
+/// The number of candidates that a GPU's queue knows: the current one, and those it may prefetch.
 constexpr std::size_t kGpuWindow = 4;
-/// Candidates of one problem that a lane takes at least, where other lanes could share them: each
-/// lane computes its own reference.
+/// The fewest candidates of one problem in a group for a queue, if there are several queues: each
+/// queue computes its own reference.
 constexpr std::size_t kSmallestGroup = 8;
 
 }  // namespace
@@ -44,7 +44,7 @@ const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices;
 const std::string& EvalRun::secret() const { return impl_->secret; }
 void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
   impl_->options.stored = std::move(times);
-  impl_->verdicts.clear();  // they are of other times
+  impl_->verdicts.clear();  // they depend on the earlier times
 }
 
 RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
@@ -55,7 +55,7 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.kbench_version = kVersion;
   header.arguments = std::move(arguments);
   header.options = run::options_json(impl_->options);
-  // Not in the hash of the options: what it changes are sizes, and those are in the problem's.
+  // Not in the hash of the options, because it only changes sizes, which are in the problem's hash.
   header.options["shrink"] = to_json(impl_->options.shrink);
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
   header.environment =
@@ -75,7 +75,7 @@ const std::variant<Signature, std::string>& EvalRun::signature(const Problem& pr
 
 std::vector<CheckedCandidate> EvalRun::check(const std::vector<Problem>& problems,
                                              const std::vector<Candidate>& candidates) {
-  // All are prepared before the first is waited for.
+  // Prepares all candidates before it waits for the first.
   std::deque<Prepared> prepared;
   for (const auto& candidate : candidates) {
     Prepared& item = prepared.emplace_back();
@@ -99,7 +99,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
                   const Sink& sink) {
   std::map<std::string_view, const Problem*> by_key;
   for (const auto& problem : problems) by_key[problem.key] = &problem;
-  // One group per problem, in the problems' order: a reference is opened once.
+  // One group per problem, in the problems' order, so that each reference is opened once.
   std::map<const Problem*, std::vector<Prepared>> prepared;
   for (const auto& candidate : candidates) {
     const Problem* problem = by_key.at(candidate.problem);
@@ -115,18 +115,18 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   run::DeviceLanes lanes = impl_->lanes(1 + impl_->options.other_sizes.size());
   const auto& counts = lanes.counts();
   const std::size_t all_lanes = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  // Several shares for each lane, so that all end at about the same time.
+  // Several groups for each queue, so that all queues end at about the same time.
   const std::size_t share = all_lanes == 1
                                 ? candidates.size()
                                 : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
   run::GroupQueue queue;
   std::thread preparer([&] {
     try {
-      // All are asked for at once; candidates are prepared as soon as their problem is known.
+      // Requests all signatures first; candidates are prepared as soon as their problem is known.
       for (const Problem* problem : used) impl_->ask_signature(*problem);
       std::map<const Problem*, std::vector<Prepared*>> groups;
       for (const Problem* problem : used) {
-        std::map<std::string, Prepared*> first;  // of each code
+        std::map<std::string, Prepared*> first;  // for each distinct code
         for (auto& item : prepared.at(problem)) {
           Prepared* same = first.emplace(run::Verdicts::key_of(item.record), &item).first->second;
           item.later = same != &item && impl_->may_reuse(item);
@@ -155,7 +155,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     std::vector<Prepared*> taken;
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
-        // What comes next may be late; only a lane that has nothing to do waits for it.
+        // The next group may be late; only an idle queue waits for it.
         auto group = queue.take(false);
         if (group.empty() && taken.size() == at) {
           lane.rest();
@@ -177,7 +177,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   std::map<std::string_view, const Problem*> by_key;
   for (const auto& problem : problems) by_key[problem.key] = &problem;
   std::mutex input_mutex;
-  // A lane that waits for its next candidate must not hold anything that another one waits for.
+  // A queue that waits for its next candidate must not hold anything that another queue waits for.
   const std::size_t judges = kStreamJudges * (1 + impl_->options.other_sizes.size());
   const bool finished = impl_->lanes(judges).run_single([&](run::Lane& lane) {
     while (true) {

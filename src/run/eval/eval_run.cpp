@@ -26,12 +26,11 @@ namespace {
 using nlohmann::json;
 using run::Prepared;
 
-/// Verdicts that wait for equal code.
+/// The most verdicts kept for equal code.
 constexpr std::size_t kKeptVerdicts = 4096;
-/// Share of the machine's memory that one candidate's process may hold.
+/// The fraction of the machine's memory that one candidate's process may use.
 constexpr double kCandidateMemoryShare = 0.7;
-/// Extensions of one candidate that its compilers have time for, each of which takes all that one
-/// may take.
+/// The budget of a candidate's compilers suffices for this many extensions at the limit.
 constexpr int kExtensionsInBudget = 4;
 
 std::size_t candidate_memory_bytes() {
@@ -47,7 +46,7 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
       observer(who),
       cancel_fd(cancel),
       verdicts(kKeptVerdicts) {
-  // It imports torch while the rest is looked at.
+  // The fork server imports torch while the rest is set up.
   host.emplace(installation, cancel_fd, run::WorkerLimits{}, options.hidden);
   host->cage_candidates(options.cage);
   devices = choose_devices(options.device,
@@ -81,7 +80,7 @@ void EvalRun::Impl::open_compilers() {
   HostSetup host_half = host_setup(installation);
   NvccSetup nvcc = nvcc_setup(installation);
   nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
-  // As many of nvcc's extensions as a candidate may well have, or of the split's.
+  // Enough time for kExtensionsInBudget extensions, by nvcc or by the source splitter.
   auto budget =
       kExtensionsInBudget * (devices.front().gpu ? nvcc.limit : host_half.limit + setup.limit);
   if (options.compile_limit_s > 0) {
@@ -91,7 +90,7 @@ void EvalRun::Impl::open_compilers() {
   const unsigned jobs = setup.jobs;
   pool.emplace(std::move(setup));
   host_half.jobs = jobs;
-  // Each takes two cores, and a gigabyte or two on each.
+  // Each nvcc uses two cores, and one to two gigabytes on each.
   nvcc.jobs = std::max(1u, jobs / 2);
   builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()),
                   budget);
@@ -239,7 +238,7 @@ void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following f
 }
 
 void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
-  // Also of a candidate whose problem was opened for another one.
+  // Also for a candidate whose problem was opened for another candidate.
   if (trivial) prepared.record.degenerate_problem = trivial->find(prepared.record.problem_hash);
   if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
   const std::lock_guard lock(sink_mutex);

@@ -29,37 +29,38 @@
 
 namespace kbench {
 
-/// What a run has open, and the way of one candidate through it: prepared, judged, delivered.
+/// The state of a run, and the steps for one candidate: prepare, judge, deliver.
 struct EvalRun::Impl {
   Impl(Installation from, EvalOptions asked, Observer& who, int cancel);
 
   std::string_view device_class() const { return devices.front().gpu ? "gpu" : "cpu"; }
   bool cancelled() const;
 
-  /// Signature, or the problem's failure; asked once per problem.
+  /// The signature, or the problem's failure; found once per problem.
   const std::variant<Signature, std::string>& signature_of(const Problem& problem);
   void ask_signature(const Problem& problem);
 
   void prepare(run::Prepared& prepared);
   void prepare_other_sizes(run::Prepared& prepared);
-  /// The same for a candidate that belongs to no problem.
+  /// Prepares a candidate without a problem.
   void prepare_unplaced(run::Prepared& prepared);
-  /// What a module wants built depends on no signature: compilers begin while those are found.
+  /// Prefetches a module's builds. They do not depend on the signature, so compilers start before
+  /// it is found.
   void send_ahead(run::Prepared& prepared);
 
-  /// What is blank in a candidate's record before it is judged.
+  /// A candidate's record before it is judged.
   Record blank_record(const Candidate& candidate, const Problem& problem);
-  /// Whether a candidate's code may have had its verdict in this run.
+  /// True if a verdict of equal code in this run may be reused.
   bool may_reuse(const run::Prepared& prepared) const {
     return options.reuse && prepared.candidate->reject_cause.empty();
   }
 
-  /// Asks once, before anything else uses the devices, what they reach.
+  /// Measures the devices' throughput once, before anything else uses them.
   void measure_devices();
   run::CheckSetup check_setup();
   run::DeviceLanes lanes(std::size_t judges);
-  /// Judges one candidate on a lane, unless equal code has been, and hands its record on; then
-  /// those with equal code.
+  /// Judges one candidate on a device queue, or reuses the verdict of equal code, and delivers the
+  /// record. Then does the same for its copies.
   void finish(run::Lane& lane, run::Prepared& prepared, run::Following following, const Sink& sink);
 
   Installation installation;
@@ -80,7 +81,7 @@ struct EvalRun::Impl {
   std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts;
-  std::optional<run::TrivialPasses> trivial;  ///< none by KernelBench's rules
+  std::optional<run::TrivialPasses> trivial;  ///< nothing by KernelBench's rules
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 

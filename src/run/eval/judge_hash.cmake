@@ -18,5 +18,5 @@ inline constexpr const char* kJudgeHash = \"${hash}\";
 ")
 file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
 file(REMOVE ${OUTPUT}.new)
-# The build looks at times, and an equal file keeps its old one.
+# The build compares times, and COPY_FILE keeps the old time of an equal file.
 file(TOUCH ${OUTPUT})

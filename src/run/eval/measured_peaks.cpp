@@ -21,7 +21,7 @@ std::optional<Peaks> read_peaks(const fs::path& file) {
     std::ifstream stream(file);
     if (stream) return peaks_from_json(nlohmann::json::parse(stream));
   } catch (const nlohmann::json::exception&) {
-    // Cut off: it is measured again.
+    // A truncated file: measured again.
   } catch (const Error&) {
   }
   return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<Peaks> measured_peaks(WorkerHost& host, const LaneDevice& device,
     keep(file, *peaks);
     return *peaks;
   } catch (const Error&) {
-    return std::nullopt;  // the first candidate will show what is wrong with the device
+    return std::nullopt;  // the first candidate meets the same error and reports it
   }
 }
 

@@ -10,9 +10,9 @@
 
 namespace kbench::run {
 
-/// What a copy and products reach on a GPU: measured once for each GPU, driver and torch, and kept
-/// in that folder. None where that fails: then records lack a share, and nothing else. Throws
-/// Cancelled.
+/// Measures the throughput of copies and matrix products on a GPU, once for each GPU, driver and
+/// torch, and caches it in `folder`. If that fails: nothing, and records only lack a fraction.
+/// Throws Cancelled.
 std::optional<Peaks> measured_peaks(WorkerHost& host, const LaneDevice& device,
                                     const std::filesystem::path& folder, int cancel_fd);
 

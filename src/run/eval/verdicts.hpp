@@ -11,22 +11,20 @@
 
 namespace kbench::run {
 
-/// The verdicts of one run, by what they depend on: equal code for one problem is judged once. For
-/// any thread.
+/// A run's verdicts, so that equal code for one problem is judged once. Thread-safe.
 class Verdicts {
  public:
-  /// Of as many verdicts as are `kept`, the latest.
+  /// Keeps the latest `kept` verdicts.
   explicit Verdicts(std::size_t kept) : kept_(kept) {}
 
-  /// What a verdict depends on, in a run: problem, code and kind, and by whose rules in which row.
+  /// The key of a verdict in a run: problem, code, kind, precision row and judge.
   static std::string key_of(const Record& record);
 
-  /// The verdict that equal code got, on the record of a candidate that has none yet: with its own
-  /// identity, named in the texts, and with reference to the one that was judged.
+  /// The verdict of equal code for a candidate without one, or nothing. The record has the
+  /// candidate's own identity, also in messages, and names the judged candidate in `reused_from`.
   std::optional<Record> find(const Record& blank) const;
-  /// Remembers a verdict, unless it is a fault of the harness, which the next one need not have.
+  /// Keeps a verdict. Ignores a harness_fault, which need not recur.
   void keep(const Record& judged);
-  /// Forgets all.
   void clear();
 
  private:

@@ -39,7 +39,7 @@ bool died(Prepared& prepared, StartedCandidate& process) {
                   status.signaled ? strsignal(status.code) : ""));
 }
 
-/// Loads it as a judge would have it loaded, with what has been built for it.
+/// Loads the candidate as for a judge, with its builds.
 bool load(Prepared& prepared, const ReadyCode& code, const CheckSetup& setup) {
   CandidateJob job;
   job.kind = code.kind;
@@ -69,7 +69,7 @@ bool load(Prepared& prepared, const ReadyCode& code, const CheckSetup& setup) {
   return fail(prepared, claim.outcome, claim.cause, claim.message);
 }
 
-/// Whether it comes through all that can be tried; else its record is decided.
+/// True if the candidate passes all steps that can be tried; else its record is decided.
 bool is_sound(Prepared& prepared, const CheckSetup& setup) {
   const auto code = finish_compile(prepared, setup.cancel_fd);
   if (!code) return false;
@@ -77,7 +77,7 @@ bool is_sound(Prepared& prepared, const CheckSetup& setup) {
   const Scouted& scouted = prepared.scouted.get();
   if (scouted.timed_out) return took_too_long(prepared, setup);
   const bool on_its_own = scouted.builds.builds == 0 && scouted.end;
-  // With an extension missing, what the scout met may be no fault of the candidate's.
+  // If an extension was missing, a failure of the dry import may not be the candidate's fault.
   if (!on_its_own) return load(prepared, *code, setup);
   return scouted.end->cause.empty() ||
          fail(prepared, scouted.end->outcome, scouted.end->cause, scouted.end->message);

@@ -6,7 +6,7 @@
 
 namespace kbench::run {
 
-/// What a check needs besides the candidate that has been prepared.
+/// The set-up of a check, besides the prepared candidate.
 struct CheckSetup {
   WorkerHost* host = nullptr;
   ExtensionBuilder* builder = nullptr;
@@ -15,16 +15,16 @@ struct CheckSetup {
   int cancel_fd = -1;
 };
 
-/// A problem for candidates that belong to none: it has no inputs, and gives no init arguments, so
-/// that a module is imported and not built.
+/// A problem for candidates without one. It has no inputs and fails to give init arguments, so a
+/// module is imported but its model is not constructed.
 const Problem& no_problem();
 
-/// Prepares a kernel that belongs to no problem: its plan is parsed and not bound, its code
-/// compiled with none of its templates.
+/// Prepares a kernel without a problem: parses its plan without binding it, and compiles its code
+/// without template instances.
 void prepare_unplaced(Prepared& prepared, const std::string& arch, CompilePool& pool);
 
-/// Goes on with a prepared candidate as far as it goes without its problem's data: waits for its
-/// compilers, and imports a module or loads an extension in a process of its own, as on the CPU.
+/// Checks a prepared candidate without its problem's data. Waits for its compilers, and imports a
+/// module or loads an extension in a process of its own, as on the CPU.
 CheckedCandidate checked_candidate(Prepared& prepared, const CheckSetup& setup);
 
 }  // namespace kbench::run

@@ -9,19 +9,20 @@
 #include "kbench/problem.hpp"
 #include "kbench/record.hpp"
 
-/// Candidates that are right at a problem's usual sizes are asked at others, too: `--sizes`.
+/// `--sizes`: candidates that are correct at a problem's usual sizes are checked at other sizes
+/// too.
 namespace kbench::run {
 
-/// The problem as it is at the sizes of that name in sizes.json, for a device class; nothing where
-/// it has none. Its key tells them apart.
+/// The problem at the named sizes of its sizes.json, for a device class; nothing if it has none of
+/// that name. Its key differs from the problem's.
 std::optional<Problem> at_sizes(const Problem& problem, const std::string& name,
                                 const std::string& device_class);
 
-/// Refuses names that no problem has. Throws UsageError, naming those that there are.
+/// Throws UsageError, with the known names, if no problem has one of `names`.
 void check_size_names(const std::vector<std::string>& names, const std::vector<Problem>& problems);
 
-/// Adds to the verdict on a candidate what became of it at other sizes. Where it failed there, that
-/// is its outcome; where the problem itself did, that is nobody's fault, and noted in `details`.
+/// Adds a candidate's result at other sizes to its record. If the candidate failed there, that is
+/// its outcome. If the problem failed there, `details` notes it and the outcome stays.
 void add_other_sizes(Record& record, const Record& other, const std::string& name,
                      nlohmann::json other_details, nlohmann::json& details);
 

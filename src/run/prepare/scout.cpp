@@ -13,13 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How often a scout is looked at.
+/// The period of checks of a dry import.
 constexpr milliseconds kScoutPeriod(200);
-/// All that a scout and what it starts may compute. Imports take a few; what builds for longer goes
-/// on in its turn.
+/// CPU time limit of a dry import and its descendants. Imports take a few seconds; a module that
+/// builds for longer goes on when it is judged.
 constexpr double kMostProcessorSeconds = 60;
 
-/// Is listed as running ahead of its turn while it lives.
+/// Lists a process in AheadOfTurn while this object lives.
 class Listed {
  public:
   Listed(AheadOfTurn& all, pid_t pid) : all_(all), pid_(pid) { all_.add(pid_); }
@@ -45,7 +45,8 @@ Scouts::Scouts(WorkerHost& host, ExtensionBuilder& builder, unsigned at_once,
 
 std::shared_future<Scouted> Scouts::send(CandidateJob job) {
   job.module.scout = true;
-  // Where "cuda" means the CPU, code that looks at its GPU first goes on to what it wants built.
+  // On the device "cpu", "cuda" means the CPU, so code that checks for a GPU first goes on to its
+  // builds.
   job.device = "cpu";
   std::uint64_t ticket = 0;
   {
@@ -58,7 +59,7 @@ std::shared_future<Scouted> Scouts::send(CandidateJob job) {
       .share();
 }
 
-/// In the order of sending: what a lane takes first is ready first.
+/// Serves tickets in the order of sending, because device queues take candidates in that order.
 void Scouts::take_place(std::uint64_t ticket) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return free_ > 0 && ticket == serving_; });
@@ -94,7 +95,7 @@ Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
   try {
     process =
         std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
-    // One that never ends has ordered what it was going to order.
+    // A dry import that never ends has already requested its builds.
     const Listed listed(host_.ahead_of_turn(), process->pid());
     timed_out = takes_too_long(*process);
     process->finish(std::chrono::milliseconds(0));
@@ -102,7 +103,7 @@ Scouted Scouts::run(CandidateJob job, std::uint64_t ticket) {
     give_back();
     throw;
   }
-  // The compilers keep their own number.
+  // Compilers have their own limit in parallel, so the place is free before they finish.
   give_back();
   if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
   return {process->service()->summary(), process->service()->scout_end(), timed_out};

@@ -10,22 +10,23 @@
 
 namespace kbench::run {
 
-/// Imports modules ahead of the device, several at once, in processes that have no GPU: what they
-/// want built is built by the time that a device is free for them. They have a low priority, stand
-/// still while times are taken, and have limits of time (without that) and of processor seconds.
+/// Dry imports: imports modules in parallel in processes without a GPU, so that their extensions
+/// are built when a device is free. The processes have a low priority and are stopped while times
+/// are taken. They have limits of time (while not stopped) and of CPU time.
 class Scouts {
  public:
-  /// `at_once` processes; each may take `limit` and `memory_limit_bytes`.
+  /// `at_once`: processes in parallel. `limit` and `memory_limit_bytes` apply to each.
   Scouts(WorkerHost& host, ExtensionBuilder& builder, unsigned at_once,
          std::chrono::milliseconds limit, std::size_t memory_limit_bytes, int cancel_fd);
 
-  /// Sends a module's job ahead. A fault of the machine arrives as kbench::Error in the future.
+  /// Starts the dry import of a module's job. The future throws kbench::Error for a fault of the
+  /// machine.
   std::shared_future<Scouted> send(CandidateJob job);
 
  private:
   Scouted run(CandidateJob job, std::uint64_t ticket);
-  /// Waits for a scout's end; whether its time was over before. One that has used up its processor
-  /// seconds has ordered what it was going to order.
+  /// Waits for the end of a dry import; true if it reached its time limit. False also if it reached
+  /// its CPU limit, because it has requested its builds by then.
   bool takes_too_long(StartedCandidate& process) const;
   void take_place(std::uint64_t ticket);
   void give_back();

@@ -19,15 +19,15 @@
 namespace kbench::run {
 namespace {
 
-/// Each finds what has started since the one before; with as many processes as a candidate may
-/// have, most are stopped in the first.
+/// Each round stops the processes that started since the previous round. At a candidate's limit of
+/// processes, the first round stops most of them.
 constexpr int kStopRounds = 50;
 constexpr int kNiceness = 5;
-/// Of processes that do not run.
+/// States of processes that do not run: stopped, zombie, dead.
 constexpr std::string_view kStill = "TtZX";
 
-/// What `root` is and has started. Its parent may be the init of its namespace, which shares the
-/// memory of the process that forks for everybody, and is to go on.
+/// `root` and its descendants. The parent of `root` may be the init process of its namespace, which
+/// shares the memory of the fork server and has to go on.
 std::vector<ProcessFacts> started_by(const std::vector<ProcessFacts>& all, pid_t root) {
   const auto found = std::ranges::find(all, root, &ProcessFacts::pid);
   if (found == all.end()) return {};
@@ -38,12 +38,12 @@ std::vector<ProcessFacts> started_by(const std::vector<ProcessFacts>& all, pid_t
   return family;
 }
 
-/// Lowers the priority of a process and of all that it will start. Only a little: a lane may come
-/// to wait for it on a host where others want all processors (by 10, an import of 1.6 s took 19 s
-/// there), and without privileges no priority is raised again.
+/// Lowers the priority of a process and of its future children. The step is small, because a device
+/// queue may have to wait for the process on a busy host: at niceness 10, an import of 1.6 s took
+/// 19 s there. A process without privileges cannot raise its priority again.
 void step_back(pid_t pid) {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kNiceness);
-  // Sessions share processors alike, whatever their processes' priorities are.
+  // Autogroup scheduling gives sessions equal CPU time whatever their processes' priorities are.
   std::ofstream(fmt::format("/proc/{}/autogroup", pid)) << kNiceness << std::flush;
 }
 

@@ -9,25 +9,27 @@
 
 namespace kbench::run {
 
-/// Stops processes and all that they have started, whatever groups they are in, but for the init of
-/// their namespaces; and lets them go on. What starts meanwhile is stopped as well.
+/// Stops processes and all their descendants in any process group, except the init process of their
+/// PID namespace. Descendants that start meanwhile are stopped as well. `continue_families` resumes
+/// them.
 void stop_families(const std::set<pid_t>& roots);
 void continue_families(const std::set<pid_t>& roots);
 
-/// Processor seconds that a process and all that it has started have used, of those that have ended
-/// what their parents have waited for.
+/// CPU seconds that a process and its descendants have used. Ended descendants count if their
+/// parents have waited for them.
 double processor_seconds(pid_t root);
 
-/// Processes that run a candidate's code before its turn, on processors that a candidate in its
-/// turn may need: they have a low priority, and stand still while a time is taken. Thread-safe.
+/// Processes that run a candidate's code before the candidate has device access. They compete for
+/// CPUs with the candidate that has access, so they have a low priority and are stopped while a
+/// time is taken. Thread-safe.
 class AheadOfTurn {
  public:
   void add(pid_t pid);
   void remove(pid_t pid);
-  /// Whether they stand still.
+  /// True while the processes are stopped.
   bool is_stopped();
 
-  /// While one of these lives, they stand still.
+  /// Stops the processes while an object of this type lives.
   class Pause {
    public:
     explicit Pause(AheadOfTurn& all);

@@ -6,22 +6,24 @@
 
 namespace kbench::run {
 
-/// What the lanes of one device agree on: several work at once (processes start, inputs are drawn,
-/// outputs compared), times are taken one at a time while no lane works, and a problem that needs
-/// much of the device's memory has it to itself. Thread-safe; waits end when the others let go.
+/// Access of several device queues to one device. Queues work in parallel: they start processes,
+/// draw inputs, compare outputs. Only one queue takes times, and only while no queue works. A
+/// problem that needs much of the device's memory has the device to itself. Thread-safe; waits end
+/// when the other queues release the device.
 class DeviceTurns {
  public:
-  /// Waits until no lane times, or waits for it: whoever wants to time is not held up for long.
+  /// Waits until no queue takes times or waits to. A queue that wants to take times thus does not
+  /// wait long.
   void begin_work();
   void end_work();
-  /// Waits until no other lane works or times. For a lane that does not work.
+  /// Waits until no other queue works or takes times. The calling queue must not be working.
   void begin_timing();
   void end_timing();
 
-  /// Waits until the memory is free: for one problem of any size, or for one more small one.
+  /// Waits for device memory: all of it (`alone`), or enough for one more small problem.
   void take_memory(bool alone);
   void give_memory(bool alone);
-  /// Whether somebody waits for the other kind of it.
+  /// True if another queue waits until memory in use is released.
   bool memory_is_wanted();
 
  private:
@@ -33,8 +35,8 @@ class DeviceTurns {
   bool all_taken_ = false;
 };
 
-/// One lane's share in it; what it holds is given back at the end, whatever happens. Each call
-/// does nothing where that state is reached already.
+/// One queue's access to the device. The destructor releases what the queue holds. A call does
+/// nothing if the queue is already in that state.
 class LaneTurn {
  public:
   explicit LaneTurn(DeviceTurns& turns) : turns_(turns) {}
@@ -47,7 +49,8 @@ class LaneTurn {
   void rest();
   bool is_timing() const { return state_ == State::kTiming; }
 
-  /// Memory for a problem; the lane must hold none for another one, and not be at work.
+  /// Takes memory for a problem. The queue must not be working; memory that it holds is released
+  /// first.
   void take_memory(bool alone);
   void give_memory();
   bool memory_is_wanted() const { return turns_.memory_is_wanted(); }

@@ -15,7 +15,7 @@ HostWaits::HostWaits(std::vector<pid_t> pids)
 double HostWaits::waited_s() const {
   double nanoseconds = 0;
   for (const pid_t pid : pids_) {
-    // Time on a processor, time in a queue for one, turns.
+    // Fields: time on a CPU, time in a run queue, number of time slices.
     std::ifstream file(fmt::format("/proc/{}/schedstat", pid));
     double ran = 0, waited = 0;
     if (file >> ran >> waited) nanoseconds += waited;
@@ -25,7 +25,7 @@ double HostWaits::waited_s() const {
 
 double HostWaits::share() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  // One that has ended tells nothing any more.
+  // /proc reports nothing for a process that has ended, so the difference may be negative.
   return elapsed.count() > 0 ? std::max(waited_s() - before_s_, 0.0) / elapsed.count() : 0;
 }
 

@@ -8,12 +8,13 @@
 
 namespace kbench::run {
 
-/// How long processes have waited for a processor since this was made: of each its first thread,
-/// which calls what is timed.
+/// Measures how long processes wait for a CPU from construction on. Only the first thread of each
+/// process counts, because it makes the timed calls.
 class HostWaits {
  public:
   explicit HostWaits(std::vector<pid_t> pids);
-  /// Of the time since; 0 where the kernel does not tell.
+  /// The time that they waited, as a fraction of the time since construction; 0 if the kernel does
+  /// not report it.
   double share() const;
 
  private:
@@ -24,9 +25,10 @@ class HostWaits {
   double before_s_;
 };
 
-/// The flag of a record without times because its host code had to wait for others of the host.
+/// The flag of a record without times because other processes of the host delayed its host code.
 inline constexpr const char* kHostBusy = "host_busy";
-/// From here on times are none. One other process on each processor, as compilers are, stays below.
+/// From this fraction on, times are discarded. One other process per CPU, such as a compiler, stays
+/// below it.
 inline constexpr double kMostHostWaits = 0.6;
 
 }  // namespace kbench::run

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Operators of the reference that the details list.
+/// The most operators that the details list.
 constexpr std::size_t kListedOperators = 200;
 
 std::vector<OperatorCost> operators_from(const json& array) {
@@ -20,7 +20,7 @@ std::vector<OperatorCost> operators_from(const json& array) {
   return operators;
 }
 
-/// Both sides estimated, where all that the candidate did was counted.
+/// Estimates for candidate and reference; nothing if some of the candidate's work was not counted.
 std::optional<TimeEstimate> estimate_of(const JudgeAnswer& answer, const std::string& gpu_name) {
   const GpuModel* gpu = find_gpu_model(gpu_name);
   const auto& kernels = answer.record.profile;
@@ -32,7 +32,7 @@ std::optional<TimeEstimate> estimate_of(const JudgeAnswer& answer, const std::st
                       .reference_ms = estimated_ms(operators_from(answer.operators), *gpu)};
 }
 
-/// An array as the details list it.
+/// `operators`, cut to the length that the details list.
 json listed(json operators) {
   if (operators.size() > kListedOperators)
     operators.erase(operators.begin() + kListedOperators, operators.end());

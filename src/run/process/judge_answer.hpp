@@ -12,24 +12,24 @@
 
 namespace kbench::run {
 
-/// What a judge says of a candidate.
+/// A judge's answer about a candidate.
 struct JudgeAnswer {
   Record record;
   nlohmann::json raw_ms, findings, operators, candidate_operators;
   nlohmann::json families_left_out;  ///< name → why
   nlohmann::json failed_baselines;   ///< name → why
-  nlohmann::json device_states;      ///< side → of each of its blocks
-  nlohmann::json others_on_device;   ///< looks for others' work, by when
-  bool counted = false;              ///< all that the candidate did
+  nlohmann::json device_states;      ///< subject of a timing → the state at each of its blocks
+  nlohmann::json others_on_device;   ///< probes for other processes' work, by time
+  bool counted = false;              ///< true if all of the candidate's work was counted
   Phases phases_s;
-  std::uint64_t free_bytes = 0;  ///< of the device's memory, when the verdict was given
+  std::uint64_t free_bytes = 0;  ///< device memory at the time of the verdict
 };
 
-/// Throws kbench::Error where the message is no verdict.
+/// Throws kbench::Error if the message is no verdict.
 JudgeAnswer read_answer(const protocol::Message& message);
 
-/// Puts it on the candidate's record and into its details, with an estimate for that GPU; its name
-/// may be empty.
+/// Copies an answer to the candidate's record and details. Adds an estimate for the GPU
+/// `estimate_for`, which may be empty.
 void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& record,
                  nlohmann::json& details);
 

@@ -32,7 +32,7 @@ JudgeClient::~JudgeClient() {
   try {
     host_.kill_child(pid_);
   } catch (const Error&) {
-    // The zygote is gone, and its children with it.
+    // The fork server has ended, and its children with it.
   }
 }
 
@@ -70,7 +70,7 @@ void JudgeClient::ask(MessageType type, const json& problem, int fd) {
 
 template <typename T>
 std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read)(const json&)) {
-  // What it was asked before comes first.
+  // The judge answers requests in order, and the warm-up was first.
   if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
@@ -195,7 +195,7 @@ SpareCandidate::~SpareCandidate() {
   try {
     host_.kill_child(pid_);
   } catch (const Error&) {
-    // The zygote is gone, and its children with it.
+    // The fork server has ended, and its children with it.
   }
 }
 
@@ -264,7 +264,7 @@ StartedCandidate::~StartedCandidate() {
   try {
     finish(std::chrono::milliseconds(0));
   } catch (const Error&) {
-    // The zygote is gone, and its children with it.
+    // The fork server has ended, and its children with it.
   }
 }
 

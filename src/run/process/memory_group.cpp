@@ -26,7 +26,7 @@ bool write_setting(const fs::path& file, const std::string& text) {
   return static_cast<bool>((out << text).flush());
 }
 
-/// The number behind a word in a file of "word number" lines; 0 where there is none.
+/// The number after a word in a file of "word number" lines; 0 if the word is missing.
 std::size_t number_behind(const fs::path& file, std::string_view word) {
   std::ifstream in(file);
   std::string name;
@@ -44,11 +44,11 @@ bool has_word(const fs::path& file, std::string_view wanted) {
 }
 
 struct Place {
-  fs::path folder;  ///< in which groups can be made
+  fs::path folder;  ///< where groups can be made
   bool unified;
 };
 
-/// Where the file systems of cgroups are mounted: of v2, and of v1's memory controller.
+/// The mount points of the cgroup file systems: of v2, and of v1's memory controller.
 std::pair<fs::path, fs::path> mounts() {
   std::pair<fs::path, fs::path> found;
   std::ifstream mounts("/proc/self/mounts");
@@ -63,8 +63,8 @@ std::pair<fs::path, fs::path> mounts() {
   return found;
 }
 
-/// This process's own groups, and of v2 the one above: a group with processes of its own has none
-/// below it there.
+/// This process's own groups, and for v2 also the parent: a v2 group with processes cannot have
+/// groups with controllers below it.
 std::vector<Place> places() {
   const auto [unified, memory] = mounts();
   std::vector<Place> found;
@@ -86,7 +86,7 @@ std::vector<Place> places() {
   return found;
 }
 
-/// Groups of this run that had a process left when they were given up.
+/// Groups of this run that still had a process when they were destroyed.
 struct Abandoned {
   std::mutex mutex;
   std::vector<fs::path> folders;
@@ -102,7 +102,7 @@ void remove_given_up() {
   std::erase_if(kept.folders, [](const fs::path& folder) { return ::rmdir(folder.c_str()) == 0; });
 }
 
-/// Removes groups of runs that were killed; those with processes stay by themselves.
+/// Removes groups of killed runs. The kernel refuses to remove groups with processes.
 void remove_abandoned(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
@@ -130,7 +130,7 @@ std::optional<fs::path> made_in(const Place& place, std::size_t limit_bytes) {
     ::rmdir(folder.c_str());
     return std::nullopt;
   }
-  // Without swap, where the kernel counts that; and all of them end together.
+  // No swap, if the kernel counts it. All processes of the group are killed together.
   if (place.unified) {
     write_setting(folder / "memory.swap.max", "0");
     write_setting(folder / "memory.oom.group", "1");

@@ -9,23 +9,23 @@
 
 namespace kbench::run {
 
-/// A memory cgroup: the kernel counts all memory of what is in it, also what no process has mapped
-/// (files in memory, descriptors in flight), and ends its processes at the limit. Most users of a
-/// machine may make none.
+/// A memory cgroup. The kernel counts all memory of its processes, even if no process has mapped it
+/// (memory files, descriptors in flight), and kills the processes at the limit. Most users have no
+/// right to make one.
 class MemoryGroup {
  public:
-  /// Null where this process may make none.
+  /// Null if this process may make none.
   static std::unique_ptr<MemoryGroup> make(std::size_t limit_bytes);
-  /// Its processes have ended, or end soon: then its folder goes, else with the next one's.
+  /// The processes have ended or end soon. If one is left, the next make() removes the folder.
   ~MemoryGroup();
   MemoryGroup(const MemoryGroup&) = delete;
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
-  /// Moves processes into it: what they get from now on counts, and all that they start. None may
-  /// share its memory with a process outside, which the kernel would end with it.
+  /// Moves processes into the group; their later memory and children count. No process may share
+  /// memory with a process outside, because the kernel would kill that one too.
   bool add(const std::vector<pid_t>& pids) const;
   const std::filesystem::path& folder() const { return folder_; }
-  /// Whether the kernel has ended a process of it for want of memory.
+  /// True if the kernel killed a process of the group for its memory.
   bool is_over() const;
 
  private:

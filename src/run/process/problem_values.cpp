@@ -21,9 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-/// How often a run that was cancelled is noticed.
+/// The period of checks for cancellation.
 constexpr std::chrono::milliseconds kCancelPeriod(100);
-/// A process that is killed for want of memory may live the next time.
+/// A process that was killed for lack of memory may succeed the next time.
 constexpr int kAttempts = 2;
 
 }  // namespace

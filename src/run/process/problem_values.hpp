@@ -12,17 +12,17 @@ namespace kbench::run {
 
 class WorkerHost;
 
-/// What candidates may know of their problems. A process that runs no candidate's code imports a
-/// problem's file and packs its values (worker/problem_values.hpp): once for each problem, sizes
-/// and precision row. Thread-safe.
+/// The values that candidates may read of their problems. A process without candidates' code
+/// imports a problem's file and packs its values (worker/problem_values.hpp), once for each
+/// problem, sizes and precision row. Thread-safe.
 class ProblemValues {
  public:
   ProblemValues(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {}
 
-  /// Puts the values of the job's problem in the place of its text, its path and its sizes; by
-  /// KernelBench's rules, where candidates find all that the file defines, in that of its folder.
-  /// There are none where the file fails: its judge says how. Waits. Throws kbench::Error or
-  /// Cancelled.
+  /// Replaces the text, path and sizes of the job's problem by its values. By KernelBench's rules,
+  /// candidates see everything that the file defines; then this only drops the folder from its
+  /// path. The values are empty if the file fails; its judge reports why. Waits. Throws
+  /// kbench::Error or Cancelled.
   void put_into(ModuleJob& job, CandidateKind kind);
 
  private:

@@ -35,11 +35,11 @@ Resident resident_of(pid_t pid) {
   return {resident * page_bytes(), (resident - std::min(resident, shared)) * page_bytes()};
 }
 
-/// What a descriptor of memfd_create's is called.
+/// How /proc names a descriptor of memfd_create.
 constexpr std::string_view kMemoryFile = "/memfd:";
 
-/// Its share of what it has, by the kernel's count of who else maps each page; without those of
-/// files that are counted themselves.
+/// A process's proportional set size: the kernel divides each page by the number of processes that
+/// map it. Leaves out the files in `counted`.
 std::size_t proportional_bytes(pid_t pid, const MemoryFiles& counted) {
   constexpr std::size_t kKilobyte = 1024;
   std::ifstream maps(fmt::format("/proc/{}/smaps", pid));
@@ -57,7 +57,7 @@ std::size_t proportional_bytes(pid_t pid, const MemoryFiles& counted) {
       if (!is_counted) bytes += kilobytes * kKilobyte;
     }
   }
-  return found ? bytes : resident_of(pid).own;  // where the kernel does not say
+  return found ? bytes : resident_of(pid).own;  // if the kernel does not report it
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::vector<ProcessFacts> running_processes() {
     std::ifstream file(entry.path() / "stat");
     std::string line;
     std::getline(file, line);
-    // The name before it may hold anything.
+    // The process's name before it may contain any character.
     const auto after = line.rfind(')');
     pid_t group = 0;
     if (after != std::string::npos &&
@@ -118,8 +118,8 @@ std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, p
 
 MemoryFiles memory_files_of(const std::vector<pid_t>& pids) {
   constexpr std::size_t kBlockBytes = 512;
-  // Looking takes time, and candidates decide on how much there is: one look leaves out what is
-  // beyond, and the next one begins elsewhere.
+  // A candidate decides how many descriptors there are, and reading them takes time. One check
+  // skips those beyond the limit; the next check starts at another process.
   constexpr std::size_t kMostDescriptors = 20'000;
   static std::atomic<std::size_t> turn{0};
   const std::size_t first = pids.empty() ? 0 : turn++ % pids.size();

@@ -9,19 +9,19 @@
 namespace kbench::run {
 namespace {
 
-/// Processes that stand ready, for each lane: half a gigabyte of the GPU's memory each, and of that
-/// they take no more than this share for candidates.
+/// Warm processes for each device queue. Each uses half a gigabyte of GPU memory; candidates'
+/// processes use at most this fraction (1 / kShareOfMemory) of the GPU's memory.
 constexpr std::size_t kJudges = 1, kMostCandidates = 4, kFewestCandidates = 2;
 constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20, kShareOfMemory = 16;
-/// More are opened once this one alone is left. On an H200 three at once take 0.63 s, two 0.53, and
-/// a lane waits for them 0.08 s a candidate.
+/// The pool opens more once this many are left for each queue. On an H200, opening three together
+/// takes 0.63 s and two 0.53 s; a queue waits for them 0.08 s per candidate.
 constexpr std::size_t kFew = 1;
 
 std::size_t candidates_on(const GpuInfo& gpu, std::size_t lanes) {
   const auto room = static_cast<std::size_t>(gpu.memory_bytes / kShareOfMemory / kSpareBytes);
   return std::clamp(room / lanes, kFewestCandidates, kMostCandidates);
 }
-/// In a row, after which nothing more is tried.
+/// After this many failures in a row the pool stops trying.
 constexpr int kMostFailures = 3;
 
 }  // namespace
@@ -46,7 +46,7 @@ SparePool::~SparePool() {
   }
   changed_.notify_all();
   for (auto& thread : threads_) thread.join();
-  // All at once: the device takes its time to close each of them.
+  // The device needs time to close each process, so all are killed before any is waited for.
   for (const auto& judge : judges_) judge->end();
   for (const auto& candidate : candidates_) candidate->end();
 }
@@ -57,7 +57,7 @@ void SparePool::serve() {
     changed_.wait(lock,
                   [this] { return stopped_ || failed_ || wants_judge() || wants_candidate(); });
     if (stopped_ || failed_) return;
-    // A judge comes first: its problem has to be drawn before a candidate is of use.
+    // A judge has priority because it must draw its problem before a candidate's process is of use.
     const bool judge =
         wants_judge() && (judges_.size() + opening_judges_ == 0 || !wants_candidate());
     std::size_t& opening = judge ? opening_judges_ : opening_candidates_;
@@ -71,7 +71,7 @@ void SparePool::serve() {
       judge ? open_judge() : open_candidate();
       opened = true;
     } catch (const Error&) {
-      // The device may be full for the moment.
+      // The device's memory may be full for a short time.
     } catch (const Cancelled&) {
       cancelled = true;
     }

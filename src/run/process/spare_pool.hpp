@@ -15,7 +15,7 @@
 
 namespace kbench::run {
 
-/// Says whether there are to be more of something: from where few are left until there are enough.
+/// Decides if a pool needs more items: from the time that `few` are left until there are `enough`.
 class Refill {
  public:
   Refill(std::size_t few, std::size_t enough) : few_(few), enough_(enough) {}
@@ -30,24 +30,25 @@ class Refill {
   bool filling_ = true;
 };
 
-/// Processes that stand ready on a GPU: judges without a problem, candidates' processes without a
+/// Warm processes on a GPU: judges without a problem, and candidates' processes without a
 /// candidate. Opening the device and the libraries that most models call takes longer than judging
-/// most candidates, so it happens beside that, and never while a time is taken: times would still
-/// be right, but take longer to be known as well. Thread-safe.
+/// most candidates, so the pool does it in parallel. It never opens a process while a time is
+/// taken: that would not change times but would delay them. Thread-safe.
 class SparePool {
  public:
-  /// Keeps some of each for every lane of `gpu`, which they see alone and call `device` ("cuda:0").
-  /// Candidates' processes are opened several at a time, once few are left: who wants to take a
-  /// time waits for that as long as for one, and more seldom. How many there are depends on the
-  /// device's memory. Begins at once. `turns` are the device's.
+  /// Starts to open some of each kind for every device queue of `gpu`. The processes see no other
+  /// GPU and name it `device` ("cuda:0"). Once few candidates' processes are left, several are
+  /// opened together: a queue that wants to take a time waits for several as long as for one, but
+  /// less often. The device's memory limits their number. `turns` is the access to that device.
   SparePool(WorkerHost& host, const GpuInfo& gpu, std::string device, DeviceTurns& turns,
             std::size_t lanes, int cancel_fd);
   ~SparePool();
   SparePool(const SparePool&) = delete;
   SparePool& operator=(const SparePool&) = delete;
 
-  /// The next one, waiting while it opens if `wait`; null where none is or comes: whoever asks then
-  /// starts one of its own, and meets what is wrong. A lane that waits must not be at work.
+  /// Takes a warm process. If none is ready: waits for one (`wait`), else returns null. Also null
+  /// if the pool has failed; the caller then starts its own process and sees the error. A device
+  /// queue that waits must not be working.
   std::unique_ptr<JudgeClient> take_judge(bool wait);
   std::unique_ptr<SpareCandidate> take_candidate(bool wait);
 
@@ -64,7 +65,7 @@ class SparePool {
   std::string device_, visible_gpu_;
   DeviceTurns& turns_;
   std::size_t wanted_judges_;
-  Refill refill_;  ///< of candidates' processes
+  Refill refill_;  ///< for candidates' processes
   int cancel_fd_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -73,7 +74,7 @@ class SparePool {
   std::size_t opening_judges_ = 0, opening_candidates_ = 0;
   bool stopped_ = false;
   int failures_ = 0;
-  bool failed_ = false;  ///< nothing more will come
+  bool failed_ = false;  ///< the pool opens no more processes
   std::vector<std::thread> threads_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace kbench::run {
 
-/// Returns when the future is ready. Throws Cancelled where `cancel_fd` is readable before that.
+/// Returns when the future is ready. Throws Cancelled if `cancel_fd` becomes readable first.
 template <typename T>
 void wait_for(const std::shared_future<T>& future, int cancel_fd) {
   while (future.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {

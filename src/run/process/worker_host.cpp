@@ -26,14 +26,15 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// What a candidate may print. There is room for some more, which tells who has written more: what
-/// does not fit is refused by the page.
+/// The limit of a candidate's output. The file has more room, so that a longer output can be
+/// detected. The kernel refuses writes past the last page.
 constexpr std::size_t kLogBytes = 1u << 20;
 constexpr std::size_t kLogRoomBytes = kLogBytes + (64u << 10);
-/// How often memory and cancelling are looked at.
+/// The period of checks of memory and of cancellation.
 constexpr auto kLookPeriod = std::chrono::milliseconds(100);
 
-/// What their extensions are linked with, and headers that they may look at.
+/// Paths that a sandboxed candidate may read: libraries that extensions are linked with, and
+/// headers.
 std::vector<std::filesystem::path> readable_by_candidates(const Installation& installation) {
   std::vector<std::filesystem::path> paths{installation.cache / "host-headers"};
   if (!installation.torch_lib.empty()) paths.push_back(installation.torch_lib);
@@ -44,7 +45,7 @@ std::vector<std::filesystem::path> readable_by_candidates(const Installation& in
   return paths;
 }
 
-/// By which all that a process has started can be told from what has started it.
+/// The parent of `pid`, which separates the descendants of `pid` from the process that started it.
 pid_t parent_of(const std::vector<ProcessFacts>& running, pid_t pid) {
   const auto found = std::ranges::find(running, pid, &ProcessFacts::pid);
   return found == running.end() ? -1 : found->parent;
@@ -59,7 +60,7 @@ ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SE
 }
 
 std::string ChildLog::text() const {
-  // The descriptor is shared with the child, and so is its position.
+  // The child shares the descriptor, and with it the position.
   const off_t end = std::min<off_t>(lseek(fd_.value(), 0, SEEK_CUR), kLogBytes);
   std::string text(static_cast<std::size_t>(std::max<off_t>(end, 0)), '\0');
   const ssize_t got = pread(fd_.value(), text.data(), text.size(), 0);
@@ -80,12 +81,12 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
                    installation.python.string(), (installation.cache / "bytecode").string()};
   const auto readable = readable_by_candidates(installation);
-  // A candidate that waits in its cage while headers are made is to see them: what is not there yet
-  // cannot be named to the kernel.
+  // A sandboxed candidate may wait while the headers are made, and has to see them then. The
+  // sandbox cannot allow a path that does not exist yet.
   std::error_code ignored;
   if (!installation.cache.empty()) std::filesystem::create_directories(readable.front(), ignored);
   for (const auto& path : readable) spawn.command.push_back(path.string());
-  // There may be more of them than a command line takes.
+  // A file, because the names may not fit on a command line.
   std::string names;
   for (const auto& folder : hidden) names += folder.string() + '\0';
   const Fd names_file = sealed_memory_file(names);
@@ -93,8 +94,8 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
                {names_file.value(), protocol::kHiddenFoldersFd},
                {log_.fd(), STDOUT_FILENO},
                {log_.fd(), STDERR_FILENO}};
-  // Read when libgomp is loaded. Threads that wait for each other by spinning take the processors
-  // from compilers and other processes: two runs at a time took 1.5 times as long.
+  // libgomp reads this when it is loaded. Its threads would otherwise spin while they wait and take
+  // CPUs from compilers and other processes: two runs in parallel took 1.5 times as long.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) spawn.env = {{"OMP_WAIT_POLICY", "passive"}};
   zygote_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
@@ -105,7 +106,8 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
 WorkerHost::~WorkerHost() {
   stop_write_.reset();
   if (reader_.joinable()) reader_.join();
-  // A zygote that loses its channel kills all children; its own end is waited for here.
+  // The fork server kills all children if it loses its channel. This waits for the fork server's
+  // own end.
   channel_ = {};
   zygote_.kill_group();
 }
@@ -158,7 +160,8 @@ void WorkerHost::check_memory() {
     if (!has_too_much(pid, family, limit - std::min(limit, own_files_bytes(pid)))) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
-    // Those that have left the group; the number of one that ended just now is not used again yet.
+    // Kills processes that left the group. The kernel does not reuse the PID of a process this
+    // soon.
     for (const pid_t one : family) kill(one, SIGKILL);
   }
 }
@@ -170,7 +173,8 @@ bool WorkerHost::has_too_much(pid_t pid, const std::vector<pid_t>& family,
   if (have_more_memory(family, limit_bytes)) return true;
   const MemoryFiles files = memory_files_of(family);
   const bool is_over = !files.empty() && have_more_memory(family, limit_bytes, files);
-  // It has the judge's files for a moment, until they are mapped.
+  // The process holds the judge's files for a short time until they are mapped, so only two checks
+  // in a row count.
   const bool was_over = near_limit_.erase(pid) > 0;
   if (is_over) near_limit_.insert(pid);
   return is_over && was_over;
@@ -225,7 +229,7 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
   if (!forked_.contains(id)) throw_dead();
   const pid_t pid = forked_.at(id);
   forked_.erase(id);
-  // Not 0 or 1 either: a signal to their groups would reach everybody.
+  // Rejects 0 and 1 too: a signal to their groups would reach all processes.
   if (pid <= 1) throw Error("kbench-worker cannot fork: too many processes or too little memory");
   return pid;
 }
@@ -240,7 +244,7 @@ std::optional<ExitStatus> WorkerHost::wait_exit(pid_t pid, protocol::Clock::time
 
 void WorkerHost::signal_child(pid_t pid, int signal) {
   const std::lock_guard lock(mutex_);
-  // A child that has been reaped may have left its number to somebody else.
+  // After a child was reaped, its PID may belong to another process.
   if (!exited_.contains(pid)) kill(-pid, signal);
 }
 
@@ -269,7 +273,7 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
 void WorkerHost::watch_memory(pid_t pid, std::size_t limit_bytes) {
   auto group = MemoryGroup::make(limit_bytes);
   if (group) {
-    // Without the init of its namespace, which shares the zygote's memory.
+    // Leaves out the init process of its namespace, which shares the fork server's memory.
     const auto running = running_processes();
     if (!group->add(family_of(running, pid, parent_of(running, pid)))) group.reset();
   }

@@ -24,85 +24,87 @@ namespace kbench::run {
 class MemoryGroup;
 class ProblemValues;
 
-/// The run was cancelled: unwinds to the lane's end.
+/// Thrown if the run was cancelled; unwinds to the end of the device queue.
 struct Cancelled {};
 
-/// How long the driver waits for kbench's own processes before it calls them dead.
+/// How long kbench waits for its own processes before it takes them for dead.
 struct WorkerLimits {
   using Limit = std::chrono::milliseconds;
   Limit start = std::chrono::seconds(180);  ///< importing torch
   Limit fork = std::chrono::seconds(60);
-  Limit exit = std::chrono::seconds(60);      ///< a killed child's end
-  Limit problem = std::chrono::seconds(600);  ///< it may import much and draw gigabytes
+  Limit exit = std::chrono::seconds(60);      ///< until a killed child ends
+  Limit problem = std::chrono::seconds(600);  ///< it may import many modules and draw gigabytes
   Limit health = std::chrono::seconds(20);
-  Limit settle = std::chrono::seconds(10);    ///< what was started ahead, before a time is taken
-  Limit verdict = std::chrono::seconds(900);  ///< one candidate: drawing and comparing included
-  Limit answer = std::chrono::seconds(60);    ///< a verdict, once the candidate has been killed
+  Limit settle = std::chrono::seconds(10);    ///< prefetched processes, before times are taken
+  Limit verdict = std::chrono::seconds(900);  ///< one candidate, with drawing and comparing
+  Limit answer = std::chrono::seconds(60);    ///< a verdict after the candidate was killed
 };
 
-/// Standard output and error of a child: a fixed amount of memory that the child writes into and
-/// cannot outgrow, so that nothing has to drain it while it runs.
+/// Standard output and error of a child, in a sealed memory file of fixed size. The child cannot
+/// write past it, so no reader has to drain it while the child runs.
 class ChildLog {
  public:
   ChildLog();
   int fd() const { return fd_.value(); }
-  /// What was written so far.
   std::string text() const;
-  /// Whether more was written than there is room for.
+  /// True if the child wrote more than the limit.
   bool is_full() const;
 
  private:
   Fd fd_;
 };
 
-/// Where a process runs that is forked.
+/// The surroundings of a forked process.
 struct ForkPlace {
-  std::filesystem::path folder = {};  ///< a candidate in its cage writes to this one alone
-  std::string device = {};            ///< of a spare: what it opens
-  std::string visible_gpu = {};  ///< it sees no other GPU; empty: as WorkerHost::show_gpu() says
+  std::filesystem::path folder = {};  ///< the only one a sandboxed candidate may write to
+  std::string device = {};            ///< for a warm process: the device that it opens
+  std::string visible_gpu = {};       ///< the only GPU it sees; empty: show_gpu() decides
 };
 
-/// The zygote, seen from the driver: forks judges and candidates, and learns of their ends.
+/// kbench's side of the fork server: forks judges and candidates, and learns how they end.
 /// Thread-safe.
 class WorkerHost {
  public:
-  /// Starts kbench-worker and returns at once. A readable `cancel_fd` ends the waits for torch and
-  /// for forks, which throw Cancelled; those for a child's end are short and go on.
-  /// Folders of `hidden` are not shown to candidates by their cage.
+  /// Starts kbench-worker and returns at once. If `cancel_fd` becomes readable, waits for torch and
+  /// for forks throw Cancelled. Waits for a child's end are short and continue. The candidates'
+  /// sandbox hides the folders in `hidden`.
   WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits = {},
              const std::vector<std::filesystem::path>& hidden = {});
   ~WorkerHost();
 
   const WorkerLimits& limits() const { return limits_; }
-  /// Version of torch; waits until the zygote has imported it. Throws kbench::Error or Cancelled.
+  /// Version of torch. Waits until the fork server has imported it. Throws kbench::Error or
+  /// Cancelled.
   const std::string& torch_version();
 
-  /// Whether candidates are caged from here on; they are unless somebody says no.
+  /// Sets if later candidates run in the sandbox; the default is yes.
   void cage_candidates(bool caged) { cages_ = caged; }
-  /// The GPU that a process sees whose ForkPlace names none, as in GpuInfo; empty, which it is at
-  /// first: all that this process sees. Before the first fork.
+  /// Sets the GPU, as in GpuInfo, that a process sees if its ForkPlace names none. Empty (the
+  /// default): all GPUs that this process sees. Call it before the first fork.
   void show_gpu(std::string uuid) { shown_gpu_ = std::move(uuid); }
-  /// Forks a "judge", a "candidate" or a "spare" (a candidate whose job comes later) with its
-  /// descriptors (channel, log[, job or the channel for it]), or a process that tells the "values"
-  /// of a problem (a file for them, log, problem). Throws kbench::Error or Cancelled.
+  /// Forks a process of a role: "judge", "candidate", "spare" (a warm process: a candidate whose
+  /// job comes later), with descriptors (channel, log[, job or the channel for it]); or "values"
+  /// (packs the values of a problem), with (result file, log, problem). Throws kbench::Error or
+  /// Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
              const ForkPlace& place = {});
-  /// Processes of candidates whose turn is not yet.
+  /// Processes of candidates that do not have device access yet.
   AheadOfTurn& ahead_of_turn() { return ahead_of_turn_; }
-  /// What candidates may know of their problems.
+  /// The values that candidates may read of their problems.
   ProblemValues& problem_values() { return *problem_values_; }
-  /// How a child ended, waiting at most until `deadline`.
+  /// How a child ended; nothing if it has not ended by `deadline`.
   std::optional<ExitStatus> wait_exit(pid_t pid, protocol::Clock::time_point deadline);
-  /// Stops a child and all that it has started, or lets them go on.
+  /// Stops (`frozen`) or resumes a child and its descendants.
   void freeze_child(pid_t pid, bool frozen);
-  /// A signal to the child's process group.
+  /// Sends a signal to the child's process group.
   void signal_child(pid_t pid, int signal);
   void end_child(pid_t pid) { signal_child(pid, SIGKILL); }
-  /// The same, and waits for its end.
+  /// Kills the child's process group and waits until the child ends. Throws kbench::Error if it
+  /// does not.
   ExitStatus kill_child(pid_t pid);
-  /// Kills the child, and all that it has started, when they have more memory than that together.
+  /// Kills the child and its descendants if they use more than `limit_bytes` of memory together.
   void watch_memory(pid_t pid, std::size_t limit_bytes);
-  /// True where the watch has killed it.
+  /// True if watch_memory() or the kernel killed the child for its memory.
   bool over_memory(pid_t pid);
 
  private:
@@ -131,8 +133,8 @@ class WorkerHost {
   std::map<std::uint64_t, pid_t> forked_;
   std::map<pid_t, ExitStatus> exited_;
   std::map<pid_t, std::size_t> memory_limits_;
-  std::set<pid_t> near_limit_;  ///< those over it at the last look, if files in memory count
-  std::map<pid_t, std::unique_ptr<MemoryGroup>> memory_groups_;  ///< where they are to be had
+  std::set<pid_t> near_limit_;  ///< over it at the last check, memory files counted
+  std::map<pid_t, std::unique_ptr<MemoryGroup>> memory_groups_;  ///< if the machine allows them
   protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;
   AheadOfTurn ahead_of_turn_;

@@ -10,10 +10,10 @@
 namespace kbench::run {
 namespace {
 
-/// Candidates that are loaded before their turn at most: each holds half a gigabyte of the GPU.
+/// The most candidates that are prefetched. Each uses half a gigabyte of the GPU's memory.
 constexpr std::size_t kMostAhead = 2;
-/// A problem is opened beside a lane's current one where neither needs more of the lane's share of
-/// the GPU's memory than one part in this.
+/// A problem is prefetched only if it and the current problem each need at most 1 / kSmallShare of
+/// the queue's part of the GPU's memory.
 constexpr std::size_t kSmallShare = 8;
 
 bool is_small(const LaneSetup& setup, const Prepared& prepared) {
@@ -26,7 +26,7 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
   try {
     return finish_compile(prepared, cancel_fd);
   } catch (const Error& error) {
-    // A build that was cancelled with the run is nobody's fault.
+    // A build that was cancelled with the run is no fault.
     if (is_readable(cancel_fd)) throw Cancelled{};
     decide(prepared, Outcome::kHarnessFault, Stage::kCompile, "compiler_failed", error.what());
     return std::nullopt;
@@ -63,7 +63,7 @@ void Ahead::start_candidates(Following following) {
   const auto is_started = [&](const Prepared* prepared) {
     return std::ranges::find(candidates_, prepared, &Candidate::prepared) != candidates_.end();
   };
-  // What takes long to load goes on while nobody times.
+  // Candidates that load for long continue while no time is taken.
   for (auto& candidate : candidates_)
     if (candidate.frozen && !candidate.settled) freeze(candidate, false);
   for (Prepared* prepared : following) {
@@ -128,11 +128,12 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
   const auto next = std::ranges::find_if(following, [&](const Prepared* prepared) {
     return prepared->record.problem_hash != current.record.problem_hash;
   });
-  // Not before the last candidate of a problem: it would hold its memory for nothing.
+  // Only during the last candidate of the current problem; earlier it would hold memory for
+  // nothing.
   if (next == following.end() || next != following.begin() || (*next)->decided) return;
   if (!is_small(setup_, current) || !is_small(setup_, **next)) return;
   auto judge = take_ready_judge();
-  if (!judge) return;  // it gets one in its turn
+  if (!judge) return;  // the problem gets a judge when it is needed
   try {
     problem_ = OpenProblem{(*next)->record.problem_hash, std::move(judge), std::nullopt};
     nlohmann::json request = open_request(setup_, **next);
@@ -140,7 +141,7 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
     problem_->judge->start_open(request, kernels_fd);
     opening_ = true;
   } catch (const Error&) {
-    problem_.reset();  // opening it in its turn will tell what is wrong
+    problem_.reset();  // opening it when it is needed reports the error
   }
 }
 
@@ -148,7 +149,7 @@ void Ahead::finish_opening() {
   if (!opening_) return;
   opening_ = false;
   try {
-    // What others held may be why it failed: in its turn it is opened without them.
+    // Other processes' memory may be the cause, so the problem is opened again when it is needed.
     if (std::holds_alternative<ProblemFault>(problem_->judge->finish_open())) problem_.reset();
   } catch (const Error&) {
     problem_.reset();  // as above
@@ -165,7 +166,7 @@ void Ahead::drop_problem() {
   try {
     finish_opening();
   } catch (const Cancelled&) {
-    problem_.reset();  // lanes end by this, too: what waits next is told
+    problem_.reset();  // a queue's end comes here too; the next wait throws
   }
   if (problem_) give_judge(std::move(problem_->judge));
   problem_.reset();

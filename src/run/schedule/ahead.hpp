@@ -16,74 +16,74 @@
 
 namespace kbench::run {
 
-/// Candidates of a lane in the order of their turns.
+/// The next candidates of a device queue, in order.
 using Following = std::span<Prepared* const>;
 
-/// The candidate's code; nothing, and the record decided, where there is none. A compiler that
-/// cannot run is a fault on this candidate's record, no other.
+/// The candidate's code. If there is none: nothing, and the record is decided. A compiler that
+/// cannot run is a fault on this candidate's record only.
 std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd);
 
-/// Starts a candidate, in `spare` where there is one.
+/// Starts a candidate, in the warm process `spare` if given.
 std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const ReadyCode& code,
                                                   bool sources_writable,
                                                   std::unique_ptr<SpareCandidate> spare = nullptr);
 
-/// What runs on a GPU before its turn: the next candidates are loaded and the next problem is drawn
-/// while outputs are being compared. Nothing of this happens while a time is taken:
-/// wait_until_quiet() comes before. For one thread.
+/// Prefetches work for a GPU: loads the next candidates and draws the next problem while outputs
+/// are compared. It does nothing while a time is taken; wait_until_quiet() ensures that. For one
+/// thread.
 class Ahead {
  public:
   Ahead(const LaneSetup& setup, LaneTurn& turn) : setup_(setup), turn_(turn) {}
 
   struct Candidate {
     const Prepared* prepared = nullptr;
-    std::optional<ReadyCode> code;  ///< nothing where the record has been decided meanwhile
+    std::optional<ReadyCode> code;  ///< nothing if the record was decided meanwhile
     std::unique_ptr<StartedCandidate> process = nullptr;
     bool settled = false, frozen = false;
   };
-  /// Starts the next candidates that have their code and find a process that stands ready.
+  /// Starts the next candidates that have their code and for which a warm process is ready.
   void start_candidates(Following following);
-  /// What was started for that candidate, frozen perhaps; nothing where it was not.
+  /// Returns what was started for that candidate, possibly stopped; nothing if it was not started.
   std::optional<Candidate> take(const Prepared& prepared);
 
-  /// A judge, with its device open already where one stands ready.
+  /// Returns a judge: a warm one if ready, else a new one.
   std::unique_ptr<JudgeClient> take_judge();
-  /// Keeps a judge that is done with its problem for another one, where it may have another.
+  /// Keeps a judge that has finished its problem, if it may be reused.
   void give_judge(std::unique_ptr<JudgeClient> judge);
-  /// A process for a candidate; null where none is to be had.
+  /// Returns a warm process for a candidate; null if none comes.
   std::unique_ptr<SpareCandidate> take_spare();
 
-  /// Has the next problem opened, where memory allows for two at once.
+  /// Starts to open the next problem if memory suffices for two open problems.
   void open_problem(const Prepared& current, Following following, int kernels_fd);
   struct OpenProblem {
     std::string key;
     std::unique_ptr<JudgeClient> judge;
     std::optional<ProblemFault> failure;
-    bool failed_alone = false;  ///< with no candidate alive that could have taken the memory
+    bool failed_alone = false;  ///< while no candidate's process could hold the memory
   };
-  /// The problem that was opened ahead under that key; nothing where it was not, or has failed.
+  /// Returns the prefetched problem with that key; nothing if there is none or it failed.
   std::optional<OpenProblem> take_problem(const std::string& key);
-  /// Gives up what was opened ahead.
+  /// Closes the prefetched problem.
   void drop_problem();
-  /// Returns when the judge that is kept has given its problem's memory back.
+  /// Waits until the kept judge has released its problem's memory.
   void wait_until_free();
-  /// Ends all that was started ahead; it starts again in its turn.
+  /// Ends everything prefetched; it starts again when it is needed.
   void drop_all();
   bool holds_any() const { return problem_ || !candidates_.empty() || !ending_.empty(); }
 
-  /// Ends a process that has its verdict. Beside the next candidate's work, where the problem is
-  /// small and no other lane may time: a device takes its time to close a process.
+  /// Ends a process that has its verdict. The device needs time to close a process. If the problem
+  /// is small and no other queue may take times, this overlaps with the next candidate's work.
   void let_end(const Prepared& prepared, std::unique_ptr<StartedCandidate> process);
 
-  /// Returns when all that was started has settled, or has taken too long; candidates are frozen
-  /// from then on, so that nobody's code runs beside another one's times.
+  /// Waits until everything started is ready, or has taken too long. Then stops the candidates, so
+  /// that no candidate's code runs while another's times are taken.
   void wait_until_quiet();
 
  private:
   void finish_opening();
   static void freeze(Candidate& candidate, bool frozen);
   std::unique_ptr<JudgeClient> take_ready_judge();
-  /// What `wait()` gives; others may work and time meanwhile.
+  /// Returns the result of `wait()`. Other queues may work and take times meanwhile.
   template <typename Wait>
   auto waited(Wait wait) -> decltype(wait());
 

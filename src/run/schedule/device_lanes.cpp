@@ -18,7 +18,7 @@ namespace kbench::run {
 
 DeviceLanes::DeviceLanes(LaneSetup common, std::span<const LaneDevice> devices)
     : common_(std::move(common)), devices_(devices) {
-  // KernelBench judges one after another, and its times are to be had in its way.
+  // KernelBench judges one candidate at a time, and its times are comparable only then.
   const bool one_by_one = by_kernelbench(*common_.options);
   for (const auto& device : devices_)
     counts_.push_back(device.gpu && !one_by_one ? std::max(common_.options->lanes, 1U) : 1);
@@ -35,7 +35,7 @@ bool DeviceLanes::run(const std::vector<std::size_t>& counts,
   const auto start = [&](LaneSetup setup) {
     threads.emplace_back([&, setup = std::move(setup)] {
       try {
-        // The run's fault, not that of each candidate.
+        // If kbench's own kernels do not compile, the run fails here, before any candidate.
         for (const auto* kernels : {&setup.own_kernels.judge, &setup.own_kernels.timing})
           if (kernels->valid()) own_image(*kernels, setup.cancel_fd);
         Lane lane(setup);
@@ -48,14 +48,15 @@ bool DeviceLanes::run(const std::vector<std::size_t>& counts,
       }
     });
   };
-  // What may throw comes before the first thread.
+  // Everything that may throw comes before the first thread.
   std::vector<LaneSetup> setups;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     LaneSetup& setup = setups.emplace_back(common_);
     setup.device = devices_[i];
     setup.turns = &turns[i];
     setup.lanes = counts[i];
-    // By KernelBench's rules a process is KernelBench's: with all queues, and opened in its turn.
+    // By KernelBench's rules there are no warm processes: each opens the device when its candidate
+    // has access, as KernelBench's own does.
     if (setup.device.gpu && !by_kernelbench(*common_.options))
       spares[i] =
           std::make_unique<SparePool>(*common_.host, *setup.device.gpu, setup.device.name_inside(),

@@ -10,18 +10,18 @@
 
 namespace kbench::run {
 
-/// The lanes of all devices of a run, each in a thread of its own while there is work.
+/// The device queues of a run, each with a thread of its own while there is work.
 class DeviceLanes {
  public:
-  /// `common` is what all lanes share; device, turns, spares and lanes are filled in here.
+  /// `common`: the set-up of all queues. This class fills in device, turns, spares and lanes.
   DeviceLanes(LaneSetup common, std::span<const LaneDevice> devices);
 
-  /// How many lanes each device has by the options.
+  /// The number of queues of each device, from the options.
   const std::vector<std::size_t>& counts() const { return counts_; }
-  /// Runs `work` in a thread for each lane; the first fault of any is thrown here. False where one
-  /// was cancelled.
+  /// Runs `work` in a thread for each queue and rethrows the first fault. False if a queue was
+  /// cancelled.
   bool run(const std::function<void(Lane&)>& work) { return run(counts_, work); }
-  /// The same with one lane on each device.
+  /// The same with one queue for each device.
   bool run_single(const std::function<void(Lane&)>& work) {
     return run(std::vector<std::size_t>(devices_.size(), 1), work);
   }

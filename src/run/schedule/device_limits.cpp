@@ -15,15 +15,15 @@ bool has_flag(const Record& record, std::string_view flag) {
   return std::ranges::find(record.flags, flag) != record.flags.end();
 }
 
-/// The shortest time that anything says a call of a side took, by whatever clock: also one that
-/// does not count, as one that the candidate reports and the judge's clock bounds.
+/// The shortest time of a subject's call by any clock. Includes times that do not count, such as a
+/// reported time that the judge's clock bounds.
 double shortest_claim_ms(const Record& record, const Interned& name, const SideTiming& side) {
   double shortest = side.median_ms;
   const auto add = [&](const MaybeNumber& claim) {
     if (claim) shortest = std::min(shortest, *claim);
   };
   add(side.wall_ms);
-  // Where not all that ran was seen, the records hold too little of a call.
+  // With an incomplete trace, these times miss part of a call.
   if (!has_flag(record, "ledger_lost")) {
     add(side.span_ms);
     add(side.busy_ms);
@@ -47,7 +47,7 @@ void refuse(Record& record, double time_ms, double write_ms, std::uint64_t writt
   record.sol.reset();
 }
 
-/// What a time says of the work of a call, on a device whose peaks are known.
+/// Compares the time with the work of a call, on a device with known peaks.
 void hold_against_peaks(Record& record, const ReferenceWork& reference, const Peaks& peaks,
                         const std::optional<Peaks>& measured, bool cold_cache) {
   const double time_ms = record.timing->sides.at(kCandidate).median_ms;
@@ -55,7 +55,7 @@ void hold_against_peaks(Record& record, const ReferenceWork& reference, const Pe
   if (work && measured)
     record.sol->share_measured =
         speed_of_light(*work, measured_over(peaks, *measured), time_ms).share;
-  // Whether the outputs of a reference that could not be traced are views is not known.
+  // If the reference could not be traced, its outputs may be views that need no writes.
   const LeastWork written{.written_bytes = work ? work->written_bytes : reference.output_bytes};
   const double write_ms = least_write_ms(written, peaks);
   if (work && time_ms < write_ms && is_own_judge(record.judge))

@@ -18,14 +18,15 @@
 namespace kbench::run {
 namespace {
 
-/// Where runs of all users on this machine see each other's locks.
+/// The folder of locks, common to all users of this machine.
 constexpr const char* kLockFolder = "/tmp/kbench-locks";
 
 }  // namespace
 
 Fd lock_gpu(const GpuInfo& gpu) {
   if (const char* held = std::getenv(kHeldForUs); held != nullptr && gpu.uuid == held) return {};
-  // Whoever comes first makes folder and file for everybody, as /tmp itself is.
+  // The first run makes the folder and file writable for all users, with the sticky bit as for
+  // /tmp.
   if (mkdir(kLockFolder, 01777) == 0) chmod(kLockFolder, 01777);
   const std::string path = fmt::format("{}/{}.lock", kLockFolder, gpu.uuid);
   Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));

@@ -6,8 +6,8 @@
 
 namespace kbench::run {
 
-/// Holds a GPU for this run as long as the descriptor is open; two runs never time on one GPU at
-/// once. Throws UsageError where another run holds it.
+/// Locks a GPU for this run while the descriptor is open, so two runs never take times on one GPU.
+/// Throws UsageError if another run holds it.
 Fd lock_gpu(const GpuInfo& gpu);
 
 }  // namespace kbench::run

@@ -13,8 +13,8 @@
 
 namespace kbench::run {
 
-/// Groups of candidates, one for each problem, from the thread that prepares them to the lanes: a
-/// lane takes whole problems, so that no reference is computed twice.
+/// Passes groups of candidates, one for each problem, from the preparing thread to the device
+/// queues. A device queue takes whole problems, so each reference is computed only once.
 class GroupQueue {
  public:
   void push(std::vector<Prepared*> group) {
@@ -23,7 +23,7 @@ class GroupQueue {
     changed_.notify_one();
   }
 
-  /// Nothing more will come, because of `fault` where there is one.
+  /// Ends the queue, because of `fault` if there is one.
   void close(std::exception_ptr fault) {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -31,8 +31,8 @@ class GroupQueue {
     changed_.notify_all();
   }
 
-  /// The next group; an empty one at the end, or where none is there yet and `wait` is not set.
-  /// Throws what the queue was closed with, once.
+  /// The next group. Empty at the end, or if none is ready and `wait` is false. Rethrows the fault
+  /// of close(), once.
   std::vector<Prepared*> take(bool wait) {
     std::unique_lock lock(mutex_);
     if (wait) changed_.wait(lock, [this] { return closed_ || !groups_.empty(); });

@@ -11,7 +11,7 @@
 namespace kbench::run {
 namespace {
 
-/// A machine that does nothing else takes a few seconds.
+/// An idle machine takes a few seconds.
 constexpr std::chrono::minutes kOwnKernelsLimit{10};
 
 CompileRequest own_kernels(std::string source, std::string file_name, const std::string& arch) {

@@ -11,19 +11,20 @@
 
 namespace kbench::run {
 
-/// kbench's own kernels on a GPU. Both invalid where there are none, as on the CPU.
+/// kbench's own kernels for a GPU. Both futures are invalid if there are none, as on the CPU.
 struct OwnKernels {
-  std::shared_ptr<CompilePool> pool;         ///< at work on them
+  std::shared_ptr<CompilePool> pool;         ///< compiles them
   std::shared_future<CompileResult> judge;   ///< all of them
-  std::shared_future<CompileResult> timing;  ///< those that candidates' processes have, too
+  std::shared_future<CompileResult> timing;  ///< those that candidates' processes also load
 };
 
-/// Has them compiled for that architecture, in a pool of their own: they belong to the machine,
-/// like the compiler's header, wait for no candidate's and have none of their limits.
+/// Starts to compile them for that architecture. They belong to the machine, like the precompiled
+/// header, so they have their own pool: they do not wait for candidates and do not have their
+/// limits.
 OwnKernels compile_own_kernels(const Installation& installation, const std::string& arch);
 
-/// The image, once it is there. Throws Cancelled, and kbench::Error where they did not compile:
-/// without them inputs are not veiled and streams not held, and whoever knows that can cheat.
+/// Waits for the image. Throws Cancelled, and kbench::Error if the kernels did not compile. Without
+/// them inputs are not encrypted and streams not blocked, so a candidate could cheat.
 std::string_view own_image(const std::shared_future<CompileResult>& kernels, int cancel_fd);
 
 }  // namespace kbench::run

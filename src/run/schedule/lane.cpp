@@ -15,20 +15,21 @@ using nlohmann::json;
 
 constexpr int kJudgeAttempts = 2;
 
-/// How much more a candidate may need than the problem's own tensors.
+/// A candidate may need this many times the memory of the problem's own tensors.
 constexpr std::size_t kRoomForCandidates = 2;
 
-/// Whether a problem is judged beside those of other lanes.
+/// True if a problem may be judged while other queues judge theirs.
 bool shares_memory(const LaneSetup& setup, const Prepared& prepared) {
   return setup.lanes > 1 &&
          prepared.needed_bytes * kRoomForCandidates * setup.lanes <= setup.device.gpu->memory_bytes;
 }
 
-/// Share of the device's memory that has to be free for a crash to be the candidate's own doing.
+/// A crash is the candidate's own fault only if at least 1 / kScarceShare of the device's memory is
+/// free.
 constexpr std::uint64_t kScarceShare = 4;
 
-/// Whether it may have failed for what others took: memory, or time. Host code that does not look
-/// whether it got its memory crashes with what it did not get.
+/// True if the candidate may have failed because other processes took memory or time. Host code
+/// that does not check its allocations crashes when they fail.
 bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint64_t free_bytes) {
   return record.outcome == Outcome::kOutOfMemory ||
          (record.outcome == Outcome::kTimeout && setup.lanes > 1) ||
@@ -36,8 +37,8 @@ bool may_be_for_company(const LaneSetup& setup, const Record& record, std::uint6
           free_bytes < setup.device.gpu->memory_bytes / kScarceShare);
 }
 
-/// Throws kbench::Error where kbench could not build or send what the candidate's process asked
-/// for: what became of that process is no verdict then.
+/// Throws kbench::Error if kbench could not build or send what the candidate's process requested.
+/// The fate of that process is then no verdict.
 void throw_fault_of_builds(StartedCandidate& candidate) {
   const std::exception_ptr fault = candidate.service() ? candidate.service()->fault() : nullptr;
   if (!fault) return;
@@ -93,7 +94,7 @@ json open_request(const LaneSetup& setup, const Prepared& prepared) {
 Lane::Lane(LaneSetup setup)
     : setup_(std::move(setup)), turn_(*setup_.turns), ahead_(setup_, turn_) {}
 Lane::~Lane() {
-  // What ends here uses the device: not while another lane times.
+  // Ending processes uses the device, so no other queue may take times meanwhile.
   turn_.work();
   open_.clear();
   ahead_.drop_all();
@@ -105,7 +106,7 @@ void Lane::judge(Prepared& prepared, Following following, json& details) {
   Phases phases;
   Stopwatch watch(phases);
   auto started = ahead_.take(prepared);
-  // The reference has time to be drawn while the compilers are at work.
+  // Draws the reference while the compilers work.
   if (!prepared.decided && !started && !is_compiled(prepared)) {
     open_early(prepared);
     watch.lap("open");
@@ -122,7 +123,7 @@ void Lane::judge(Prepared& prepared, Following following, json& details) {
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
 }
 
-/// Not part of a candidate's seconds: it takes many times as long as all the rest.
+/// Its time is not part of a candidate's seconds, because it takes many times as long as the rest.
 void Lane::look_by_ncu(const Prepared& prepared, json& details) {
   const EvalOptions& options = *setup_.options;
   if (options.ncu.empty() || !prepared.timed || prepared.record.outcome != Outcome::kCorrect)
@@ -138,12 +139,12 @@ void Lane::look_by_ncu(const Prepared& prepared, json& details) {
   profile_by_ncu(options.ncu, setup_.kbench, setup_.device, prepared, setup_.cancel_fd, details);
 }
 
-/// The import of torch belongs to the run, not to the time of its first candidate.
+/// Waits for the import of torch, which counts as time of the run and not of its first candidate.
 void Lane::wait_for_worker() {
   try {
     setup_.host->torch_version();
   } catch (const Error&) {
-    // Judging will meet it again, and write it down.
+    // Judging meets the same error and records it.
   }
 }
 
@@ -153,9 +154,9 @@ void Lane::rest() {
 }
 
 void Lane::enter(const Prepared& prepared, bool alone) {
-  // What is closed or ended uses the device, too.
+  // Closing problems and ending processes use the device too.
   turn_.work();
-  // A lane by itself knows what it keeps open, and what fits beside that.
+  // A single queue knows its open problems and the memory left.
   if (setup_.lanes > 1) {
     // A large problem is opened once for all of its candidates.
     const bool opened = !open_.empty() && open_.front().key == prepared.record.problem_hash;
@@ -214,7 +215,7 @@ void Lane::open_early(const Prepared& prepared) {
     enter(prepared, !shares_memory(setup_, prepared));
     open(prepared, true);
   } catch (const Error&) {
-    drop(prepared.record.problem_hash);  // judging will meet it again, and write it down
+    drop(prepared.record.problem_hash);  // judging meets the same error and records it
   }
 }
 
@@ -236,7 +237,8 @@ void Lane::evaluate(Prepared& prepared, const ReadyCode& code,
       alone = true;
       --attempt;
     } catch (const Error& error) {
-      // The judge died or hangs: a new one gets the candidate once more, and nobody beside it.
+      // The judge died or hangs. The candidate gets one more attempt with a new judge, alone on the
+      // device.
       drop(prepared.record.problem_hash);
       alone = true;
       if (attempt < kJudgeAttempts) continue;
@@ -254,8 +256,9 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   if (alone) ahead_.drop_all();
   watch.lap("turn");
   const bool had_company = process != nullptr || has_company(alone);
-  // Others may time while it waits for a judge: not with this candidate running. And where a
-  // problem failed beside it, the next try tells whose fault that was.
+  // While this queue waits for a judge, other queues may take times, and this candidate must not
+  // run then. If a problem failed while other processes ran, the next attempt, alone on the device,
+  // shows the cause.
   if (setup_.lanes > 1 || alone) open(prepared);
   auto candidate =
       process ? std::move(process) : start_candidate(setup_, code, false, ahead_.take_spare());
@@ -264,7 +267,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   OpenProblem& opened = open(prepared);
   watch.lap("open");
   if (opened.failure) {
-    // Want of memory has many names: libraries have their own.
+    // Any failure may be a lack of memory, because libraries report it under their own names.
     if (!alone && !opened.failed_alone) {
       drop(opened.key);
       return false;
@@ -288,7 +291,7 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   if (!correct) throw_fault_of_builds(*candidate);
   if (correct) ahead_.let_end(prepared, std::move(candidate));
   candidate.reset();
-  // What ended the process still uses the device: nobody times before this.
+  // The process's end still uses the device, so the queue keeps its access until here.
   if (turn_.is_timing()) turn_.rest();
   if (correct) return true;
   if (had_company && may_be_for_company(setup_, prepared.record, free_bytes_)) {
@@ -299,8 +302,8 @@ bool Lane::evaluate_once(Prepared& prepared, const ReadyCode& code,
   return true;
 }
 
-/// Whether others may hold what the candidate needs: what one candidate takes must not decide on
-/// another one.
+/// True if other processes may hold memory that the candidate needs. One candidate's memory must
+/// not decide another candidate's verdict.
 bool Lane::has_company(bool alone) const {
   return !alone && (setup_.lanes > 1 || ahead_.holds_any());
 }

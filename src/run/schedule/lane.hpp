@@ -10,17 +10,18 @@
 
 namespace kbench::run {
 
-/// One queue of a device: judges one candidate after another on it, beside the other lanes that the
-/// device may have. For one thread.
+/// One queue of a device: judges candidates one after another, alongside the device's other queues.
+/// For one thread.
 class Lane {
  public:
   explicit Lane(LaneSetup setup);
   ~Lane();
 
-  /// Judges a prepared candidate to its record; those that follow may be started meanwhile, as
-  /// long as nothing is being timed. Raw measurements go into `details`. Throws Cancelled.
+  /// Judges a prepared candidate and completes its record. Candidates in `following` may be started
+  /// meanwhile, while no time is taken. Raw measurements go into `details`. Throws Cancelled.
   void judge(Prepared& prepared, Following following, nlohmann::json& details);
-  /// Before the lane waits for something that other lanes may have to do first.
+  /// Releases the device. Call it before the queue waits for something that other queues may have
+  /// to do first.
   void rest();
 
  private:
@@ -29,21 +30,21 @@ class Lane {
   OpenProblem& open(const Prepared& prepared, bool draw_all = false);
   void open_early(const Prepared& prepared);
   void drop(const std::string& key);
-  /// Closes the problem that was used longest ago.
+  /// Closes the least recently used problem.
   void close_last();
-  /// Comes to hold the device's memory for a problem, all of it if `alone`, and to be at work.
+  /// Acquires the device's memory for a problem, all of it if `alone`, and starts to work.
   void enter(const Prepared& prepared, bool alone);
   void wait_for_worker();
   void look_by_ncu(const Prepared& prepared, nlohmann::json& details);
-  /// The image of the judge's own kernels; -1 where there is none.
+  /// A file with the image of the judge's own kernels; -1 if there are none.
   int kernels_fd();
-  /// `process` is the candidate's where it has been started already.
+  /// `process`: the candidate's process, or null if it was not started yet.
   void evaluate(Prepared& prepared, const ReadyCode& code,
                 std::unique_ptr<StartedCandidate> process, Following following,
                 nlohmann::json& details, Phases& phases);
   bool has_company(bool alone) const;
-  /// Once, without anything beside it on the device if `alone`. False where memory did not suffice,
-  /// and would perhaps have without the others.
+  /// One attempt; if `alone`, with no other process on the device. False if memory was short and
+  /// might suffice without the others.
   bool evaluate_once(Prepared& prepared, const ReadyCode& code,
                      std::unique_ptr<StartedCandidate> process, bool alone, Following following,
                      nlohmann::json& details, Phases& phases);
@@ -56,13 +57,13 @@ class Lane {
                     StartedCandidate& candidate, nlohmann::json& details);
 
   LaneSetup setup_;
-  LaneTurn turn_;  ///< outlives what is open
+  LaneTurn turn_;  ///< outlives the open problems
   Fd kernels_;
   std::list<OpenProblem> open_;  ///< most recently used first
   Ahead ahead_;
   // Of the last verdict.
   Phases verdict_phases_;
-  std::uint64_t free_bytes_ = 0;  ///< of the device's memory when it was given
+  std::uint64_t free_bytes_ = 0;  ///< device memory at the time of the verdict
 };
 
 }  // namespace kbench::run

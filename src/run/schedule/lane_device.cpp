@@ -20,7 +20,7 @@ DeviceLimits limits_of(const LaneDevice& device) {
 
 std::string arch_of(const LaneDevice& device) {
   if (!device.gpu) return kCpuArch;
-  // From 9.0 on, some instructions exist under the suffix alone.
+  // From 9.0 on, some instructions exist only with the suffix.
   return fmt::format("sm_{}{}{}", device.gpu->compute_major, device.gpu->compute_minor,
                      device.gpu->compute_major >= 9 ? "a" : "");
 }

@@ -9,10 +9,10 @@
 
 namespace kbench::run {
 
-/// What the device grants a launch; the CPU's are those of the device that the executor stands for.
+/// The device's limits for a launch; for the CPU, those of the GPU that the executor emulates.
 DeviceLimits limits_of(const LaneDevice& device);
 
-/// What code for the device is compiled for, as in CompileRequest.
+/// The architecture to compile for, as in CompileRequest.
 std::string arch_of(const LaneDevice& device);
 
 }  // namespace kbench::run

@@ -18,29 +18,29 @@ class TrivialPasses;
 class WorkerHost;
 struct Prepared;
 
-/// What a lane needs to know of its run.
+/// The set-up of a device queue: the parts of its run that it uses.
 struct LaneSetup {
   WorkerHost* host = nullptr;
-  ExtensionBuilder* builder = nullptr;  ///< for what modules ask for while they run
+  ExtensionBuilder* builder = nullptr;  ///< for extensions that modules build while they run
   LaneDevice device;
-  DeviceTurns* turns = nullptr;  ///< shared with the device's other lanes
-  SparePool* spares = nullptr;   ///< shared as well; null where nothing is gained by it
-  std::size_t lanes = 1;         ///< of the device
+  DeviceTurns* turns = nullptr;  ///< shared with the device's other queues
+  SparePool* spares = nullptr;   ///< the same; null if the device has none
+  std::size_t lanes = 1;         ///< number of queues of the device
   const EvalOptions* options = nullptr;
   std::string secret;
-  std::filesystem::path kbench;      ///< the driver's own program, for another one that is watched
-  std::string baseline_cache;        ///< folder of what compilers make of references
-  OwnKernels own_kernels;            ///< for this device
-  TrivialPasses* trivial = nullptr;  ///< shared by all lanes; null: no problem is asked
-  std::size_t kept_judges = 1;       ///< references kept warm at once
-  std::size_t memory_limit_bytes = 0;  ///< resident memory of a candidate
+  std::filesystem::path kbench;        ///< kbench's own program, which ncu runs again
+  std::string baseline_cache;          ///< folder for compiled references
+  OwnKernels own_kernels;              ///< for this device
+  TrivialPasses* trivial = nullptr;    ///< shared by all queues; null: not checked
+  std::size_t kept_judges = 1;         ///< most references kept warm
+  std::size_t memory_limit_bytes = 0;  ///< limit of a candidate's resident memory
   int cancel_fd = -1;
 };
 
-/// The problem as the judge is told of it, for describing alone and for judging.
+/// The problem's part of a request to the judge, for describing and for judging.
 nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,
                                 const std::string& precision, bool eval_mode);
-/// All that a judge has to know to open the problem of that candidate.
+/// The request to open the candidate's problem for judging.
 nlohmann::json open_request(const LaneSetup& setup, const Prepared& prepared);
 
 }  // namespace kbench::run

@@ -18,15 +18,15 @@
 #include "run/schedule/lane.hpp"
 #include "score/kernelbench.hpp"
 
-// The part of a lane that has a candidate judged, and makes a record of what the judge says.
+// The part of a device queue that runs an evaluation and makes a record of the judge's answer.
 namespace kbench::run {
 namespace {
 
 using nlohmann::json;
 using protocol::MessageType;
 
-/// Whether a module may have something built in its first call, for which it is to have time: a
-/// compiler may have to make its precompiled header first, and tuning compiles dozens of kernels.
+/// True if a module's first call may build something and needs time for it. A compiler may have to
+/// make its precompiled header first, and autotuning compiles dozens of kernels.
 bool builds_late(const Prepared& prepared, const ReadyCode& code) {
   if (code.kind != CandidateKind::kModule) return false;
   const bool ordered = prepared.scouted.valid() && prepared.scouted.get().builds.builds > 0;
@@ -37,11 +37,12 @@ bool builds_late(const Prepared& prepared, const ReadyCode& code) {
          mentions("autotune");
 }
 
-/// Causes of a crash that are errors of the driver's after which a context is of no more use. One
-/// that is asked for something else tells of an earlier kernel's, too.
+/// Causes of crashes that are driver errors which make the context unusable. Such an error may be
+/// reported late, by a later call.
 constexpr std::string_view kDeviceErrors[] = {"illegal_address", "misaligned_address", "trap",
                                               "cuda_error"};
-/// The same in words: of torch, of Triton, and of host code that checks its calls and raises.
+/// Parts of messages for the same errors: from torch, Triton, and host code that checks its calls
+/// and raises.
 constexpr std::string_view kDeviceErrorWords[] = {"CUDA error",
                                                   "CUDA_ERROR_",
                                                   "[CUDA]",
@@ -50,12 +51,12 @@ constexpr std::string_view kDeviceErrorWords[] = {"CUDA error",
                                                   "misaligned address",
                                                   "unspecified launch failure"};
 
-/// Whether a crash may come of a write to an input, which is mapped read-only.
+/// True if a write to an input, which is mapped read-only, may have caused the crash.
 bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
-  // While it is loaded it has none.
+  // There are no inputs yet while it loads.
   if (record.outcome != Outcome::kCrash || record.stage == Stage::kLoad) return false;
   const std::string_view cause = record.cause;
-  // Host code that writes to an input dies of it.
+  // Host code that writes to an input dies of a signal.
   if (cause == "signal" && kind != CandidateKind::kKernel) return true;
   if (!on_gpu) return false;
   if (std::ranges::find(kDeviceErrors, cause) != std::end(kDeviceErrors)) return true;
@@ -67,7 +68,8 @@ bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
          });
 }
 
-/// Adds what an honest author may have overlooked to the refusal of an answer to other inputs.
+/// Adds a hint about CUDA graphs if the outputs belong to earlier inputs: an honest author may have
+/// overlooked that.
 void name_graph(Record& record, const Candidate& candidate) {
   constexpr std::string_view kWords[] = {"CUDAGraph", "cuda.graph", "make_graphed_callables",
                                          "cudaGraph", "cuGraph",    "BeginCapture"};
@@ -86,7 +88,7 @@ void name_graph(Record& record, const Candidate& candidate) {
       "replay";
 }
 
-/// A right answer of the executor may be a wrong one of a GPU, where code asks which of them it is.
+/// Flags a correct answer if the code detects the executor: on a GPU it may behave differently.
 void note_machine_reads(const Prepared& prepared, const StartedCandidate& candidate,
                         Record& record) {
   if (record.outcome != Outcome::kCorrect) return;
@@ -96,16 +98,16 @@ void note_machine_reads(const Prepared& prepared, const StartedCandidate& candid
     reads = artifact != nullptr && reads_machine(artifact->image);
   } else if (candidate.service() != nullptr) {
     try {
-      // What a module orders late it orders in the process that is judged.
+      // The judged process also requests a module's late builds.
       reads = candidate.service()->summary().reads_machine;
     } catch (const Error&) {
-      // A build that a fault has ended is in no right answer.
+      // A correct answer does not depend on a build that failed.
     }
   }
   if (reads) record.flags.emplace_back(kReadsMachine);
 }
 
-/// Times of host code that waited for others of its host are none.
+/// Removes times of host code that waited too long for CPUs of a busy host.
 void take_times_back(Record& record) {
   if (!record.timing) return;
   record.timing.reset();
@@ -113,7 +115,7 @@ void take_times_back(Record& record) {
   record.flags.emplace_back(kHostBusy);
 }
 
-/// Output without bounds is a failure of its own, whatever came of the rest; KernelBench takes it.
+/// Exceeding the output limit is a failure whatever else happened. KernelBench allows it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
   if (!of_candidate || record.judge == kCompatJudge) return;
@@ -126,15 +128,16 @@ void reject_flood(Record& record) {
 
 }  // namespace
 
-/// What follows a failure, whose verdict stands whatever happens here. Returns whether the judge
-/// can go on.
+/// Follow-up of a failure; errors here do not change its verdict. Returns true if the judge can
+/// continue.
 bool Lane::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                        json& details) {
   const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
                     may_have_written(prepared.record, code.kind, setup_.device.gpu.has_value());
   turn_.work();
   try {
-    // A fault may be a write to an input, which is mapped read-only: that has a name of its own.
+    // The fault may be a write to an input, which has its own outcome. A second run with writable
+    // inputs finds out.
     if (wild) {
       auto again = start_candidate(setup_, code, true, ahead_.take_spare());
       run_evaluation(prepared, code, judge, *again, true, details);
@@ -174,7 +177,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
     protocol::Message message;
     if (!judge.next_event(message, deadline)) {
       if (killed) throw Error("the judge does not answer");
-      // Without its candidate the judge has nothing left to wait for.
+      // Without its candidate the judge answers at once.
       candidate.finish(std::chrono::milliseconds(0));
       killed = true;
       deadline = protocol::Clock::now() + limits.answer;
@@ -187,7 +190,7 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       turn_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
       if (!pause) pause.emplace(setup_.host->ahead_of_turn());
       if (!waits) waits.emplace(std::vector<pid_t>{judge.pid(), candidate.pid()});
-      // What it waited for others is no fault of its own.
+      // Time spent waiting for other queues does not count against the candidate.
       deadline = protocol::Clock::now() + limits.verdict;
       judge.go();
       continue;
@@ -199,13 +202,13 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
     take_verdict(prepared, message, candidate, details);
     if (setup_.device.gpu && code.kind != CandidateKind::kKernel && waited > kMostHostWaits)
       take_times_back(prepared.record);
-    // The judge cannot tell what it waits for.
+    // The judge measures both waits as one; this subtracts the wait for other queues.
     if (auto quiet = verdict_phases_.find("quiet"); quiet != verdict_phases_.end()) {
       quiet->second -= turn_s;
       verdict_phases_["quiet_turn"] = turn_s;
     }
     if (killed && prepared.record.outcome == Outcome::kCrash) {
-      // It died because it was killed.
+      // The crash is the effect of the kill above.
       prepared.record.outcome = Outcome::kTimeout;
       prepared.record.cause = "verdict_limit";
       prepared.record.message = "judging took too long, and the candidate was killed";

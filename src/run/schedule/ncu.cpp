@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Each section means that the kernel runs some more times.
+/// Nsight Compute runs the kernel several more times for each section.
 constexpr const char* kSections[] = {
     "SpeedOfLight",   "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis",
     "SchedulerStats", "WarpStateStats",          "Occupancy",
@@ -42,7 +42,7 @@ std::string tail_of(std::string_view text) {
   return std::string(text.substr(text.size() - std::min(text.size(), kTail)));
 }
 
-/// The command line of the other kbench.
+/// The command line of the traced kbench.
 std::vector<std::string> judged_once(const fs::path& kbench, const LaneDevice& device,
                                      const Prepared& prepared, const fs::path& file,
                                      const fs::path& out) {
@@ -120,7 +120,7 @@ void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevic
                                        tail_of(text + result.output + result.error));
     return;
   }
-  // Lines of its own doings stand before the first kernel's.
+  // Nsight Compute's own messages precede the first kernel's sections.
   if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "\n[cut off]\n";
   details["ncu"] = std::move(text);
 }

@@ -12,17 +12,19 @@
 
 namespace kbench::run {
 
-/// Nsight Compute's program: $KBENCH_NCU, else on PATH, else of /usr/local/cuda.
+/// The path of Nsight Compute: $KBENCH_NCU, else from PATH, else from /usr/local/cuda.
 std::optional<std::filesystem::path> find_ncu();
 
-/// Puts into `details` what Nsight Compute says of the kernels in a right candidate's profile
-/// (`ncu`, as text), or why it says nothing (`ncu_failed`). It watches another kbench, which judges
-/// the candidate once more on the same GPU, by one trial; nothing else may use that meanwhile.
+/// Runs Nsight Compute for the kernels in a correct candidate's profile. Puts its text into
+/// `details` as `ncu`, or the reason for its failure as `ncu_failed`. Nsight Compute traces another
+/// kbench, which judges the candidate once more on the same GPU with one trial. The GPU must be
+/// idle otherwise.
 void profile_by_ncu(const std::filesystem::path& ncu, const std::filesystem::path& kbench,
                     const LaneDevice& device, const Prepared& prepared, int cancel_fd,
                     nlohmann::json& details);
 
-/// In a kbench that another one started so: which holds the GPU for both.
+/// The environment variable that names the GPU whose lock the parent kbench holds. profile_by_ncu()
+/// sets it for the kbench that it starts.
 inline constexpr const char* kHeldForUs = "KBENCH_GPU_HELD";
 
 }  // namespace kbench::run

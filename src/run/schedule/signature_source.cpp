@@ -23,7 +23,7 @@
 namespace kbench {
 namespace {
 
-/// Problems that are described at once.
+/// The most problems that are described in parallel.
 constexpr std::size_t kDescribers = 4;
 
 }  // namespace
@@ -42,12 +42,12 @@ struct SignatureSource::Impl {
     }
     changed.notify_all();
     for (auto& thread : threads) thread.join();
-    // The judge goes before the zygote that reaps it.
+    // The judge must end before the fork server that reaps it.
     judge.reset();
     try {
-      cache.flush();  // sizes that nobody has asked a signature for yet
+      cache.flush();  // sizes for which no signature was asked yet
     } catch (const Error&) {
-      // They will be looked for again.
+      // The next run searches them again.
     }
   }
 
@@ -65,7 +65,7 @@ struct SignatureSource::Impl {
   std::shared_future<SignatureResult> ask(const Problem& problem, const Sizes& sizes,
                                           std::string_view precision, bool eval_mode) {
     Task task;
-    // Outputs may be others: some networks give more of them while they are trained.
+    // Outputs may differ in eval mode: some networks have more outputs in training.
     const std::string row = fmt::format("{}{}", precision, eval_mode ? " eval_mode" : "");
     task.key = cache.key(problem, sizes, row);
     auto future = task.promise.get_future().share();
@@ -83,8 +83,8 @@ struct SignatureSource::Impl {
     return future;
   }
 
-  /// The life of a thread, with a judge of its own: the first problem that a process describes
-  /// costs it seconds of imports, and some take seconds themselves.
+  /// A thread's loop. Each thread has its own judge, because the first problem in a process costs
+  /// seconds of imports and some problems take seconds themselves.
   void serve() {
     std::unique_ptr<run::JudgeClient> own_judge;
     std::unique_lock lock(mutex);
@@ -110,7 +110,7 @@ struct SignatureSource::Impl {
     }
   }
 
-  /// Asks a judge; one that dies over a problem takes no other problem with it.
+  /// Asks a judge. A judge that dies affects only its current problem.
   SignatureResult describe(std::unique_ptr<run::JudgeClient>& asked, const nlohmann::json& request,
                            bool& lasting) {
     host->torch_version();
@@ -119,7 +119,7 @@ struct SignatureSource::Impl {
       auto answer = asked->describe(request);
       if (auto* signature = std::get_if<Signature>(&answer)) return std::move(*signature);
       const auto& fault = std::get<run::ProblemFault>(answer);
-      // More memory, or a package installed, would give another answer.
+      // The result may change with more memory or after a package is installed.
       lasting = fault.cause != "does_not_fit" && fault.cause != "import_failed";
       return fault.message;
     } catch (const Error& error) {
@@ -129,12 +129,12 @@ struct SignatureSource::Impl {
     }
   }
 
-  /// Nothing where the problem fails in a way that need not come again.
+  /// Nothing if the problem fails in a way that may not recur.
   std::optional<ChosenSizes> shrink(const Problem& problem, const Sizes& sizes,
                                     const ShrinkOptions& options) {
     running_host().torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
-    // Sizes are the same in both modes, so that they can be compared.
+    // Sizes are equal in training and eval mode, so that the modes can be compared.
     nlohmann::json request = run::describe_request(problem, sizes, "native", false);
     request["max_bytes"] = options.max_bytes;
     request["max_flops"] = options.max_flops;
@@ -142,7 +142,7 @@ struct SignatureSource::Impl {
       auto answer = judge->shrink(request);
       if (auto* chosen = std::get_if<ChosenSizes>(&answer)) return std::move(*chosen);
     } catch (const Error&) {
-      judge.reset();  // describing it will meet the same, and tell
+      judge.reset();  // describing it meets the same error and reports it
     }
     return std::nullopt;
   }
@@ -154,11 +154,11 @@ struct SignatureSource::Impl {
     try {
       return chosen_sizes_from_json(nlohmann::json::parse(*text, nullptr, false));
     } catch (const Error&) {
-      return std::nullopt;  // damaged: looked for again
+      return std::nullopt;  // damaged: searched again
     }
   }
 
-  /// A search whose rules have changed finds other sizes.
+  /// Includes the judge's hash, because a search with other rules finds other sizes.
   std::string shrink_key(const Problem& problem, const Sizes& sizes,
                          const ShrinkOptions& options) const {
     return Sha256()
@@ -174,7 +174,7 @@ struct SignatureSource::Impl {
   SignatureCache cache;
   std::optional<run::WorkerHost> own_host;
   run::WorkerHost* host;
-  std::unique_ptr<run::JudgeClient> judge;  ///< of choose_sizes()
+  std::unique_ptr<run::JudgeClient> judge;  ///< for choose_sizes()
   std::mutex mutex;                         ///< guards the cache and all below
   std::condition_variable changed;
   std::deque<Task> tasks;

@@ -17,26 +17,26 @@ namespace run {
 class WorkerHost;
 }
 
-/// Makes signatures by running problem files, remembered by content. The worker starts only when
-/// something is not known yet.
+/// Makes signatures by running problem files and caches them by content. Starts the worker only for
+/// signatures not cached.
 class SignatureSource {
  public:
-  /// `host`: a worker that runs anyway and is to be used; it has to outlive this.
+  /// `host`: a running worker to use, which must outlive this object; null: it starts one.
   SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
   ~SignatureSource();
-  /// The sizes that a problem is to run with on a device class: its sizes.json's, with `overrides`
-  /// over them, else its file's, reduced where `shrink` says so. Throws kbench::Error where the
-  /// worker cannot run; a problem that fails keeps its sizes, and get() tells why.
+  /// The sizes of a problem on a device class: `overrides`, over sizes.json, over the problem
+  /// file's own; reduced if `shrink` asks for it. Throws kbench::Error if the worker cannot run. A
+  /// problem that fails keeps its sizes, and get() reports why.
   ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
                            const Sizes& overrides, const ShrinkOptions& shrink);
-  /// A problem's signature, or the sentence of its failure, as soon as it is known; several are
-  /// made at once, in the order of asking. The future throws kbench::Error where the worker cannot
-  /// run.
+  /// A future of a problem's signature, or of the message of its failure. Several problems are
+  /// described in parallel, in the order of the calls. The future throws kbench::Error if the
+  /// worker cannot run.
   std::shared_future<std::variant<Signature, std::string>> ask(const Problem& problem,
                                                                const Sizes& sizes,
                                                                std::string_view precision,
                                                                bool eval_mode = false);
-  /// The same for several problems, waiting for all.
+  /// The same for several problems; waits for all.
   std::vector<std::variant<Signature, std::string>> get(
       const std::vector<std::pair<Problem, Sizes>>& problems, std::string_view precision);
 

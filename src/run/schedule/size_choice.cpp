@@ -4,7 +4,7 @@
 namespace kbench::run {
 namespace {
 
-/// How long the search may take before a word is said about it.
+/// The total search time before the user gets a message about it.
 constexpr auto kSilence = std::chrono::seconds(1);
 
 }  // namespace

@@ -10,10 +10,10 @@
 
 namespace kbench::run {
 
-/// The sizes that the problems of one run have, chosen once for each. For one thread at a time.
+/// The sizes of a run's problems, chosen once for each problem. For one thread at a time.
 class SizeChoice {
  public:
-  /// All but the class are referred to.
+  /// Keeps references to all arguments but the device class.
   SizeChoice(SignatureSource& source, const EvalOptions& options, std::string device_class,
              Observer& observer)
       : source_(source),
@@ -21,7 +21,8 @@ class SizeChoice {
         device_class_(std::move(device_class)),
         observer_(observer) {}
 
-  /// Stays where it is. Throws as SignatureSource::choose_sizes().
+  /// The sizes of a problem; the reference stays valid. Throws like
+  /// SignatureSource::choose_sizes().
   const ChosenSizes& of(const Problem& problem);
 
  private:

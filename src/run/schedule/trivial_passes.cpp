@@ -23,12 +23,12 @@ std::optional<Names> read_names(const fs::path& file) {
     std::ifstream stream(file);
     if (stream) return json::parse(stream).get<Names>();
   } catch (const json::exception&) {
-    // Cut off: the problem is asked again.
+    // A truncated file: the problem is checked again.
   }
   return std::nullopt;
 }
 
-/// What cannot be written is asked again by the next run.
+/// Ignores errors: the next run then checks the problem again.
 void write_names(const fs::path& file, const Names& names) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);

@@ -10,15 +10,15 @@
 
 namespace kbench::run {
 
-/// Which trivial answers pass the whole check of a problem: asked once for a problem and its sizes,
-/// and kept in a folder for other runs. For several threads.
+/// Caches which trivial answers pass the whole check of a problem at its sizes, in a folder for
+/// later runs. Thread-safe.
 class TrivialPasses {
  public:
-  /// `check` names all that the answer follows from beside the problem: precision, trials, kind of
-  /// device, torch, judge and its mode.
+  /// `check` names everything besides the problem that decides the result: precision, trials, kind
+  /// of device, torch, judge and its mode.
   TrivialPasses(std::filesystem::path folder, std::string check);
 
-  /// The names of those that pass, empty if none does; nothing where it is not known.
+  /// The names of the answers that pass, empty if none does; nothing if not known.
   std::optional<std::vector<std::string>> find(const std::string& problem_hash);
   void keep(const std::string& problem_hash, const std::vector<std::string>& names);
 

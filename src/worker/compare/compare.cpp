@@ -15,24 +15,25 @@
 namespace kbench::worker {
 namespace {
 
-/// Share of a tolerance below which torch's allclose cannot say no, however it rounds: in bf16 an
-/// error and what it is held to are off by 1.2 % together, and it goes by another side's size.
+/// Below this fraction of a tolerance, torch's allclose accepts an error however it rounds. In
+/// bf16, the error and its bound are off by 1.2 % together, and the bound depends on the
+/// candidate's value.
 constexpr double kSurelyClose = 0.9;
 
-/// An error that is smaller than that beside a tolerance of fp32 (so 1e-30) is none: denormals may
-/// be taken for zeros, and as many of them as tensors have elements add up to no more.
+/// The least scale of an output. Errors below it times fp32's tolerance (about 1e-30) are ignored,
+/// because denormals may be flushed to zero; their sum over a tensor is no larger.
 constexpr double kMinScale = 1e-26;
 
-/// In TF32 the reference itself is off by about the tolerance, and four times that is right there.
+/// In TF32 the reference itself is off by about the tolerance, so four times the tolerance is still
+/// correct.
 constexpr std::array<PrecisionRow, 3> kRows{
     {{"fp32", 1e-4, 1e-4, 0}, {"tf32", 1e-3, 4e-3, 5e-4}, {"fp16", 1e-2, 1e-2, 0}}};
 
-/// By how much the largest rounding error of millions, some of small sums and some of large ones,
-/// is beyond their norm: 32 were seen in TF32. One wrong element among as few as 1,600 is farther
-/// off.
+/// Ratio of the largest rounding error to the norm, for millions of errors from small and large
+/// sums. In TF32, 32 was measured. One wrong element among 1,600 or more exceeds it.
 constexpr double kSpread = 40;
 
-/// The suffix of the kernel that compares such elements; empty where there is none.
+/// The suffix of the kernel that compares these element types; empty if there is none.
 std::string pair_type(at::ScalarType expected, at::ScalarType got) {
   std::string own(kernel_type(got));
   if (expected == got) return own;
@@ -40,7 +41,7 @@ std::string pair_type(at::ScalarType expected, at::ScalarType got) {
   return expected == at::kFloat && narrower ? "f32_" + own : std::string();
 }
 
-/// Sum of the squares of the finite elements in units of `unit` squared, and their number.
+/// The sum of squares of the finite elements, in units of `unit` squared, and their number.
 std::pair<double, std::int64_t> finite_squares(const Flat& flat, double unit) {
   if (JudgeKernels* kernels = kernels_for(flat.tensor()); kernels != nullptr && flat.dense()) {
     const auto squares =
@@ -59,10 +60,11 @@ std::pair<double, std::int64_t> finite_squares(const Flat& flat, double unit) {
   return {sum, count};
 }
 
-/// Root mean square of the finite elements, their squares summed in units of `unit` squared.
+/// The root mean square of the finite elements; squares are summed in units of `unit` squared.
 double finite_rms(const Flat& flat, double unit = 1) {
   const auto [sum, count] = finite_squares(flat, unit);
-  // A scale of infinity would forgive everything: the squares of huge doubles need smaller units.
+  // An infinite scale would accept any answer, so squares of huge doubles are summed in larger
+  // units.
   constexpr double kHugeUnit = 0x1p600;
   if (std::isinf(sum) && unit < kHugeUnit) return finite_rms(flat, kHugeUnit);
   return count > 0 ? unit * std::sqrt(sum / static_cast<double>(count)) : 0;
@@ -72,7 +74,7 @@ std::string print_element(const Flat& flat, std::int64_t index) {
   const auto element = flat.part(index, index + 1).cpu();
   if (element.scalar_type() == at::kBool) return element.item<bool>() ? "true" : "false";
   if (!element.is_floating_point()) return fmt::format("{}", element.item<std::int64_t>());
-  // The sign of a NaN says nothing.
+  // The sign of a NaN has no meaning.
   if (element.isnan().item<bool>()) return "nan";
   if (element.scalar_type() == at::kDouble) return fmt::format("{}", element.item<double>());
   return fmt::format("{}", element.to(at::kFloat).item<float>());
@@ -87,23 +89,23 @@ std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) 
   return index;
 }
 
-/// Of some elements, as Comparison has them; `first` of those that are wrong, where any is.
+/// The errors of some elements, as in Comparison. `first`: the first wrong element, if any.
 struct Errors {
   std::int64_t wrong, first;
   double max_abs, max_rel, allclose_at;
-  std::uint64_t departures = 0;  ///< as DepartingComparison has them
+  std::uint64_t departures = 0;  ///< as in DepartingComparison
 };
 
-/// How many are wrong, and the first of them.
+/// The number of wrong elements, and the first of them.
 std::pair<std::int64_t, std::int64_t> counted(const at::Tensor& wrong) {
   const auto count = wrong.sum().item<std::int64_t>();
   return {count, count > 0 ? wrong.to(at::kByte).argmax().item<std::int64_t>() : 0};
 }
 
 struct ChunkErrors {
-  at::Tensor relative;  ///< per element; infinite where NaN, Inf or an integer does not agree
+  at::Tensor relative;  ///< per element; infinite if a NaN, Inf or integer does not agree
   at::Tensor absolute;
-  double allclose_at;  ///< of all of them
+  double allclose_at;  ///< over all elements
 };
 
 ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double scale) {
@@ -124,9 +126,9 @@ ChunkErrors errors_of(const at::Tensor& expected, const at::Tensor& got, double 
   const auto odd =
       e.isfinite().logical_and(g.isfinite()).logical_not().logical_and(agree.logical_not());
   distance = at::where(odd, at::full({}, kInf, e.options()), distance);
-  // Halves, so that the sum stays finite.
+  // Both terms are halved, so that the sum stays finite.
   const auto bound = e.abs() / 2 + scale / 2;
-  // An Inf that agrees is close, two NaN are not.
+  // An equal Inf is close; two NaN are not.
   const bool nan = e.isnan().logical_or(g.isnan()).any().item<bool>();
   const auto close = at::where(distance.eq(0).logical_or(odd), distance, distance / (e.abs() + 1));
   return {at::where(distance.eq(0).logical_or(odd), distance, distance / 2 / bound), distance,
@@ -138,7 +140,7 @@ at::Tensor wrong_by_scale(const at::Tensor&, const at::Tensor&, const at::Tensor
   return relative.gt(tolerance);
 }
 
-/// The tolerance is relative to what the candidate gave, as torch has it; NaN is never right.
+/// The tolerance is relative to the candidate's value, as in torch. NaN is never correct.
 at::Tensor wrong_by_allclose(const at::Tensor& expected, const at::Tensor& got, const at::Tensor&,
                              double tolerance) {
   return at::isclose(expected, got, tolerance, tolerance).logical_not();
@@ -147,7 +149,7 @@ at::Tensor wrong_by_allclose(const at::Tensor& expected, const at::Tensor& got, 
 constexpr std::array<ComparisonRule, 2> kRules{
     {{"scaled", wrong_by_scale, true}, {"allclose", wrong_by_allclose, false}}};
 
-/// What torch's operators say, which takes temporaries.
+/// Computes errors by torch's operators, which need temporaries.
 Errors errors_by_torch(const at::Tensor& expected, const at::Tensor& got, double scale,
                        double tolerance, const ComparisonRule& rule) {
   const auto errors = errors_of(expected, got, scale);
@@ -157,8 +159,8 @@ Errors errors_by_torch(const at::Tensor& expected, const at::Tensor& got, double
   return {count, first, max_abs, max_rel, errors.allclose_at, 0};
 }
 
-/// What the judge's kernels say of contiguous elements, where there are any that know their types;
-/// by another rule than theirs they count none.
+/// Computes errors of contiguous elements by the judge's kernels; nothing if no kernel supports the
+/// types. Counts no wrong elements for a rule that the kernels do not know.
 std::optional<Errors> errors_by_kernels(const at::Tensor& expected, const at::Tensor& got,
                                         double scale, double tolerance, const ComparisonRule& rule,
                                         double least_bound = 0) {
@@ -177,7 +179,7 @@ std::optional<Errors> errors_by_kernels(const at::Tensor& expected, const at::Te
                 errors.departures};
 }
 
-/// Two tensors, and what is found of them part by part.
+/// Two tensors, and the errors found so far.
 class Pair {
  public:
   Pair(const at::Tensor& reference, const at::Tensor& given)
@@ -249,7 +251,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   Pair pair(expected, got);
   const Flat& e = pair.expected;
   const Flat& g = pair.got;
-  // As they lie there the judge's kernels take them at once, and need nothing beside them.
+  // The judge's kernels compare dense tensors in one pass without temporaries.
   if (pair.dense() && !settle)
     if (const auto errors =
             errors_by_kernels(e.tensor(), g.tensor(), pair.scale, tolerance, rule)) {

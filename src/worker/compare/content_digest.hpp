@@ -9,8 +9,8 @@
 
 namespace kbench::worker {
 
-/// A 64-bit digest of a dense tensor's bytes under digest_key(), computed where they lie: the sum
-/// of its words' parts, of which the last is filled up with zeros.
+/// A 64-bit digest of a dense tensor's bytes under digest_key(), computed on its device: the sum of
+/// the parts of its words, with the last word zero-padded.
 std::int64_t content_digest(const at::Tensor& tensor);
 
 }  // namespace kbench::worker

@@ -10,15 +10,15 @@
 namespace kbench::worker {
 namespace {
 
-/// Words per step where they are counted: torch makes an integer of 64 bits of each answer.
+/// Words per step of a count, because torch makes a 64-bit integer of each comparison result.
 constexpr std::int64_t kWordChunk = 4 << 20;
 
-/// An element is one word, or several of eight bytes.
+/// Words per element: one, or several of eight bytes.
 std::int64_t words_of(const at::Tensor& tensor) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(tensor.element_size()) / 8, 1);
 }
 
-/// Of elements in one dimension, which of them hold that byte alone.
+/// A mask of the elements of a one-dimensional tensor whose bytes all equal `value`.
 at::Tensor is_filled(const at::Tensor& part, std::uint8_t value) {
   const auto width = static_cast<std::int64_t>(part.element_size());
   const at::ScalarType word = width == 1   ? at::kChar
@@ -27,17 +27,17 @@ at::Tensor is_filled(const at::Tensor& part, std::uint8_t value) {
                                            : at::kLong;
   std::int64_t filled = 0;
   std::memset(&filled, value, sizeof filled);
-  // The filling in that many bytes, with their sign.
+  // The filling at the width of a word, with its sign.
   const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
   const auto same = part.view(word).eq(filled >> shift);
   const std::int64_t words = words_of(part);
   return words > 1 ? same.view({-1, words}).all(1) : same;
 }
 
-/// Of a floating tensor.
+/// True if a floating tensor has only integral values that are exact in its type.
 bool is_whole(const at::Tensor& tensor) {
   const at::ScalarType type = tensor.scalar_type();
-  // Beyond that whole numbers are missing.
+  // Beyond 2^digits the type lacks some integers.
   const int digits = type == at::kHalf       ? 11
                      : type == at::kBFloat16 ? 8
                      : type == at::kFloat    ? 24

@@ -6,34 +6,34 @@
 #include <cstdint>
 #include <vector>
 
-// What is to be known of all elements of a tensor, in chunks, on its device: temporaries stay
+// Counts and checks over all elements of a tensor, in chunks, on its device. Temporaries stay
 // within 64 MB.
 namespace kbench::worker {
 
-/// Elements of which each byte is `value`.
+/// The number of elements with each byte equal to `value`.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
-/// Elements of which each byte is `value` in the one tensor, and `other_value` in the other one, of
-/// its size.
+/// The number of elements with each byte equal to `value` in one tensor and to `other_value` in the
+/// other, of equal size.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value, const at::Tensor& other,
                           std::uint8_t other_value);
 
-/// Whether all elements are equal; of no elements they are.
+/// True if all elements are equal, or there are none.
 bool is_constant(const at::Tensor& tensor);
 
-/// Elements that are neither an infinity nor a NaN.
+/// The number of finite elements.
 std::int64_t count_finite(const at::Tensor& tensor);
 
-/// Whether no element of floating tensors is an infinity or a NaN.
+/// True if no element of the floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
-/// Whether there are floating tensors, and these hold whole numbers alone, each exact in its type
-/// as its neighbours are.
+/// True if there are floating tensors, and they have only integral values, in the range where their
+/// type has every integer.
 bool all_whole(const std::vector<at::Tensor>& tensors);
 
-/// Whether `tensor` is finite wherever `other`, of its size, is.
+/// True if `tensor` is finite wherever `other`, of equal size, is.
 bool finite_where(const at::Tensor& tensor, const at::Tensor& other);
 
-/// True where both hold the same bits.
+/// True if both have the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace kbench::worker

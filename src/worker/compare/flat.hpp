@@ -10,20 +10,19 @@
 
 #include "worker/device/judge_kernels.hpp"
 
-// How tensors are gone through: by the judge's own kernels, or by torch's operators in chunks.
+// Iteration over tensors: by the judge's own kernels, or by torch's operators in chunks.
 namespace kbench::worker {
 
 /// Elements per chunk of torch's operators: up to eight temporaries in double precision, and some
 /// masks, stay within 64 MB.
 inline constexpr std::int64_t kChunk = 1 << 19;
-/// On the CPU temporaries stay in the cache, and torch takes no more than so many in one thread:
-/// threads that wait for each other after each of many small steps stand still where other
-/// processes have their cores.
+/// On the CPU, temporaries stay in the cache, and torch uses one thread up to this size. Threads
+/// that synchronize after each of many small steps stall if other processes use their cores.
 inline constexpr std::int64_t kCacheChunk = 1 << 15;
-/// The same where few are as wide.
+/// Elements per chunk if few temporaries are that wide.
 inline constexpr std::int64_t kWideChunk = 1 << 20;
 
-/// The suffix by which the judge's own kernels know an element type; empty for one they lack.
+/// The suffix of the judge's own kernels for an element type; empty if they do not support it.
 inline std::string_view kernel_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -50,7 +49,7 @@ inline std::string_view kernel_type(at::ScalarType type) {
   }
 }
 
-/// The judge's own kernels, where they can take these elements.
+/// The judge's own kernels; null if there are none, or they do not support these elements.
 inline JudgeKernels* kernels_for(const at::Tensor& tensor) {
   JudgeKernels* kernels = JudgeKernels::active();
   return tensor.numel() > 0 && !kernel_type(tensor.scalar_type()).empty() ? kernels : nullptr;
@@ -60,7 +59,7 @@ inline JudgeKernels::Data data_of(const at::Tensor& tensor) {
   return {tensor.data_ptr(), tensor.nbytes()};
 }
 
-/// The elements of a tensor in order, whatever its strides are, without a copy of the whole.
+/// The elements of a tensor in order, for any strides, without a copy of the whole.
 class Flat {
  public:
   explicit Flat(at::Tensor tensor)
@@ -83,7 +82,7 @@ inline std::int64_t chunk_of(const at::Tensor& tensor) {
   return tensor.is_cpu() ? kCacheChunk : kChunk;
 }
 
-/// Calls `visit(begin, end)` for all of `count` elements in turn.
+/// Calls `visit(begin, end)` for consecutive chunks of `count` elements.
 template <typename Visit>
 void for_each_chunk(std::int64_t count, std::int64_t chunk, Visit visit) {
   for (std::int64_t begin = 0; begin < count; begin += chunk)

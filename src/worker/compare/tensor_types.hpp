@@ -10,7 +10,7 @@
 
 namespace kbench::worker {
 
-/// torch's word for an element type, and the name of torch's own, kbench's where there is one.
+/// torch's type for an element type; and the name of a torch type: kbench's if there is one.
 at::ScalarType scalar_type(DType dtype);
 std::string_view dtype_name(at::ScalarType scalar);
 

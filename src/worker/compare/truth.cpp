@@ -13,29 +13,29 @@
 namespace kbench::worker {
 namespace {
 
-/// How much worse than the reference a right candidate may be.
+/// A correct candidate's error may be this many times the reference's.
 constexpr double kEagerFactor = 4;
-/// In half types, from twice the tolerance on.
+/// The factor in half types, from twice the tolerance on.
 constexpr double kHalfFactor = 1.5;
-/// Digits that a good kernel may lose are few where there are few: a hundred times the tolerance
-/// would be any answer.
+/// Limit of the slack in half types: they have few digits, so a hundred times the tolerance would
+/// accept any answer.
 constexpr double kMostHalfSlack = 20;
-/// That of fp16 and bf16 (compare.hpp).
+/// The tolerance of fp16 and bf16 (compare.hpp).
 constexpr double kHalfTolerance = 1e-2;
 
-/// A reference that is further off than this is not rounded but another one: its own answer counts.
+/// A reference's error above this is no rounding; then its own answer is the expected output.
 double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3; }
 
-/// Whole numbers are off by a little for those who divide by multiplying, and for convolutions by
-/// FFT (1.01e-6 measured) or Winograd, which round between.
+/// Limits of the tolerance of integral values. Honest kernels are off by a little: those that
+/// divide by multiplying, and convolutions by FFT (1.01e-6 measured) or Winograd, which round.
 constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
-/// Who is off by one is wrong.
+/// An error of one is wrong.
 constexpr double kHalfOfOne = 0.5;
 
-/// What kernels begin a maximum with, or mask with in half types, 1e4, as bf16 has it; no usual
-/// number is as large.
+/// The least number that kernels use for infinity, as initial value of a maximum or as mask in half
+/// types: 1e4, rounded to bf16. Usual numbers are smaller.
 constexpr double kLeastBound = 9984;
-/// Elements of which masks are made at a time.
+/// Elements per mask.
 constexpr std::int64_t kLookedAt = 1 << 20;
 
 constexpr std::array<DepartureFlag, 3> kDepartureFlags{
@@ -47,7 +47,7 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
   Truth own{output, std::nullopt, 0, 1};
   if (!output.is_floating_point() || !exact.is_floating_point() || exact.sizes() != output.sizes())
     return own;
-  // fp32's own rounding is far below any tolerance.
+  // fp32 suffices for narrower outputs, because its rounding is far below any tolerance.
   const bool is_wide = output.scalar_type() == at::kDouble;
   const auto value = exact.to(is_wide ? at::kDouble : at::kFloat).contiguous();
   Truth truth{value, std::nullopt, 0, 1};
@@ -67,8 +67,8 @@ Truth truth_of(const at::Tensor& output, const at::Tensor& exact) {
 double Truth::allowed(double tolerance) const {
   if (whole > 0) return whole;
   const double eager = kEagerFactor * eager_error.value_or(0);
-  // Where every step rounds to half a type, four times that is no answer any more; but who rounds
-  // as the reference does is right.
+  // In half types, four times the reference's error would accept wrong answers. A candidate that
+  // rounds like the reference is still correct.
   const bool half = tolerance >= kHalfTolerance;
   const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
   return half ? std::min(slack, kMostHalfSlack) * std::max(tolerance, std::min(eager, most))
@@ -77,7 +77,7 @@ double Truth::allowed(double tolerance) const {
 
 double whole_tolerance(const at::Tensor& value) {
   if (value.numel() == 0) return kMostOfWhole;
-  // As compare() has it: an element's own size, and the root of the mean square of all.
+  // The same scale as in compare(): an element's own size plus the root mean square of all.
   const auto wide = [](const at::Tensor& one) { return one.item<double>(); };
   const auto [least, most] = at::aminmax(value);
   const double largest = std::max(-wide(least), wide(most));
@@ -105,7 +105,7 @@ at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor&
   throw Error("a departure from what is not finite that has no rule");
 }
 
-/// All of it in one go, where that can be had.
+/// Compares in one pass, if the judge's kernels support it.
 std::optional<DepartingComparison> Truth::departing(const at::Tensor& got, double tolerance) const {
   if (!non_finite || overflown.defined()) return std::nullopt;
   return compare_departing(value, got, tolerance, kLeastBound);

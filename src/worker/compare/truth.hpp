@@ -13,59 +13,60 @@
 
 namespace kbench::worker {
 
-/// Ways in which an answer departs from one that is not finite, and may be honest all the same.
-/// Their numbers are those of DepartingComparison::departures.
+/// Non-finite deviations: ways in which an honest answer may differ from a non-finite expected
+/// output. Their numbers are the bits of DepartingComparison::departures.
 enum class Departure {
-  /// Something else in place of NaN: fmaxf and comparisons drop it, and who skips a factor of zero
-  /// does not multiply infinity by it.
+  /// Another value instead of NaN. fmaxf and comparisons drop NaN, and code that skips a factor of
+  /// zero does not multiply infinity by it.
   kNanDropped,
-  /// NaN or infinity in place of a finite number, or NaN in place of infinity: exp(x) / (1 +
-  /// exp(x)), or a product in three steps of TF32.
+  /// NaN or infinity instead of a finite number, or NaN instead of infinity: exp(x) / (1 + exp(x)),
+  /// or a product in three steps of TF32.
   kNonFiniteSpread,
-  /// A large finite number of its sign in place of infinity: where a maximum begins, a bound.
+  /// A large finite number of the same sign instead of infinity: the initial value of a maximum, a
+  /// bound.
   kInfinityBounded,
 };
-/// Each with the flag that tells of it.
+/// A deviation and its flag in records.
 struct DepartureFlag {
   Departure departure;
   std::string_view flag;
 };
 std::span<const DepartureFlag> departure_flags();
-/// Where an answer departs so from `expected`; of one type and shape.
+/// A mask of the elements of `got` that deviate so from `expected`; of equal type and shape.
 at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor& got);
 
-/// What an output should be, and how far the reference itself is from it.
+/// The expected output, and the reference's own error.
 struct Truth {
-  /// The reference's answer in double precision, rounded to fp32 where the output is no wider;
-  /// the reference's own where there is no such answer.
+  /// The reference's answer in double precision, rounded to fp32 unless the output is wider. If
+  /// there is no such answer: the reference's own.
   at::Tensor value;
-  /// Of the reference's own answer against it, as Comparison::max_rel_error; none without one.
+  /// The error of the reference's own answer, as Comparison::max_rel_error; none if there is no
+  /// other answer.
   std::optional<double> eager_error;
-  double whole = 0;  ///< see whole_tolerance(); 0: something is rounded
-  double slack = 1;  ///< by which the tolerance is wider
-  /// The reference's own answer where some of it is not finite although the true one is, as of sums
-  /// that overflow in half precision; else undefined.
+  double whole = 0;  ///< integral: see whole_tolerance(); 0: values are rounded
+  double slack = 1;  ///< factor of the tolerance
+  /// The reference's own answer, if some of it is not finite although the exact one is, such as
+  /// sums that overflow in half precision; else undefined.
   at::Tensor overflown = {};
-  /// The answer in double precision where the reference's own is too far from it to be a rounding
-  /// of it, as a long sum in a half type or in TF32 is: who computes in a wider one is right as
-  /// well.
+  /// The answer in double precision, if the reference's own is too far from it to be a rounding of
+  /// it. Examples are long sums in a half type or in TF32. A candidate that computes in a wider
+  /// type is correct too.
   at::Tensor wider = {};
-  bool is_exact = false;  ///< `value` is in double precision, and eager_error was found with it
-  /// Some of it is meant to be no finite number. Honest answers differ there (departs()): where
-  /// they may, settled() takes them for right.
+  bool is_exact = false;  ///< `value` was computed in double precision, and gave eager_error
+  /// Some of the expected output is not finite. Honest answers may deviate there (departs()), and
+  /// settled() accepts them.
   bool non_finite = false;
 
-  /// The relative error that a candidate may have where a row allows that tolerance: more than
-  /// that only as a small multiple of what the reference itself has.
+  /// The relative error that a candidate may have under a row's tolerance. It exceeds the tolerance
+  /// only as a small multiple of the reference's own error.
   double allowed(double tolerance) const;
 
-  /// What a candidate gave, with the true value where it overflows as the reference does, and where
-  /// it departs() from what is not finite: of its elements from `begin` on, in order.
+  /// The candidate's elements `part` from `begin` on, in order. Replaces them by the expected value
+  /// where they overflow as the reference does, and at non-finite deviations (departs()).
   at::Tensor settled(const at::Tensor& part, std::int64_t begin = 0) const;
-  /// How what a candidate gave departs from the value where that is not finite: bit i for the i-th
-  /// Departure.
+  /// The non-finite deviations of a candidate's answer: bit i for the i-th Departure.
   std::uint64_t departures(const at::Tensor& got) const;
-  /// compare() of that with the value.
+  /// compare() of the settled() answer with `value`.
   Comparison compared(const at::Tensor& got, double tolerance,
                       const ComparisonRule& rule = comparison_rules().front()) const;
 
@@ -73,15 +74,15 @@ struct Truth {
   std::optional<DepartingComparison> departing(const at::Tensor& got, double tolerance) const;
 };
 
-/// The relative error that is allowed where whole numbers are made of whole numbers and nothing is
-/// rounded: up to half of one in the largest of them.
+/// The allowed relative error if integers are computed from integers without rounding: half of one
+/// in the largest of them, within limits.
 double whole_tolerance(const at::Tensor& value);
 
 /// Truth::eager_error of each output.
 using EagerErrors = std::vector<std::optional<double>>;
 
-/// One for each of the reference's outputs; `exact` are those in double precision, or none: then
-/// the errors are taken to be the `usual` ones, if there are any.
+/// The expected output for each of the reference's outputs. `exact`: the outputs in double
+/// precision, or none; then the errors are the `usual` ones, if given.
 std::vector<Truth> truths_of(const std::vector<at::Tensor>& outputs,
                              const std::vector<at::Tensor>& exact, const EagerErrors& usual);
 

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Ways to run the reference, against which candidates are timed."""
+"""Baselines: ways to run the reference that candidates are timed against."""
 
 import os
 
 import torch
 
-# Name of each that goes through torch.compile, and its mode there.
+# Baselines by torch.compile, and their modes.
 _COMPILED = {
     "compile": "default",
     "compile_reduce_overhead": "reduce-overhead",
     "compile_max_autotune": "max-autotune",
     "compile_max_autotune_no_cudagraphs": "max-autotune-no-cudagraphs",
 }
-# Compilers and autotuners are through after the first call; graphs of theirs are recorded in the
-# second, and the third replays them.
+# Compilers and autotuners finish in the first call, CUDA graphs are recorded in the second, and the
+# third replays them.
 _WARM_UPS = 3
 _pool = None
 
 
 def use_cache(folder):
-    """What is compiled stays in the folder, so that no later run compiles it again."""
+    """Keeps compiled code in the folder, so that no later run compiles it again."""
     os.makedirs(folder, exist_ok=True)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 
 
 class _Captured:
-    """Calls of models on these very arguments as a CUDA graph: what is left when nothing is launched
-    from the host. Graphs share their memory: no two of them run at once."""
+    """Calls of models on fixed arguments as a CUDA graph, without launches from the host. Graphs
+    share their memory, so no two of them may run at the same time."""
 
     def __init__(self, models, arguments):
         global _pool
@@ -48,7 +48,7 @@ class _Captured:
 
 
 def prepared(name, model, arguments):
-    """What is called as the model is, compiled or captured by calls on these arguments."""
+    """A callable that replaces the model, compiled or captured by calls on these arguments."""
     if name not in _COMPILED and name != "cuda_graph":
         return model
     with torch.no_grad():
@@ -61,7 +61,7 @@ def prepared(name, model, arguments):
 
 
 def captured(models, arguments):
-    """Called without arguments, a call of each model on its own, as one CUDA graph. Raises where the
-    device cannot hold them so."""
+    """A callable without arguments that calls each model on its own arguments, as one CUDA graph.
+    Raises if the device cannot capture them."""
     with torch.no_grad():
         return _Captured(models, arguments)

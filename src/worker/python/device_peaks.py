@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What a GPU reaches in practice: bytes of a copy, operations of products, a second."""
+"""Measures a GPU's throughput in practice: bytes per second of a copy, operations per second of
+matrix products."""
 
 import json
 
 import torch
 
-# Of a product of two square matrices: the type as records name it, torch's, whether TF32 is allowed,
-# and the side.
+# Products of two square matrices: the type's name in records, torch's type, True if TF32 is
+# allowed, and the side.
 _PRODUCTS = (
     ("fp64", torch.float64, False, 2048),
     ("fp32", torch.float32, False, 4096),
@@ -16,11 +17,11 @@ _PRODUCTS = (
 )
 _COPY_BYTES = 1 << 30
 _TRIES = 8
-_SHARE = 16  # of the free memory, that the largest of these take at most
+_SHARE = 16  # the largest buffer takes at most 1 / this of the free memory
 
 
 def _least_seconds(work):
-    """Of several times the shortest: what disturbs adds to it."""
+    """The shortest of several times, because disturbances only add time."""
     work()  # libraries load, clocks rise
     least = float("inf")
     for _ in range(_TRIES):
@@ -41,7 +42,7 @@ def _copied_bytes_s(free_bytes):
 
 
 def _product_flops_s(dtype, side):
-    # Random values: of zeros a GPU that its power limits makes more.
+    # Random values, because a power-limited GPU is faster on zeros.
     a, b = (torch.randn(side, side, device="cuda").to(dtype) for _ in range(2))
     out = torch.empty_like(a)
     return 2 * side ** 3 / _least_seconds(lambda: torch.mm(a, b, out=out))
@@ -59,7 +60,7 @@ def measured(device):
             try:
                 flops[name] = _product_flops_s(dtype, side)
             except RuntimeError:
-                continue  # a type or a size that this GPU has no room for
+                continue  # a type that this GPU lacks, or too little memory
             finally:
                 torch.backends.cuda.matmul.allow_tf32 = before
         torch.cuda.empty_cache()

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What watches operators without torch's compiler."""
+"""A dispatch mode that traces operators without torch's compiler."""
 
 import contextlib
 import sys
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# Whether it compiles what a mode does beside what a model has compiled.
+# The setting that makes the compiler inline a mode into compiled models.
 _INLINES = "inline_torch_dispatch_torch_compile"
 
 
 class DispatchMode(TorchDispatchMode):
-    """One that does not import the compiler to keep it out.
+    """A mode that does not import the compiler just to exclude it.
 
-    With the first operator that takes two to five seconds of a process. Where it has been imported
-    already, what a model compiles runs under the mode as it is written.
+    That import takes two to five seconds of a process at the first operator. If the compiler is
+    imported already, compiled models run under the mode without that inlining.
     """
 
     @classmethod

@@ -1,50 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""Inputs of other kinds than the problem draws, for answers that only one distribution makes right.
+"""Input distributions other than the problem's, against answers that only one distribution makes
+correct.
 
-A family changes the floating inputs of one draw and leaves all others; but where few elements are
-changed, integers that are in no order exchange their places. Random numbers come from the draw's
-seed, so that every candidate of a run gets the same.
+A distribution changes the floating inputs of one draw and leaves the others. Only "few_changed"
+also swaps a few elements of unsorted integers. Random numbers come from the draw's seed, so every
+candidate of a run gets the same inputs.
 """
 
 import math
 
 import torch
 
-# Elements that are worked on at a time: temporaries stay within 64 MB, on a GPU within a gigabyte.
+# Elements per step: temporaries stay within 64 MB, on a GPU within a gigabyte.
 _CHUNK = 1 << 22
 _CHUNK_GPU = 1 << 26
-# Elements that tell what a tensor is.
+# The number of elements that classify a tensor.
 _SAMPLE = 4096
 _FEW_VALUES = 4
-# Elements that are changed where few are, and of how many it is one.
+# The most elements that "few_changed" changes, and their fraction of all: 1 / _FEW_SHARE.
 _FEW = 16
 _FEW_SHARE = 32
 _ZERO_SHARE = 0.01
-# Far enough for exp to overflow behind a factor as attention has it.
+# Large enough for exp to overflow after a scale factor as in attention.
 _SPIKE = 300.0
-# Far enough for exp to be zero behind such a factor; a variance still has digits left.
+# Far enough below zero for exp to give zero after such a factor; a variance still has digits left.
 _DEPTH = 280.0
-# What is left to all others beside the one that stands out: three times the tolerance of float32. In
-# longer rows than these half a last digit of each of them, which a sum one by one may lose, adds up to
-# the tolerance: there enough is left that each is many such digits.
+# The weight of all other elements next to the one that stands out: three times the tolerance of
+# float32. A sum in sequence may lose half a last digit of each element, which adds up to the
+# tolerance in rows longer than _SHORT_ROW. There, each element's weight is many such digits.
 _REST = 3e-4
 _SHORT_ROW = 1500
 _REST_OF_EACH = 4e-6
-# Equal addends round alike, so a sum of n of them, one by one, is off by up to n * eps / 2 in float32.
-# Of so many that is 6e-5, and of any other number of random ones less than that. A tensor holds no
-# more elements of one value than these: all others get noise, a standard deviation of 1/8 of them.
+# Equal addends round alike, so a sequential sum of n of them is off by up to n * eps / 2 in
+# float32. For this n that is 6e-5; for random addends it is less for any n. A tensor has no more
+# equal elements than this. All others get noise with a standard deviation of 1/8 of them.
 _MOST_EQUAL = 1024
 _NOISE = 1 / 8
-# Rows with an element that stands far off: in a sum of squares, one by one, more of them would leave
-# no digits to the others.
+# The most rows with an outlier. In a sequential sum of squares, more of them would leave no digits
+# to the other elements.
 _MOST_OUTLIERS = 32
-# Of one such element, the square. Beside a larger one a sum of squares, one by one, of as many as
-# _LONGEST_SUM loses the others; where they are less than this share of all that is no matter.
+# The most an outlier's square may be. With a larger one, a sequential sum of up to _LONGEST_SUM
+# squares loses the other elements. That does not matter if they are less than _LOST_SHARE of all.
 _MOST_SQUARE = 1 << 18
 _LONGEST_SUM = 1 << 18
 _LOST_SHARE = 2.0 ** -15
-# By how much inputs are scaled up. In longer rows the terms of a softmax would be so unlike that a sum
-# of them, one by one, loses the tolerance with the smallest.
+# The factor of "scaled_up". In rows longer than _LONG_ROW, the terms of a softmax would differ so
+# much that a sequential sum loses the smallest ones, by more than the tolerance.
 _TIMES = 3
 _LONG_ROW = 1 << 16
 _TIMES_LONG = 2
@@ -78,7 +79,7 @@ def _has_negatives(x):
 
 
 def _places(count, x, random):
-    """Of elements of a tensor, flattened."""
+    """Random indices of a tensor's flattened elements."""
     places = torch.rand(count, generator=random, device=x.device, dtype=torch.float64)
     return places.mul_(x.numel()).long()
 
@@ -88,7 +89,8 @@ def _few_of(x):
 
 
 def _few_changed(x, random):
-    """The input of the call before, but for some elements. Catches a kernel that compares samples."""
+    """The input of the previous call with some elements changed. Catches a kernel that compares
+    samples."""
     places = _places(_few_of(x), x, random)
     sample = _sample(x)
     flat = x.view(-1)
@@ -126,34 +128,35 @@ def _heavy_tails(x, random):
 
 
 def _spread(x):
-    """The standard deviation of some elements, 0 of a single one; may be no number."""
+    """The standard deviation of some elements; 0 for a single one; may be NaN or infinite."""
     few = x.reshape(-1)[:_CHUNK].float()
     return few.std().item() if few.numel() > 1 else 0.0
 
 
 def _usual_spread(x):
-    """The same; 1 where that is no measure."""
+    """The same; 1 if that is not finite or zero."""
     spread = _spread(x)
     return spread if math.isfinite(spread) and spread > 0 else 1.0
 
 
 def _row_parts(rows, kind, begin):
-    """Views of every fourth row, `kind` and so on, from the begin-th of them on, some at a time."""
+    """Views of every fourth row, starting with row `kind`: from the begin-th of them on, several at
+    a time."""
     count, length = rows.shape
     step = max(_chunk(rows) // max(length, 1), 1) * 4
     return (rows[i:i + step:4] for i in range(kind + 4 * begin, count, step))
 
 
 def _small_noise(part, random, signed):
-    """What stands for a zero; smooth where it has no negative values, too."""
+    """Noise that replaces zeros; if not `signed`, it has no negative values and is still smooth."""
     noise = _normal(part, random).mul_(_NOISE)
     return noise if signed else noise.add_(2 * _NOISE).abs_()
 
 
 def _outliers(x, random):
-    """In a quarter of the rows (of many, in fewer) an element of the last eighth stands far off, in
-    another quarter one of the first. In a third quarter one stands so high that exp leaves little,
-    but not nothing, to all others together."""
+    """Outliers. In a quarter of the rows (fewer if there are many rows) an element of the last
+    eighth is an outlier. In another quarter it is one of the first eighth. In a third quarter one
+    element is so large that exp leaves little, but not nothing, for all others together."""
     rows = _rows(x)
     count, length = rows.shape
     step = max(-(-count // _MOST_OUTLIERS), 2) if count >= 4 else 1
@@ -180,7 +183,7 @@ def _outliers(x, random):
 
 
 def _sum_lengths(shape):
-    """How many elements a sum over some of the dimensions has, for each choice of them."""
+    """The number of elements in a sum over each choice of dimensions."""
     lengths = {1}
     for size in shape:
         lengths |= {length * size for length in lengths}
@@ -188,9 +191,9 @@ def _sum_lengths(shape):
 
 
 def _one_outlier(half):
-    """One element of all, anywhere in the first or second half, so far off that its square is that
-    of all others together, or as large as leaves them their digits. Catches a kernel that reads only
-    part of the input. Both halves are asked, so neither part can pass by chance."""
+    """One outlier in the first or second half of all elements. Its square equals the sum of all
+    other squares, unless they would lose their digits. Catches a kernel that reads only part of the
+    input. Both halves are tested, so reading either half cannot pass by chance."""
 
     def change(x, random):
         loses = any(x.numel() * _LOST_SHARE < length <= _LONGEST_SUM
@@ -206,7 +209,8 @@ def _one_outlier(half):
 
 
 def _shifted(x, random):
-    """A quarter of the rows far below zero. What has no negative values is no such quantity."""
+    """Shifts a quarter of the rows far below zero. Tensors without negative values are left,
+    because such a shift does not fit their meaning."""
     if not _has_negatives(x):
         return False
     _rows(x)[0::4].sub_(_DEPTH)
@@ -214,8 +218,8 @@ def _shifted(x, random):
 
 
 def _structured(x, random):
-    """Rows in turn: a ramp, one value, sorted values, a single one among zeros; all with noise but
-    for sorted values and the first rows, if they are short."""
+    """Rows in turn: a ramp, one constant, sorted values, a single nonzero among zeros. All have
+    noise, except sorted values and, if rows are short, the first rows."""
     rows = _rows(x)
     count, length = rows.shape
     signed = _has_negatives(x)
@@ -270,7 +274,7 @@ def _sprinkled(value):
     return sprinkle
 
 
-# name -> change(tensor, generator): False where the tensor is of the family as it was drawn.
+# name -> change(tensor, generator); False if the drawn tensor already has the distribution.
 _FAMILIES = {
     "few_changed": _few_changed,
     "signed": _signed,
@@ -296,19 +300,20 @@ def names():
 
 
 def _sample(x):
-    """Some elements from all over a tensor: not at equal distances, which may be its diagonal."""
+    """Random elements of a tensor; equally spaced ones might be its diagonal."""
     if x.numel() <= _SAMPLE:
         return x.view(-1)
     return x.view(-1)[_places(_SAMPLE, x, torch.Generator(x.device).manual_seed(0))]
 
 
 def _is_label(x):
-    """Few distinct values: masks, classes, signs, numbers that mean something."""
+    """True if a tensor has few distinct values, such as masks, classes and signs, whose values have
+    a meaning."""
     return _sample(x).unique().numel() <= _FEW_VALUES
 
 
 def _zeros_of(x):
-    """Where the problem puts zeros, as in a triangular matrix; None where it does not."""
+    """The positions of the problem's zeros, as in a triangular matrix; None if there are few."""
     share = (_sample(x) == 0).float().mean().item()
     return x == 0 if share >= _ZERO_SHARE else None
 
@@ -326,7 +331,7 @@ def _add_noise(x, random, signed, spread):
 
 
 def _change_one(name, x, random, noisy):
-    """A kernel may rely on what the problem's matrices are: zeros and symmetry stay."""
+    """Changes one input. Zeros and symmetry stay, because a kernel may rely on them."""
     zeros = _zeros_of(x)
     symmetric = _is_symmetric(x)
     drawn = (_has_negatives(x), _usual_spread(x)) if noisy else None
@@ -342,7 +347,8 @@ def _change_one(name, x, random, noisy):
 
 
 def _exchange_integers(x, random):
-    """Some elements move. What is sorted means something by its order, as offsets do."""
+    """Swaps a few integers. Sorted ones are left, because their order has a meaning, as in offsets.
+    """
     flat = x.view(-1)
     if flat.numel() < 2 or bool((flat.diff() >= 0).all()):
         return False
@@ -352,10 +358,10 @@ def _exchange_integers(x, random):
 
 
 def change(name, inputs, seed, noisy=False):
-    """Makes freshly drawn inputs members of a family, in place: whether that changed anything.
+    """Changes freshly drawn inputs to a distribution, in place; True if anything changed.
 
-    `noisy`: no two elements of them are equal. Few values make equal addends, in a long sum of which
-    all roundings go one way.
+    `noisy`: adds noise so that no two elements are equal. Equal addends round in one direction in a
+    long sum.
     """
     changed = False
     for x in inputs:
@@ -371,9 +377,9 @@ def change(name, inputs, seed, noisy=False):
 
 
 def nudged(inputs, exact):
-    """Copies of inputs in which each floating element is about one rounding error away: in double
-    precision, or each in its own type. Of half types a part of one, as kernels compute with more.
-    """
+    """Copies of inputs with each floating element changed by about one rounding error, in double
+    precision (`exact`) or in its own type. For half types the change is a fraction of one, because
+    kernels compute in wider types."""
     copies = []
     for seed, x in enumerate(inputs):
         if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() > 0:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""KernelBench's rules, where --kb-compat follows them instead of kbench's.
+"""KernelBench's rules, which --kb-compat follows instead of kbench's.
 
-What is random comes from torch's CPU generator, seeded as KernelBench seeds it and in its order;
-models are built on the CPU and moved; every input is cast, integers too. Some of that is a defect,
-and is kept: the verdict is to be KernelBench's.
+Random values come from torch's CPU generator, with KernelBench's seeds and in its order. Models are
+built on the CPU and moved. Every input is cast, integers too. Some of this is a defect of
+KernelBench. It is kept because the verdict must equal KernelBench's.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import torch
 
 _DTYPES = {"kb_fp32": torch.float32, "kb_fp16": torch.float16, "kb_bf16": torch.bfloat16}
 SEED = 42
-# torch's defaults: TF32 in cuDNN alone.
+# torch's defaults: TF32 only in cuDNN.
 DEFAULT_MODES = 2
 _WARMUPS = 3
 _DISCARDED = 1
@@ -21,12 +21,12 @@ _FLUSH_WORDS = (256 << 20) // 8
 
 
 def applies(precision):
-    """Whether a precision row is one of KernelBench's."""
+    """True if a precision row is one of KernelBench's."""
     return precision in _DTYPES
 
 
 def set_math_modes(modes):
-    """Global state of torch as math_modes gave it in another process."""
+    """Sets torch's global state from the result of math_modes() in another process."""
     torch.backends.cuda.matmul.allow_tf32 = bool(modes & 1)
     torch.backends.cudnn.allow_tf32 = bool(modes & 2)
     torch.backends.cudnn.benchmark = bool(modes & 4)
@@ -35,25 +35,26 @@ def set_math_modes(modes):
 def _allows_tf32(backend, newer):
     try:
         return bool(backend.allow_tf32)
-    except RuntimeError:  # set by the newer name, torch does not tell by this one
+    except RuntimeError:  # set by the newer name, torch cannot be read by this one
         return newer.fp32_precision == "tf32"
 
 
 def math_modes():
-    """What a candidate may set on import, and what KernelBench's reference shares with it."""
+    """Global state that a candidate may set on import; KernelBench's reference runs under it too.
+    """
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     return (_allows_tf32(matmul, matmul) + 2 * _allows_tf32(cudnn, getattr(cudnn, "conv", cudnn))
             + 4 * bool(cudnn.benchmark))
 
 
 def trial_seeds(trials):
-    """The input seed of each correctness trial, and after them that of the timed calls."""
+    """The input seed of each correctness trial, then that of the timed calls."""
     torch.manual_seed(SEED)
     return [int(torch.randint(0, 2**32 - 1, (1,)).item()) for _ in range(trials)] + [SEED]
 
 
 def _where(device):
-    """Data comes from the CPU and is moved, except where there is to be none."""
+    """Data is made on the CPU and moved, except on meta, where there is no data."""
     return torch.device("meta") if device == "meta" else contextlib.nullcontext()
 
 
@@ -63,7 +64,7 @@ def _cast(values, device, precision):
 
 
 def init_arguments(module, device, precision):
-    """What both constructors get."""
+    """The arguments of both constructors."""
     torch.manual_seed(SEED)
     with _where(device):
         arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
@@ -71,14 +72,15 @@ def init_arguments(module, device, precision):
 
 
 def new_model(model_class, arguments, device, precision):
-    """A model of either side, weights by the order in which its constructor draws them."""
+    """A model of the reference or the candidate. Its weights depend on the order in which its
+    constructor draws them."""
     with torch.no_grad(), _where(device):
         torch.manual_seed(SEED)
         return model_class(*arguments).to(device=device, dtype=_DTYPES[precision])
 
 
 def draw_inputs(module, device, precision, seed):
-    """The inputs of one trial; afterwards the generators are where its first call finds them."""
+    """The inputs of one trial. Afterwards the generators have the state for its first call."""
     torch.manual_seed(seed)
     with _where(device):
         inputs = _cast(module.get_inputs(), device, precision)
@@ -87,7 +89,7 @@ def draw_inputs(module, device, precision, seed):
 
 
 def random_state(device):
-    """The state of torch's generators that a call on the device draws from, as bytes."""
+    """The state of the torch generators that a call on the device uses, as bytes."""
     state = bytes(torch.get_rng_state().tolist())
     if device.startswith("cuda"):
         state += bytes(torch.cuda.get_rng_state(device).tolist())
@@ -95,7 +97,7 @@ def random_state(device):
 
 
 def set_random_state(state, device):
-    """What random_state gave in another process."""
+    """Restores the state from random_state() in another process."""
     def tensor(part):
         return torch.frombuffer(bytearray(part), dtype=torch.uint8)
 
@@ -125,9 +127,10 @@ def _time_on_gpu(model, inputs, device):
 
 
 def time_calls(model, inputs, device, calls):
-    """Milliseconds of each call after those that warm up, gradients on, caches flushed before each.
+    """Milliseconds of each call after the warm-up, with gradients on, and caches flushed before
+    each.
 
-    On the CPU it is the wall clock's time, which is no measure of a kernel.
+    On the CPU this is wall-clock time, which is no measure of a kernel.
     """
     if not device.startswith("cuda"):
         return [_time_on_cpu(model, inputs) for _ in range(_WARMUPS + calls)][_WARMUPS:]

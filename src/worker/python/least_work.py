@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What one call of a reference has to move and to compute at least, in any implementation.
+"""The least work of one call of a reference in any implementation: bytes moved and operations.
 
-Inputs, parameters and buffers are read once, of what is only looked up no more than is found;
-outputs are written once; products and convolutions take the operations that torch's counter says.
-Where the algebra lets the same result be had with fewer, there is no such number: a product with a
-diagonal or a triangle, one of which only a part or a sum is kept, a product of products.
+Inputs, parameters and buffers are read once; of tensors that are only looked up, only the elements
+found. Outputs are written once. Products and convolutions take the operations of torch's counter.
+
+There is no number of operations if algebra allows the same result with fewer: a product with a
+diagonal or a triangular matrix, a product of which only a part or a sum is kept, or a product of
+products.
 """
 
 import torch
@@ -14,16 +16,16 @@ from torch.utils.flop_counter import flop_registry
 from kbench_worker.dispatch_mode import DispatchMode
 from kbench_worker.operator_cost import NO_DATA, bytes_of, is_view, tensors_in
 
-# Operators that read of their first tensor what their result holds.
+# Operators that read only the elements of their result from their first tensor.
 _LOOK_UP = {"embedding", "gather", "index", "index_select", "take", "take_along_dim"}
-# Their results are mostly zeros, or shall be.
+# Operators whose results are mostly zeros, or will be.
 _SPARSE = {"diag", "diag_embed", "eye", "one_hot", "tril", "triu", "tril_", "triu_", "zeros",
            "zeros_like", "new_zeros"}
-# They keep a part of what they get, or its sum.
+# Operators that keep only a part of their input, or its sum.
 _PARTS = {"diagonal", "masked_fill", "masked_fill_", "masked_select", "mean", "sum", "trace",
           "tril", "tril_", "triu", "triu_", "where", "avg_pool2d", "avg_pool3d",
           "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "cumsum"} | _LOOK_UP
-# A product through them is one still.
+# Operators after which a product is still a product.
 _LINEAR = {"_to_copy", "add", "add_", "clone", "contiguous", "copy_", "div", "div_", "mul", "mul_",
            "neg", "rsub", "sub", "sub_", "cat", "stack"}
 
@@ -33,21 +35,21 @@ def _name(func):
 
 
 class LeastWork(DispatchMode):
-    """Notes what a call of the reference on these tensors needs; see found()."""
+    """Records the least work of a call of the reference on these tensors; see found()."""
 
     def __init__(self, sources, precision):
         super().__init__()
         self._references = {}
         self._sizes = {self._key(tensor): bytes_of(tensor) for tensor in sources}
-        self._read = {key: {} for key in self._sizes}  # bytes of each part that was read
+        self._read = {key: {} for key in self._sizes}  # bytes read of each part
         self._flops = {}
         self._sparse, self._products = set(), set()
-        self._parts = {}  # of a product: (its elements, those of the parts that were taken)
+        self._parts = {}  # product: (its elements, elements of its parts taken)
         self._collapses = self._failed = False
         self._fp32 = "tf32" if precision == "tf32" else "fp32"
 
     def _key(self, tensor):
-        """Of the storage: the weak reference keeps its address from being another's later."""
+        """The key of a tensor's storage. The weak reference keeps its address from being reused."""
         reference = StorageWeakRef(tensor.untyped_storage())
         self._references.setdefault(reference.cdata, reference)
         return reference.cdata
@@ -58,7 +60,7 @@ class LeastWork(DispatchMode):
         try:
             with torch._C.DisableTorchFunction():
                 self._note(func, args, kwargs, result)
-        except Exception:  # the call itself is right: nothing is said of its work
+        except Exception:  # the call itself worked; only its work is unknown
             self._failed = True
         return result
 
@@ -86,7 +88,7 @@ class LeastWork(DispatchMode):
                 self._products.update(made)
             if self._sparse.intersection(keys) and name not in ("add", "add_", "sub", "sub_"):
                 self._sparse.update(made)
-        elif name not in _SPARSE:  # what was written in place is something else now
+        elif name not in _SPARSE:  # a result written in place is no product any more
             self._products.difference_update(made)
             self._sparse.difference_update(made)
 
@@ -109,7 +111,7 @@ class LeastWork(DispatchMode):
         self._flops[kind] = self._flops.get(kind, 0) + flops
 
     def found(self, outputs):
-        """In the form of signature.hpp; None where the call could not be followed."""
+        """The least work in the form of signature.hpp; None if the call could not be traced."""
         if self._failed:
             return None
         written = {self._key(t): bytes_of(t) for t in outputs}

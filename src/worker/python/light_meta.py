@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Meta tensors without torch's compiler.
 
-The first operators on the meta device import torch._dynamo, the symbolic shapes and sympy, two
-seconds of a process that only wants to know the shapes of one problem. Where all sizes are plain
-numbers, what these modules are asked for has plain answers.
+The first operators on the meta device import torch._dynamo, the symbolic shapes and sympy. That
+takes two seconds of a process that only needs the shapes of one problem. If all sizes are plain
+numbers, small replacements for these modules suffice.
 """
 
 import contextlib
@@ -37,15 +37,15 @@ def _symbolic_shapes():
 
 def _sympy():
     module = types.ModuleType("sympy")
-    module.Basic = type("Basic", (), {})  # no number of ours is one
+    module.Basic = type("Basic", (), {})  # none of kbench's numbers is one
     return module
 
 
 @contextlib.contextmanager
 def without_compiler():
-    """Within it, torch finds plain answers under the names of what has not been imported yet.
+    """Context in which replacements take the place of modules that are not imported yet.
 
-    A name that is not among them raises ImportError; the caller has to handle that.
+    A name that they lack raises ImportError, which the caller must handle.
     """
     stand_ins = [module for module in (_dynamo(), _symbolic_shapes(), _sympy())
                  if module.__name__ not in sys.modules]

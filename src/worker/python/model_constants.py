@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Parameters that a constructor leaves constant get values of their own while it still runs.
+"""Gives random values to parameters that a constructor leaves constant, while it still runs.
 
-A scale of 1 or a bias of 0 would let a candidate leave it out. A constructor that reads such a parameter,
-to pack it with others, has to find what it will have later: so it is redrawn as soon as
-it is registered, or filled with a constant afterwards. A value depends on the init seed, the shape,
-the constant, and how many of these came before, but not on names and not on torch's own generators:
-two models that differ in names, or in what else they draw, agree. What lies in memory before anything
-is written to it says nothing: while constructors run, torch fills it with NaN.
+A candidate could leave out a scale of 1 or a bias of 0. A constructor may read such a parameter, to
+pack it with others, and must find its final value. So a parameter is redrawn as soon as it is
+registered, or filled with a constant later.
 
-Parameters that a formula gives, an identity or a ramp, would let a candidate compute them, and get
-other values around their own in the same way. Those that are not trained are left alone: masks and
-tables of indices have to be what they are. So are buffers outside of the state: no candidate can be
-given what they hold.
+A value depends on the init seed, the shape, the constant, and the number of such tensors before it.
+It does not depend on names or on torch's own generators. So two models agree even if their names or
+other draws differ. Memory that was never written must not count as constant, so torch fills it with
+NaN while constructors run.
 
-Under an odd init seed parameters have signs, as trained ones do: a maximum of what was scaled is a
-scaled maximum where all scales are positive. Not every model takes that (a root of a temperature), so
-under an even one they keep the sign of the constant. Buffers always do: a variance has none.
+A candidate could compute parameters that come from a formula, an identity or a ramp. They get
+random values around their own in the same way. Parameters that are not trained stay unchanged,
+because masks and tables of indices must keep their values. So do buffers outside of the state,
+because no candidate can be given their values.
+
+Under an odd init seed parameters have signs, as trained ones do. Otherwise all scales are positive,
+and the maximum of scaled values equals the scaled maximum. Some models do not allow signs (a root
+of a temperature), so under an even seed parameters keep the sign of the constant. Buffers always
+do, because a variance has no sign.
 """
 
 import contextlib
@@ -30,29 +33,30 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from kbench_worker import model_formulas
 
-# Elements that show most tensors to be no constant.
+# This many elements show for most tensors that they are not constant.
 _FEW = 64
 _PARAMETER, _BUFFER = "parameter", "buffer"
-# Of what a formula gives, relative to its own size: how far off elements are that it makes zero.
+# Noise added to values from a formula, relative to their size; it also changes zeros.
 _NOISE = 0.1
-# torch's own: redraws put others in their place while constructors run.
+# torch's own functions; redrawn() replaces them while constructors run.
 _copy, _zero = torch.Tensor.copy_, torch.Tensor.zero_
 
 
 def _plain(tensor):
-    """Whether it is a tensor with elements of their own that can be looked at."""
+    """True if it is a tensor with separate elements that can be read."""
     return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_floating_point()
             and tensor.layout is torch.strided and not tensor.is_meta and tensor.numel() > 0
             and torch._debug_has_internal_overlap(tensor) != 1)
 
 
 def _few(tensor):
-    """On the host: to look at a GPU's memory element by element costs a wait for each."""
+    """The first elements, on the host, because reading a GPU's memory element by element waits for
+    each."""
     return tensor.detach().reshape(-1)[:_FEW].to("cpu", copy=True)
 
 
 def _constant(tensor, few):
-    """The value of all elements, or None where they differ."""
+    """The value of all elements, or None if they differ."""
     value = few[0].item()
     same = bool((few == value).all()) and (
         few.numel() == tensor.numel() or bool((tensor.detach() == value).all()))
@@ -65,14 +69,13 @@ def _never_written(tensor, few):
 
 
 class _Formula(NamedTuple):
-    """What stands for the elements of a tensor that a formula gives: to name it, a digest of some,
-    and their root of the mean square."""
+    """Identifies a tensor from a formula: a digest of some elements, and their root mean square."""
     digest: str
     size: float
 
 
 def _formula(tensor):
-    """None where it looks drawn."""
+    """The tensor's _Formula; None if it looks random."""
     rows = model_formulas.sample(tensor)
     if not model_formulas.is_formula(rows, tensor.dtype):
         return None
@@ -81,7 +84,7 @@ def _formula(tensor):
 
 
 class _Draw:
-    """What a tensor holds now: the draw's key and number, and how to know it again."""
+    """A tensor's latest draw: its key and number, and the elements that identify it."""
 
     def __init__(self, tensor, key, number, before):
         self.tensor = weakref.ref(tensor)
@@ -95,23 +98,23 @@ class _Draw:
 
 
 class Redraws:
-    """The redraws of one model. Between `start` and `stop` in effect for all modules."""
+    """The redraws of one model."""
 
     def __init__(self, seed):
         self._seed = seed
         self._draws = WeakIdKeyDictionary()  # tensor -> its latest _Draw
         self._by_key = {}                    # key -> [_Draw], by number
         self._places = {}                    # address -> (reference to the tensor there, its kind)
-        self._singles = set()                # values of tensors of one element
+        self._singles = set()                # values of tensors with one element
         self._is_filling = False
 
     def register_parameter(self, module, name, parameter):
-        """A hook of torch's."""
+        """A hook for torch."""
         self._register(parameter, _PARAMETER)
 
     def register_buffer(self, module, name, buffer):
-        """A hook of torch's. Of buffers, running statistics mean the same in every model; another
-        may be half of what its constructor is to make of it."""
+        """A hook for torch. Only running statistics are redrawn here, because they mean the same in
+        every model. The constructor may still change other buffers."""
         if isinstance(module, _NormBase):
             self._register(buffer, _BUFFER)
 
@@ -124,8 +127,8 @@ class Redraws:
 
     @contextlib.contextmanager
     def filling(self, tensor):
-        """All of a tensor, which may be another's data, is given values that may be constant inside;
-        what is filled on the way does not count."""
+        """Context in which a whole tensor is filled, possibly with a constant. The tensor may be
+        another's data. Nested fills do not count."""
         if self._is_filling:
             yield
             return
@@ -142,7 +145,7 @@ class Redraws:
                 return
             try:
                 reference, kind = self._places.get(tensor.data_ptr(), (lambda: None, _PARAMETER))
-            except RuntimeError:  # of a transformation of functions: it has no address
+            except RuntimeError:  # inside a function transform it has no address
                 return
             owner = reference()
             if owner is not None and owner.numel() == tensor.numel() and (
@@ -152,8 +155,8 @@ class Redraws:
                 self._look_at(tensor, _PARAMETER, _few(tensor), again=True)
 
     def finish(self, model):
-        """What the constructor made constant in other ways or did not write to, and all other
-        buffers of the state."""
+        """Redraws tensors that the constructor made constant in other ways or never wrote to, and
+        all other buffers of the state."""
         state = {id(tensor) for tensor in model.state_dict(keep_vars=True).values()}
         with torch._C.DisableTorchFunction():
             for kind, tensors in ((_PARAMETER, model.parameters()), (_BUFFER, model.buffers())):
@@ -167,8 +170,8 @@ class Redraws:
                             self._look_at(tensor, kind, few)
 
     def before(self, state):
-        """{name: what the constructor made of it} of the [(name, tensor, …)] that have been
-        redrawn: a constant, or a tensor."""
+        """{name: the constructor's value, a constant or a tensor} for each redrawn tensor of
+        [(name, tensor, …)]."""
         found = {}
         with torch._C.DisableTorchFunction():
             for name, tensor, *_ in state:
@@ -183,7 +186,7 @@ class Redraws:
         if draw is not None and not again and draw.is_held(tensor, few):
             return
         if tensor.numel() == 1 and few[0].item() in self._singles:
-            return  # a copy of what was redrawn
+            return  # a copy of a redrawn value
         what = _constant(tensor, few)
         if what is None and kind is _PARAMETER and tensor.requires_grad:
             what = _formula(tensor)
@@ -202,8 +205,8 @@ class Redraws:
         self._draws[tensor] = draw
 
     def _free_number(self, key, own):
-        """Of the tensor whose draw is `own`, which is drawn again. What was only constant until its
-        constructor wrote to it does not count."""
+        """The number of a tensor's draw. `own`: the draw that is drawn again, or None. Draws of
+        tensors that their constructor has overwritten do not count."""
         draws = self._by_key.setdefault(key, [])
         return next((i for i, draw in enumerate(draws) if draw is own or self._is_lost(draw)),
                     len(draws))
@@ -217,7 +220,8 @@ class Redraws:
         kind, shape, what = key
         name = f"{self._seed} {kind} {shape} {what!r} {number}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
-        # On the host, wherever the tensor lies: another device's generator draws other values.
+        # On the host whatever the tensor's device, because another device's generator draws other
+        # values.
         how = {"generator": torch.Generator("cpu").manual_seed(seed), "device": "cpu",
                "dtype": torch.float32}
         if what == 0:
@@ -232,13 +236,14 @@ class Redraws:
         noise = torch.randn(shape, **how) * (_NOISE * what.size)
         if signed:
             return before * factors + noise
-        # No larger than it was, as the powers of a decay have to end, and of the same sign.
+        # Not larger and of the same sign, because the powers of a decay must converge.
         return torch.where(before == 0, noise.abs(), before * factors / 1.5)
 
 
 @contextlib.contextmanager
 def _unwritten_is_nan():
-    """torch.use_deterministic_algorithms would import its compiler to tell it, for half a second."""
+    """Makes torch fill new memory with NaN. torch.use_deterministic_algorithms would also import
+    torch's compiler, which takes half a second."""
     mode = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory
@@ -261,14 +266,13 @@ def _noticing(plain, redraws):
     return fill
 
 
-# Where what fills whole tensors is found, and its names.
+# The functions that fill whole tensors: (place, names).
 _FILLING = ((torch.Tensor, ("fill_", "zero_", "copy_")), (torch.nn.init, ("eye_", "dirac_")))
 
 
 @contextlib.contextmanager
 def redrawn(seed):
-    """Constructors that run inside find their constants redrawn; gives the Redraws, for the model.
-    """
+    """Context in which constructors' constants are redrawn; yields the Redraws of the model."""
     redraws = Redraws(seed)
     own = [(place, name, vars(place).get(name)) for place, names in _FILLING for name in names]
     hooks = [torch_module.register_module_parameter_registration_hook(redraws.register_parameter),
@@ -280,7 +284,7 @@ def redrawn(seed):
             yield redraws
     finally:
         for place, name, before in own:
-            if before is None:  # it comes from a base class
+            if before is None:  # inherited from a base class
                 delattr(place, name)
             else:
                 setattr(place, name, before)

@@ -1,39 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Whether a tensor holds what a formula gives, an identity, a ramp or a table, by the look of it.
+"""Detects by its values if a tensor comes from a formula: an identity, a ramp or a table.
 
-Where values come from cannot be asked of a constructor without being in the way of what it does. So
-numbers that were not drawn are known by what draws hardly ever have; a few that have no such sign, as
-three roots of primes, are taken for drawn.
+A constructor's values cannot be traced without disturbing the constructor. So tensors that were not
+drawn at random are detected by properties that random draws hardly ever have. A few tensors lack
+such properties, such as three roots of primes, and count as random.
 """
 
 import math
 
 import torch
 
-# Of the rows and of the elements that are looked at, at most.
+# The most rows and elements that are inspected.
 _ROWS = 64
 _ELEMENTS = 4096
-# Digits of what somebody wrote down.
+# Values written by hand are multiples of 1 / this.
 _DECIMALS = 1e4
-# Elements of rows that rise all along, or fall, are that many to the power of e to one not drawn.
+# Rows that only rise, or only fall, are no random draw if the odds against it exceed e to this
+# power.
 _ODDS = 14
-# Elements in equal steps, to that share of them, can be fewer.
+# Rows in equal steps, to within this fraction of a step, may be this short.
 _STEPS = 4
 _EQUAL = 1e-4
-# Magnitudes that differ by less, relative to the largest, are one.
+# Magnitudes that differ by less than the largest one over this count as one.
 _MAGNITUDES = 1e5
-# Elements to a magnitude, from which on they are few; half types have few anyway.
+# From this many elements per magnitude on, there are few magnitudes. Half types always have fewer.
 _REPEATED = 4
 _REPEATED_HALF = 16
-# Differences of neighbours that tell, and standard deviations by which they are less than those of
-# drawn elements.
+# Neighbours in a formula are alike. Fewer differences than _NEIGHBOURS are not significant. Their
+# mean square must be _DEVIATIONS standard deviations below that of random elements, and at most
+# _SMOOTH of it.
 _NEIGHBOURS = 36
 _DEVIATIONS = 4
 _SMOOTH = 0.5
 
 
 def sample(tensor):
-    """The first elements of the first rows, on the host in double precision."""
+    """The first elements of the first rows, on the host, in double precision."""
     rows = tensor.detach()
     rows = rows.reshape(-1, rows.shape[-1]) if rows.dim() > 1 else rows.reshape(1, -1)
     count = min(rows.shape[0], _ROWS)
@@ -41,15 +43,16 @@ def sample(tensor):
 
 
 def _is_written_down(values, dtype):
-    """Whether all are short decimals. In a half type each is near one."""
+    """True if all values are short decimals. False for a half type, because each value there is
+    near one."""
     if torch.finfo(dtype).eps > 1e-6:
         return False
     return bool((((values * _DECIMALS).round() / _DECIMALS).to(dtype) == values.to(dtype)).all())
 
 
 def _is_repeated(values, dtype):
-    """Whether many elements have few magnitudes. Zeros do not count: padding and pruning make them.
-    """
+    """True if many elements have few magnitudes. Zeros do not count, because padding and pruning
+    make them."""
     share = _REPEATED_HALF if torch.finfo(dtype).eps > 1e-6 else _REPEATED
     magnitudes = (values.abs() / values.abs().max() * _MAGNITUDES).round().unique().numel()
     return values.numel() > 1 and magnitudes <= max(values.numel() // share, 1)
@@ -68,7 +71,7 @@ def _is_ramp(rows):
 
 
 def _is_smooth(rows):
-    """Whether neighbours in one direction are more alike than what was drawn independently."""
+    """True if neighbours in one direction are more alike than independent random values."""
     spread = 2 * rows.var(correction=0)
     for steps in (rows.diff(dim=0), rows.diff(dim=1)):
         count = steps.numel()
@@ -79,7 +82,7 @@ def _is_smooth(rows):
 
 
 def is_formula(rows, dtype):
-    """Of a `sample` of a tensor of that type."""
+    """True if the `sample` of a tensor of that type comes from a formula."""
     values = rows[rows != 0]
     if values.numel() == 0 or not bool(values.isfinite().all()):
         return False

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the judge and a module candidate have to do alike, so that both build the same model."""
+"""Set-up that the judge and a module candidate must do in the same way, so that both build the same
+model."""
 
 import importlib
 import operator
@@ -11,24 +12,24 @@ import torch
 
 from kbench_worker.model_constants import redrawn
 
-# Else each forked process would import it when it first seeds: 15 to 25 ms.
+# Otherwise each forked process would import it at its first seeding: 15 to 25 ms.
 if "numpy" in sys.modules:
     importlib.import_module("numpy.random")
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
-# In errors of what refuses a default device: models of transformers, which are not to be loaded onto
-# one by the code that calls them, and draws by a generator of one's own, which is the CPU's.
+# Parts of errors from code that refuses a default device: transformers models whose caller must not
+# load them onto one, and draws by a generator of their own, which is on the CPU.
 _REFUSALS = ("torch.device", "device type for generator")
 
 
 def dtype_of(precision):
-    """The type of a precision row's floating tensors; None: they keep their own."""
+    """The type of a precision row's floating tensors; None: they keep their types."""
     return _DTYPES.get(precision)
 
 
 def set_precision(precision):
-    """Global state: fp32 means fp32, unless the row is tf32."""
+    """Sets global state: fp32 means fp32, unless the row is tf32."""
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
@@ -39,14 +40,14 @@ _mode = {"is_eval": False}
 
 
 def set_eval_mode(is_eval):
-    """Global state: whether models are built in eval mode (`--eval-mode`) or as their constructors
-    leave them."""
+    """Sets global state: models are built in eval mode (`--eval-mode`), or left in their
+    constructor's mode."""
     _mode["is_eval"] = is_eval
 
 
 def seed_all(seed, device=None):
-    """The state of all of Python's, numpy's and torch's random generators that draw on the device;
-    on any one, where none is given."""
+    """Seeds all random generators of Python, numpy and torch that draw on the device; on any
+    device, if none is given."""
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed & 0xFFFFFFFF)
@@ -54,15 +55,15 @@ def seed_all(seed, device=None):
     if not is_open and device != "cpu":
         torch.manual_seed(seed)
         return
-    # torch.manual_seed() also keeps the seed, with a trace of the stack, for each kind of device that
-    # is not open: that takes longer than small inputs, and each call adds to it.
+    # For each kind of device that is not open, torch.manual_seed() also saves the seed with a stack
+    # trace. That takes longer than drawing small inputs, and each call adds to it.
     torch.default_generator.manual_seed(seed)
     if is_open:
         torch.cuda.manual_seed_all(seed)
 
 
 def printable(text):
-    """The text, with halves of surrogate pairs spelt out: nothing encodes those."""
+    """The text with lone surrogates escaped, because no encoding has them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -80,8 +81,8 @@ def state_of(model):
 
 
 def with_default(device, make):
-    """What `make()` gives where that is torch's default device, or where there is none, if
-    something in it does not want one."""
+    """The result of `make()` with that device as torch's default, or without a default if something
+    in it refuses one."""
     try:
         with torch.device(device):
             return make()
@@ -92,14 +93,14 @@ def with_default(device, make):
 
 
 def constructed(device, make):
-    """What `make()`, which runs code for constructors, gives on the CPU, whatever the device: there
-    torch.Tensor(3, 4), which knows no default device, is like all others. Shapes alone need no
-    memory."""
+    """The result of `make()`, which runs code for constructors, on the CPU whatever the device.
+    There torch.Tensor(3, 4), which ignores the default device, is like all other tensors. On meta,
+    shapes need no memory."""
     return with_default(device, make) if device == "meta" else make()
 
 
 def _tensors_of_host(value, seen):
-    """The host's tensors in a value and in its lists, tuples and dicts, each once."""
+    """The host tensors in a value and in its lists, tuples and dicts, each once."""
     left = [value]
     while left:
         value = left.pop()
@@ -115,7 +116,7 @@ def _tensors_of_host(value, seen):
 
 
 def _attributes(model):
-    """(attributes of a module as a dict, name, value) of what no table of torch's holds."""
+    """(attributes of a module as a dict, name, value) of each attribute outside torch's tables."""
     for module in model.modules():
         for name, value in list(vars(module).items()):
             if name not in ("_parameters", "_buffers", "_modules"):
@@ -123,7 +124,7 @@ def _attributes(model):
 
 
 def host_tensors(model):
-    """The tensors on the host among a model's attributes, but for parameters and buffers."""
+    """The host tensors among a model's attributes, except parameters and buffers."""
     seen = {}
     return [tensor for _, _, value in _attributes(model)
             for tensor in _tensors_of_host(value, seen)]
@@ -135,7 +136,7 @@ def _is_plain(tensor):
 
 
 def _views(tensors, device):
-    """Copies on the device of tensors that share memory: the copies share it, too."""
+    """Copies on the device of tensors that share memory; the copies share it too."""
     memory = torch.empty(0, dtype=torch.uint8, device="cpu")
     memory = memory.set_(tensors[0].untyped_storage()).to(device)
     return [torch.empty(0, dtype=tensor.dtype, device=device).set_(
@@ -144,8 +145,8 @@ def _views(tensors, device):
 
 
 def _copies(tensors, device):
-    """{id of a tensor: its copy on the device}. One without dimensions may lie beside the device's
-    tensors and stays, unless it shares memory with one that moves."""
+    """{id of a tensor: its copy on the device}. A tensor without dimensions works together with
+    device tensors, so it stays unless it shares memory with one that moves."""
     groups = {}
     for tensor in tensors:
         key = ("memory", tensor.untyped_storage()._cdata) if _is_plain(tensor) else id(tensor)
@@ -159,13 +160,13 @@ def _copies(tensors, device):
 
 
 def _with_copies(value, copies, done):
-    """The value with the copies in the place of tensors; lists that are one object stay one."""
+    """The value with its tensors replaced by their copies. Lists that are one object stay one."""
     if isinstance(value, torch.Tensor):
         return copies.get(id(value), value)
     if type(value) not in (list, tuple, dict):
         return value
     if id(value) not in done:
-        made = done[id(value)] = {} if type(value) is dict else []  # it may hold itself
+        made = done[id(value)] = {} if type(value) is dict else []  # it may contain itself
         if type(value) is dict:
             made.update((key, _with_copies(item, copies, done)) for key, item in value.items())
             is_same = all(made[key] is item for key, item in value.items())
@@ -178,12 +179,12 @@ def _with_copies(value, copies, done):
 
 
 def move_host_tensors(model, device):
-    """Moves the tensors of a model that are neither parameters nor buffers, attributes and what lies
-    in lists and dicts, from the host to the device; whether there were any. What is one tensor on
-    the host, or shares memory there, is so on the device."""
+    """Moves a model's host tensors that are neither parameters nor buffers to the device:
+    attributes, and elements of lists and dicts. True if there were any. Tensors that are identical
+    or share memory on the host do so on the device."""
     tensors = host_tensors(model)
     copies, done = _copies(tensors, device), {}
-    attributes = list(_attributes(model))  # keeps all of them, so that each id stays one object's
+    attributes = list(_attributes(model))  # keeps all of them alive, so that ids stay unique
     for owner, name, value in attributes:
         moved = _with_copies(value, copies, done)
         if moved is not value:
@@ -192,11 +193,10 @@ def move_host_tensors(model, device):
 
 
 def build(construct, device, precision, seed, redraw=True, before=None):
-    """What `construct()` makes on the CPU under an init seed, a model ready for calls on the device
-    in the row's types; without a device it stays there. With `redraw`, no parameter or buffer is left
-    constant: see model_constants. The dict `before` gets what the constructor had made of those, by
-    name.
-    """
+    """Builds a model by `construct()` on the CPU under an init seed, then moves it to the device in
+    the row's types; without a device it stays on the CPU. With `redraw`, no parameter or buffer
+    stays constant: see model_constants. The dict `before` gets the constructor's values of redrawn
+    tensors, by name."""
     def made():
         seed_all(seed, device)
         with redrawn(seed) if redraw else nullcontext() as redraws:

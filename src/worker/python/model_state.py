@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a model holds besides the content of its parameters: attributes that a call may change.
+"""A model's state besides the content of its parameters: attributes that a call may change.
 
-A reference that keeps state from call to call (`self.h = torch.tanh(self.l(x + self.h))`) is asked
-from a fresh start each time, and so is a candidate: `keep` is called when a model is built, `restore`
-before each call.
+A reference that keeps state between calls (`self.h = torch.tanh(self.l(x + self.h))`) starts each
+call from its initial state, and so does a candidate. `keep` is called after a model is built,
+`restore` before each call.
 """
 
 import collections
@@ -15,12 +15,12 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from kbench_worker.model_setup import move_host_tensors
 
-# Torch's own: of these, parameters, buffers and submodules are kept by themselves.
+# Torch's own attributes; parameters, buffers and submodules among them are kept separately.
 _OWN = frozenset(vars(torch.nn.Module()))
 _TABLES = ("_parameters", "_buffers", "_modules")
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type, types.FunctionType,
           types.BuiltinFunctionType, types.ModuleType, torch.dtype, torch.device, torch.Size)
-_DEEPEST = 8  # object within object that is looked into
+_DEEPEST = 8  # the deepest nesting of objects that is inspected
 _LARGE = 1 << 20  # bytes
 
 
@@ -29,13 +29,13 @@ def _attributes(module):
 
 
 def _known(model):
-    """A memo for copies: the model's own tensors and modules stand for themselves."""
+    """A memo for copies, in which the model's own tensors and modules map to themselves."""
     known = [*model.modules(), *model.parameters(), *model.buffers()]
     return {id(item): item for item in known}
 
 
 def _copied(value, memo):
-    """A copy that shares with others of the same memo what the originals share."""
+    """A copy. Copies with one memo share objects as the originals do."""
     if isinstance(value, _PLAIN):
         return value
     if id(value) in memo:
@@ -62,16 +62,17 @@ def _copied(value, memo):
 
 
 def _try_copy(value, memo):
-    """(copy, True), or the value itself where it has none: a stream, an extension's object."""
+    """(copy, True), or (value, False) for a value that cannot be copied, such as a stream or an
+    extension's object."""
     try:
         return _copied(value, memo), True
-    except Exception:  # whatever a class of the problem's does when it is copied
+    except Exception:  # a class of the problem may do anything when it is copied
         return value, False
 
 
 def _put_back(original, kept, memo):
-    """What an attribute gets: the original again where it is a tensor that can take the values,
-    since a graph or another object may know it by its address."""
+    """The value to restore to an attribute. This is the original tensor if it can take the values,
+    because a graph or another object may know its address."""
     if type(kept) is torch.Tensor and type(original) is torch.Tensor and id(kept) not in memo:
         if original.shape == kept.shape and original.dtype == kept.dtype:
             try:
@@ -79,20 +80,20 @@ def _put_back(original, kept, memo):
                     original.copy_(kept)
                 memo[id(kept)] = original
                 return original
-            except RuntimeError:  # several elements of it share one place
+            except RuntimeError:  # several elements of it share one address
                 pass
     return _try_copy(kept, memo)[0]
 
 
 def _fill(table, items):
-    """Gives a dict these items, unless it has them."""
+    """Sets a dict's items, unless it has them already."""
     if list(table) != list(items) or any(table[name] is not item for name, item in items.items()):
         table.clear()
         table.update(items)
 
 
 class _Kept:
-    """The state of a model as it was built."""
+    """A model's state after it was built."""
 
     def __init__(self, model):
         self.model = model
@@ -118,13 +119,13 @@ class _Kept:
                 del vars(module)[name]
             for name, kept in copies.items():
                 value = _put_back(originals[name], kept, memo)
-                # Compilers notice that something is set, whatever it is.
+                # Compilers detect every assignment, so an equal value is not assigned.
                 if name not in vars(module) or vars(module)[name] is not value:
                     vars(module)[name] = value
 
 
 def keep(model):
-    """The state of a model that was just built, for restore()."""
+    """Saves the state of a model that was just built, for restore()."""
     return _Kept(model)
 
 
@@ -133,7 +134,7 @@ _devices = WeakIdKeyDictionary()
 
 
 def stays_on(model, device):
-    """From now on restore() moves the tensors of the host again that it puts back."""
+    """Makes restore() move the host tensors that it restores to the device again."""
     _devices[model] = device
 
 
@@ -144,7 +145,7 @@ def restore(kept):
 
 
 def _token(value, seen, depth=0):
-    """Tells whether a value is another one later, or was written to, without a copy of a tensor."""
+    """A token that changes if a value is replaced or written to, without a copy of a tensor."""
     if isinstance(value, torch.Tensor):
         return ("tensor", id(value), value._version)
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
@@ -167,14 +168,14 @@ def _token(value, seen, depth=0):
 
 
 def _values(model, module):
-    """{name: value} of what a call of the model may change: attributes of it and of its classes,
-    which tensors are registered, and what stands in the problem's file."""
+    """{name: value} of everything that a call of the model may change: attributes of the model and
+    its classes, registered tensors, and names in the problem's file."""
     found = {}
     parts = list(model.named_modules())
     for path, part in parts:
         prefix = f"self.{path}." if path else "self."
         found.update({prefix + name: value for name, value in _attributes(part).items()})
-        # Their content is kept by itself.
+        # Their content is kept separately.
         found.update({prefix + name: id(tensor) for table in ("_buffers", "_parameters")
                       for name, tensor in vars(part)[table].items()})
     for made in {made for _, part in parts for made in type(part).__mro__}:
@@ -187,20 +188,20 @@ def _values(model, module):
 
 
 def trace(model, module):
-    """What changed() has to know from before a call."""
+    """The tokens from before a call, for changed()."""
     found = {}
     for name, value in _values(model, module).items():
         try:
             token = _token(value, set())
-        except Exception:  # whatever an object of the problem's does when it is looked at
+        except Exception:  # an object of the problem may do anything when it is inspected
             token = id(value)
-        # The value is kept, so that nothing else gets its place and is taken for it.
+        # Keeps the value, so that no later object gets its id.
         found[name] = (token, value)
     return found
 
 
 def changed(before, model, module):
-    """Names of what is another one since, or was written to."""
+    """Names of values that were replaced or written to since `before`."""
     now = trace(model, module)
     return sorted(name for name in before.keys() | now.keys()
                   if name not in before or name not in now or before[name][0] != now[name][0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Lets candidates written for a GPU run on the CPU, without their noticing where they are.
+"""Runs candidates written for a GPU on the CPU without changes.
 
-A tensor of the CPU counts as one on "cuda" unless the candidate made it without a device or moved
-it to the CPU itself: such a tensor carries a mark, and says and does what a tensor of the host says
-and does beside a GPU. A scout goes on with tensors that have no values at all (`forget_values`).
+A CPU tensor counts as a "cuda" tensor, unless the candidate made it without a device or moved it to
+the CPU. Then it has a mark, and behaves like a host tensor on a machine with a GPU. In a dry
+import, "cuda" tensors have no values (`forget_values`).
 """
 
 import threading
@@ -17,10 +17,10 @@ from kbench_worker import module_cpu_cuda, module_cpu_packages, module_cpu_trito
 _CUDA = torch.device("cuda", 0)
 _MARK = "_kbench_on_host"
 
-# What stands for the GPU.
+# The device that emulates the GPU.
 _stand_in = torch.device("cpu")
 
-# What the mode left out, each name once: what a report should say beside the candidate's result.
+# Features that the mode skipped, each once, for the report.
 flags = []
 
 
@@ -42,7 +42,7 @@ def _mark(value, on_host):
 
 
 def _device_of(value):
-    """The device that an argument names, or None; an index is that of a GPU."""
+    """The device that an argument names, or None. An index is that of a GPU."""
     if isinstance(value, torch.device):
         device = value
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -64,8 +64,8 @@ def _tensors(values):
             yield from _tensors(value)
 
 
-# Operators that torch refuses for tensors of two devices, unless those of the host have no
-# dimension. By name, as methods and functions share it.
+# Operators that torch refuses for tensors of two devices, unless host tensors have no dimension.
+# Listed by name, because methods and functions share it.
 _ONE_DEVICE = frozenset(
     "add sub mul div true_divide matmul mm bmm addmm baddbmm addcmul addcdiv linear bilinear "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "
@@ -116,7 +116,7 @@ def _cpu(func, args, kwargs):
 
 
 def _to(func, args, kwargs):
-    """Tensor.to(device | dtype | tensor, …): the type by torch, the device here."""
+    """Tensor.to(device | dtype | tensor, …): torch handles the type, this function the device."""
     tensor, rest = args[0], list(args[1:])
     on_host = None
     for values, keys in ((rest, range(len(rest))), (kwargs, ["device", "other"])):
@@ -190,7 +190,7 @@ def _handlers():
         tensor.cuda: _cuda,
         tensor.cpu: _cpu,
         tensor.to: _to,
-        # Module.to takes its arguments apart with it, and moves each tensor then.
+        # Module.to parses its arguments with it, and then moves each tensor.
         torch._C._nn._parse_to: _as_it_stands,
         tensor.type: _type,
         tensor.numpy: _to_numpy,
@@ -206,7 +206,7 @@ def _default_is_cuda():
 
 
 class _Mode(TorchFunctionMode):
-    """Sees every call of torch; inside of it no mode is active."""
+    """Intercepts every call of torch. Inside its handler no mode is active."""
 
     def __init__(self):
         super().__init__()
@@ -238,7 +238,7 @@ class _Mode(TorchFunctionMode):
             on_host = not _default_is_cuda()
         result = func(*args, **kwargs)
         if device is not None and isinstance(result, torch.Tensor) and _on_host(result) != on_host:
-            # as_tensor(x, device=…) gives x itself where nothing has to be moved.
+            # as_tensor(x, device=…) returns x itself if nothing has to be moved.
             given = any(result is tensor for tensor in tensors)
             return _mark(result.clone() if given else result, on_host)
         return _mark(result, True) if on_host else result
@@ -250,7 +250,7 @@ def _note(flag):
 
 
 def _replace_default_device():
-    """torch's mode for the default device acts before ours, or where no mode of ours is active."""
+    """Replaces torch's mode for the default device, which acts before ours, or without ours."""
 
     def torch_function(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -264,7 +264,7 @@ def _replace_default_device():
 
 
 def _as_it_is(flag):
-    """A compiler's front end that gives back what it is given; also called as a decorator."""
+    """A compiler front end that returns its argument; also usable as a decorator."""
 
     def give_back(model=None, *args, **kwargs):
         _note(flag)
@@ -274,8 +274,8 @@ def _as_it_is(flag):
 
 
 def _replace_compilers():
-    """What torch.compile and TorchScript make would not pass through the mode, nor be faster here
-    than building it takes."""
+    """Replaces torch.compile and TorchScript. Their code would bypass the mode, and building it
+    takes longer than it saves on the CPU."""
     torch.compile = _as_it_is("torch.compile ran eagerly")
     torch.nn.Module.compile = lambda self, *args, **kwargs: _note("torch.compile ran eagerly")
     for name in ("script", "trace", "freeze", "optimize_for_inference"):
@@ -283,7 +283,7 @@ def _replace_compilers():
 
 
 def _on_cpu_key(value):
-    """A dispatch key or device type, or several, as an operator's registration names them."""
+    """CUDA's dispatch keys and device types in an operator's registration, mapped to the CPU's."""
     if isinstance(value, str):
         return {"cuda": "cpu", "CUDA": "CPU"}.get(value, value)
     if isinstance(value, (list, tuple)):
@@ -292,7 +292,7 @@ def _on_cpu_key(value):
 
 
 def _replace_registrations():
-    """Operators that a candidate registers for CUDA run on tensors of the CPU."""
+    """Makes operators that a candidate registers for CUDA run on CPU tensors."""
     library = torch.library
     custom_op, impl, library_impl = library.custom_op, library.impl, library.Library.impl
     register_kernel = library.register_kernel
@@ -311,7 +311,7 @@ def _replace_registrations():
             return library_impl(self, name, fn, _on_cpu_key(dispatch_key), **kwargs)
         except RuntimeError:
             if dispatch_key != "CUDA":
-                raise  # else it has one for the CPU as well
+                raise  # for CUDA: the operator also has a CPU kernel
 
     library.Library.impl = cpu_library_impl
 
@@ -323,13 +323,14 @@ def _replace_from_memory():
 
 
 def _replace_constructors():
-    """torch calls no mode for what makes a parameter of a tensor, nor for torch.Tensor(2, 3): the
-    one lies where its tensor does, the other one on the host, whatever the default device is."""
+    """torch calls no mode for the constructors of parameters, nor for torch.Tensor(2, 3). A
+    parameter is on its tensor's device; torch.Tensor(2, 3) is on the host, whatever the default
+    device."""
     parameter, lazy = torch.nn.Parameter, torch.nn.UninitializedParameter
     new_tensor, new_parameter, new_lazy = torch.Tensor.__new__, parameter.__new__, lazy.__new__
 
     def all_on_host(values):
-        with torch._C.DisableTorchFunction():  # the device that a tensor has, not that it tells
+        with torch._C.DisableTorchFunction():  # the real device, not the emulated one
             return all(map(_on_host, _tensors(values)))
 
     def marked_tensor(cls, *args, **kwargs):
@@ -349,7 +350,7 @@ def _replace_constructors():
 
 
 def _enter_threads():
-    """The stack of modes is each thread's own."""
+    """Enters the mode in new threads too, because each thread has its own stack of modes."""
     run = threading.Thread.run
 
     def run_in_mode(self):
@@ -363,20 +364,20 @@ _mode = None
 
 
 def active():
-    """Whether this process has entered the mode."""
+    """True if this process has entered the mode."""
     return _mode is not None
 
 
 def forget_values():
-    """From here on "cuda" means torch's meta device, where a tensor is its shape and type alone."""
+    """Makes "cuda" mean torch's meta device, where a tensor has only a shape and a type."""
     global _stand_in
     _stand_in = torch.device("meta")
 
 
 def enter(known=()):
-    """From here on, for good, "cuda" means the CPU in this process; before candidate code runs.
+    """Makes "cuda" mean the CPU in this process, for good. Call it before candidate code runs.
 
-    `known` says what differs from module_cpu_cuda.Properties.
+    `known`: values that override module_cpu_cuda.Properties.
     """
     global _mode
     if _mode is not None:

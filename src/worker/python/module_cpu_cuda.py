@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch.cuda where there is no GPU: each name means its counterpart on the CPU, or says that it has
-none.
-"""
+"""torch.cuda without a GPU: each name maps to its CPU emulation, or reports that there is none."""
 
 import contextlib
 import functools
@@ -15,7 +13,7 @@ from kbench_worker.module_refusals import Unsupported, is_own_caller, refusal
 
 
 def refusing(feature):
-    """A function that only raises Unsupported; of a candidate's own making, an exception like any
+    """A function that only raises Unsupported. If a candidate made it, its exception is like any
     other."""
     is_own = is_own_caller(1)
 
@@ -31,8 +29,8 @@ def _refusing_class(feature):
 
 
 class Properties(types.SimpleNamespace):
-    """Of the device that candidates seem to have: an H200 with as many multiprocessors as the
-    executor has, but for what `known` says otherwise, by the names of torch's properties."""
+    """Properties of the emulated device: an H200 with the executor's number of multiprocessors.
+    `known` overrides them, by the names of torch's properties."""
 
     def __init__(self, known=()):
         super().__init__(
@@ -48,7 +46,7 @@ class Properties(types.SimpleNamespace):
 
 
 class _Event:
-    """torch.cuda.Event: work on the CPU has ended when its call returns."""
+    """torch.cuda.Event. On the CPU, work has ended when its call returns."""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False,
                  device=None):
@@ -78,7 +76,7 @@ class _Event:
 
 
 class _Stream:
-    """torch.cuda.Stream: every stream is the one thread that calls."""
+    """torch.cuda.Stream. Every stream is the calling thread."""
 
     def __init__(self, device=None, priority=0, **kwargs):
         self.device = torch.device("cuda", 0)
@@ -147,7 +145,7 @@ def _set_stream(stream):
 
 
 def _device_index(device):
-    """The index that a caller means; other than 0 is an error, as on a machine with one GPU."""
+    """The caller's device index. Other than 0 is an error, as on a machine with one GPU."""
     index = device.index if isinstance(device, torch.device) else device
     if isinstance(index, str):
         index = torch.device(index).index
@@ -233,7 +231,8 @@ def _replacements(properties):
         "set_rng_state": lambda state, device="cuda": torch.default_generator.set_state(state),
         "get_rng_state_all": lambda: [torch.default_generator.get_state()],
         "set_rng_state_all": lambda states: torch.default_generator.set_state(states[0]),
-        # What still asks for the driver (C++ code of torch does it through this name) is refused.
+        # Calls that still need the driver are refused; torch's C++ code makes them through this
+        # name.
         "_lazy_init": refusing("CUDA itself"),
     }
     names.update({name: _constant(0) for name in _MEMORY_ZERO})
@@ -244,11 +243,11 @@ def _replacements(properties):
     return names
 
 
-# Modules whose functions of the same names are torch.cuda's.
+# Modules that have the same functions as torch.cuda.
 _HOMES = ("torch.cuda.memory", "torch.cuda.random", "torch.cuda.streams", "torch.cuda.graphs")
 
 
-# How torch itself compiles, loads and launches; what candidates are to use goes another way.
+# torch's own ways to compile, load and launch kernels. kbench emulates the public ways elsewhere.
 _PRIVATE = ("_cuda_load_module", "_nvrtc_compile", "_get_cuda_library", "_get_gpu_runtime_library",
             "_get_nvrtc_library", "_get_gpu_rtc_library")
 
@@ -270,7 +269,7 @@ def _replace_nvtx():
 
 
 def _replace_accelerator():
-    """torch.accelerator, which asks for whatever device there is."""
+    """Replaces torch.accelerator, which looks for any device."""
     names = {"is_available": _constant(True), "device_count": _constant(1),
              "current_device_index": _constant(0), "current_device_idx": _constant(0),
              "current_accelerator": _constant(torch.device("cuda")),
@@ -282,7 +281,7 @@ def _replace_accelerator():
 
 
 def _replace_attention():
-    """Which of a GPU's attention kernels to take is no question here."""
+    """Ignores the choice among a GPU's attention kernels."""
 
     @contextlib.contextmanager
     def any_kernel(*args, **kwargs):
@@ -294,7 +293,7 @@ def _replace_attention():
 
 
 def _replace_autocast():
-    """Autocast for "cuda" is the CPU's, with the type that a GPU takes where none is named."""
+    """Maps autocast for "cuda" to the CPU's, with the GPU's default type."""
     base = torch.amp.autocast_mode.autocast
     plain = base.__init__
 
@@ -311,7 +310,7 @@ def _replace_autocast():
 
 
 def _replace_default_type():
-    """The type of a GPU's tensors as the default also says where they lie."""
+    """If the default is a GPU tensor type, also sets the default device."""
     plain = torch.set_default_tensor_type
 
     def set_default_tensor_type(wanted):
@@ -325,7 +324,7 @@ def _replace_default_type():
 
 
 class _Generator(torch._C.Generator):
-    """torch.Generator: one for "cuda" is one of the CPU's."""
+    """torch.Generator: a "cuda" generator is a CPU generator."""
 
     def __new__(cls, device="cpu"):
         index = isinstance(device, int) and not isinstance(device, bool)
@@ -334,7 +333,7 @@ class _Generator(torch._C.Generator):
 
 
 def replace_cuda(properties):
-    """Gives every public name of torch.cuda its meaning without a GPU, in this process for good."""
+    """Replaces every public name of torch.cuda by its CPU emulation, for good in this process."""
     names = _replacements(properties)
     for home in ("torch.cuda", *_HOMES):
         module = sys.modules[home]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's libdevice for Triton's interpreter, which knows none: functions of arrays by name."""
+"""CUDA's libdevice for Triton's interpreter, which lacks it: functions of numpy arrays by name."""
 
 import functools
 
@@ -54,7 +54,7 @@ def _rounded(name):
 
 
 def _bits(x):
-    """Each integer's bits, the highest first, along a new last axis."""
+    """Each integer's bits along a new last axis, highest first."""
     numpy = _numpy()
     width = 8 * x.dtype.itemsize
     places = numpy.arange(width - 1, -1, -1, dtype=numpy.uint64)
@@ -74,7 +74,7 @@ def _first_set(x):
 
 _ROUNDINGS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
-# numpy's name, where it is another one or a function of it.
+# numpy's name, if it differs or another function does the same.
 _NUMPY = {
     "fabs": "abs", "abs": "abs", "llabs": "abs", "acos": "arccos", "acosh": "arccosh",
     "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
@@ -89,7 +89,7 @@ _SAME = ("ceil floor trunc sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan 
          "cbrt hypot copysign nextafter isnan isinf isfinite signbit ldexp").split()
 
 def _round(x):
-    """Half away from zero, as C has it."""
+    """Rounds half away from zero, as C does."""
     return _numpy().copysign(_numpy().floor(_numpy().abs(x) + x.dtype.type(0.5)), x)
 
 
@@ -151,15 +151,15 @@ _COMPUTED = {
 
 @functools.lru_cache(None)
 def _function(symbol):
-    """The function of a libdevice symbol such as __nv_tanhf; None where there is none."""
+    """The function of a libdevice symbol such as __nv_tanhf; None if there is none."""
     name = symbol.removeprefix("__nv_")
     base, _, suffix = name.rpartition("_")
     if base and suffix in _ROUNDINGS:
         if "2int" in base or "2uint" in base or "2ll" in base or "2ull" in base:
             return _rounded(_ROUNDINGS[suffix])
         if "2float" in base or "2double" in base:
-            return lambda x: x  # the result's type does it
-        # Other roundings than to the nearest differ in the last bit alone.
+            return lambda x: x  # converted to the result's type later
+        # Rounding modes other than to nearest differ only in the last bit.
         typed = base[0] in "fd" and base[1:] in ("add", "sub", "mul", "div", "rcp", "sqrt", "rsqrt")
         name = base[1:] if typed else base
     for candidate in (name, name.removesuffix("f"), name.removesuffix("d")):

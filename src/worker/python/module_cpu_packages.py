@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Packages that reach a GPU by ways of their own: where there is none they can be imported, and
-whatever is used of them is refused by its name.
+"""Packages that access a GPU without torch. Without a GPU they can be imported, but any use raises
+Unsupported with the name.
 
-Left to themselves they would find no driver, or another device than the candidate was given.
+The real packages would find no driver, or another device than the candidate's.
 """
 
 import importlib.machinery
@@ -16,13 +16,13 @@ _PACKAGES = ("cupy", "cupyx", "cuda.core", "cuda.bindings", "cuda.cuda", "cuda.c
 
 
 def _package_of(name):
-    """The package of the list that a module is, or belongs to."""
+    """The package of the list that a module is or belongs to; None if there is none."""
     return next((package for package in _PACKAGES
                  if name == package or name.startswith(package + ".")), None)
 
 
 class _Refused:
-    """Stands for what a package has; it can be named, handed on and compared with."""
+    """Replaces a member of a package. It can be named, passed on and compared."""
 
     def __init__(self, name):
         self.__dict__["_name"] = name
@@ -48,7 +48,7 @@ class _Refused:
 
 
 class _Package(types.ModuleType):
-    """Of it everything is there that one may ask for."""
+    """A module that seems to have every name."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -57,7 +57,7 @@ class _Package(types.ModuleType):
 
 
 class _Finder:
-    """Of the packages that are installed, gives the stand-ins; the others are as absent as ever."""
+    """Finds replacements for packages that are installed; others are missing as usual."""
 
     def find_spec(self, name, path=None, target=None):
         package = _package_of(name)
@@ -75,7 +75,8 @@ class _Finder:
 
 
 def refuse_packages():
-    """From here on, in this process; a package that was imported before stays usable."""
+    """Installs the replacements in this process. A package that was imported before stays usable.
+    """
     for name in list(sys.modules):
         if _package_of(name) is not None:
             del sys.modules[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Triton kernels on the CPU: Triton's own interpreter, with what it leaves to a GPU's driver."""
+"""Triton kernels on the CPU: Triton's own interpreter, plus the parts that need a GPU's driver."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ from kbench_worker.module_refusals import Unsupported, is_from_package, refusal
 
 
 class _Driver:
-    """triton.runtime.driver.active: the device that candidates seem to have."""
+    """triton.runtime.driver.active for the emulated device."""
 
     def __init__(self, device):
         properties = {"multiprocessor_count": device.multi_processor_count,
@@ -58,13 +58,13 @@ class _Driver:
 
 
 def _run_once(function, *args, quantiles=None, return_mode="mean", **kwargs):
-    """triton.testing.do_bench, for callers that only want it to return."""
+    """triton.testing.do_bench that runs the function once and returns a constant time."""
     function()
     return [1.0] * len(quantiles) if quantiles else [1.0] if return_mode == "all" else 1.0
 
 
 def _choose_first(self):
-    """Autotuner.do_bench: all configurations are equal, and none is run to find that out."""
+    """Autotuner.do_bench that gives all configurations the same time without running any."""
     return lambda kernel_call, quantiles=None, **kwargs: [1.0] * len(quantiles or [0.5])
 
 
@@ -76,7 +76,8 @@ def _check_arguments(arguments):
 
 
 def _patch_scalars(interpreter):
-    """Scalars of the interpreter are arrays of one element, which numpy no longer makes an int."""
+    """The interpreter's scalars are arrays of one element, which newer numpy does not convert to an
+    int."""
     plain = interpreter._patch_lang_tensor
 
     def patch_lang_tensor(tensor, *scope):
@@ -88,13 +89,13 @@ def _patch_scalars(interpreter):
     interpreter._patch_lang_tensor = patch_lang_tensor
 
 
-# Until Triton is expected; then no name of this module leads to them.
+# Emptied when Triton is expected, so that a candidate cannot find the functions here.
 _followers = []
 
 
 def follow_launches(begin, end):
-    """Has launches begin and end with these functions of kbench's. The first counts, opens the
-    memory that host code may not touch, and says whether the launch is to do anything."""
+    """Registers kbench's functions for the begin and end of launches. `begin` counts the launch,
+    opens memory that host code may not access, and returns False if the launch must do nothing."""
     _followers.append((begin, end))
 
 
@@ -117,7 +118,8 @@ def _patch_interpreter(begin_launch, end_launch):
                 missing = error.__cause__
                 is_missing = isinstance(missing, NotImplementedError) or (
                     isinstance(missing, AttributeError) and "InterpreterBuilder" in str(missing))
-                # A kernel may raise what it likes: it is Python here.
+                # Only errors from Triton's own code count, because a kernel is Python here and may
+                # raise anything.
                 if is_missing and is_from_package(missing, triton):
                     raise refusal(Unsupported(f"Triton's interpreter ({missing})")) from error
                 raise
@@ -140,7 +142,8 @@ def _patch_triton(device, begin_launch, end_launch):
 
 
 class _TritonFinder:
-    """Patches Triton when a candidate imports it: most do not, and importing it takes a while."""
+    """Patches Triton when a candidate imports it. Most candidates do not, and importing it takes a
+    while."""
 
     def __init__(self, patch):
         self._patch = patch
@@ -162,14 +165,15 @@ class _TritonFinder:
 
 
 def _forget_triton():
-    """Triton chooses as it is imported, and torch may have done that; compiled parts stay."""
+    """Unloads Triton, because it chooses its mode when it is imported, and torch may have imported
+    it. Compiled parts stay."""
     for name in list(sys.modules):
         if (name + ".").startswith("triton.") and not name.startswith("triton._C"):
             del sys.modules[name]
 
 
 def expect_triton(device):
-    """Makes the Triton that is imported from here on interpret its kernels."""
+    """Makes Triton interpret its kernels if it is imported later."""
     os.environ["TRITON_INTERPRET"] = "1"
     _forget_triton()
     begin, end = _followers.pop() if _followers else (lambda: True, lambda: None)

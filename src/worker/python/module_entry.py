@@ -12,7 +12,7 @@ def _has_bindings(source):
 
 
 def _bindings(source):
-    """{name that Python sees: the C++ function}, as far as they can be read."""
+    """{name in Python: the C++ function}, as far as they can be parsed."""
     return {name: function.rpartition("::")[2] or name
             for name, function in _BINDING.findall(_without_comments(source))}
 
@@ -20,7 +20,7 @@ def _bindings(source):
 def entry_of(source, asked):
     """(name of the function to call, "") or ("", why there is none).
 
-    It is the one asked for, else forward, else the only one that is bound.
+    The function is `asked`, else forward, else the only one that is bound.
     """
     text = _without_comments(source)
     only, may_hide = "forward", False
@@ -34,7 +34,7 @@ def entry_of(source, asked):
     entry = asked or ("forward" if "forward" in names else only)
     if verb == "defines":
         may_hide = re.search(rf"\b{re.escape(entry)}\s*\(", text) is not None
-    # Macros and aliases hide names: where this one may be among them, the compiler decides.
+    # Macros and aliases hide names. If they may hide this one, the compiler decides.
     if not names or entry in names or may_hide:
         return entry, ""
     there = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
@@ -43,7 +43,7 @@ def entry_of(source, asked):
 
 
 def request_of(source, entry):
-    """What is to be built of the file, as module_extension asks for it."""
+    """The build request for the file, in module_extension's form."""
     if not _has_bindings(source):
         source += ("\n#include <torch/extension.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) "
                    f'{{ m.def("{entry}", &{entry}); }}\n')
@@ -67,7 +67,7 @@ def _closing(text, start):
 
 
 def _split(text):
-    """The parts between commas that stand outside of all brackets."""
+    """The parts of a text between commas outside of all brackets."""
     parts, depth, begin = [], 0, 0
     for i, letter in enumerate(text):
         depth += letter in "(<[{"
@@ -80,7 +80,8 @@ def _split(text):
 
 
 def argument_names(source, entry):
-    """Names of the parameters of the C++ function that is bound so, as far as they can be read."""
+    """Names of the parameters of the C++ function bound to `entry`, as far as they can be parsed.
+    """
     text = _without_comments(source)
     function = _bindings(source).get(entry, entry) if _has_bindings(source) else entry
     for found in re.finditer(rf"\b{re.escape(function)}\s*\(", text):
@@ -96,7 +97,8 @@ def argument_names(source, entry):
 
 
 class ExtensionModel:
-    """The function, with the parameters that each of its arguments gets."""
+    """Calls the function with inputs and state, matched to its arguments by name, the rest in
+    order."""
 
     def __init__(self, function, names, input_names, state_names, state):
         self._function = function

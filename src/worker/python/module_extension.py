@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Takes load_inline, load and torch.cuda's run-time kernels out of torch's hands.
+"""Replaces load_inline, load and torch.cuda's run-time kernels.
 
-What a candidate asks torch to build becomes a request of plain data, for kbench to compile outside
-the candidate's process.
+A candidate's builds become requests of plain data, which kbench compiles outside the candidate's
+process.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from kbench_worker.module_refusals import refusal
 
 
 class BuildFailure(Exception):
-    """What request_compile may raise: a cause slug, and the compiler's log or a sentence."""
+    """The exception of request_compile: a cause slug, and the compiler's log or a message."""
 
     def __init__(self, cause, log):
         super().__init__(log)
@@ -28,7 +28,7 @@ class BuildFailure(Exception):
 
 
 class BuildError(RuntimeError):
-    """An extension is not built; raised where torch raises a RuntimeError of its own."""
+    """An extension was not built; raised where torch raises a RuntimeError of its own."""
 
     def __init__(self, name, log, cause="build_failed"):
         super().__init__(f"Error building extension {name!r}: {log}")
@@ -39,11 +39,12 @@ class BuildError(RuntimeError):
 
 
 class ScoutStop(BaseException):
-    """Ends a scout: the candidate needs what has not been built. Not for candidates to catch."""
+    """Ends a dry import: the candidate needs an extension that is not built. Candidates must not
+    catch it."""
 
 
 class _Pending:
-    """Stands for a part of an extension that a scout has asked for and not got."""
+    """Replaces a member of an extension that a dry import requested."""
 
     def __init__(self, name):
         self.__dict__["_pending_name"] = name
@@ -63,7 +64,7 @@ class _Pending:
 
 
 class _PendingModule(types.ModuleType):
-    """Stands for an extension in a scout; its functions can be named and not called."""
+    """Replaces an extension in a dry import; its functions can be named but not called."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -76,7 +77,7 @@ def _strings(value):
 
 
 def _functions(functions):
-    """{name: docstring}, or None where the sources hold the bindings themselves."""
+    """{name: docstring}, or None if the sources have the bindings themselves."""
     if functions is None:
         return None
     if isinstance(functions, str):
@@ -99,7 +100,7 @@ def _refuse_sycl(call):
 
 
 def _include_paths(call, folder):
-    """A relative one counts from the candidate."""
+    """The include paths; relative ones start at the candidate's folder."""
     return [os.path.normpath(os.path.join(folder, os.fspath(path)))
             for path in _strings(call.get("extra_include_paths"))]
 
@@ -145,8 +146,7 @@ def _inline_request(call, folder):
 
 
 def _placed(name, path, folder):
-    """The absolute path of a source that `load` is given; a relative one counts from the candidate.
-    """
+    """The absolute path of a source of `load`; relative ones start at the candidate's folder."""
     path = os.fspath(path)
     full = os.path.normpath(os.path.join(folder, path))
     inside = is_below(full, folder)
@@ -167,7 +167,7 @@ def _files_request(call, folder):
         with open(path, encoding="utf-8", errors="replace") as file:
             texts[path] = file.read()
     def name(path):
-        """As its author knows it: the folder is another one each time."""
+        """The name that its author knows; the folder differs each time."""
         return os.path.relpath(path, folder) if is_below(path, folder) else path
 
     headers = Headers(folder, _include_paths(call, folder))
@@ -190,7 +190,7 @@ def _files_request(call, folder):
 
 
 def _check_name(name, request):
-    """torch makes a C++ identifier of the name, and cannot build what has another."""
+    """torch makes a C++ identifier of the name, and cannot build with another name."""
     if not isinstance(name, str):
         raise TypeError(f"the name of an extension has to be a string, not a "
                         f"{type(name).__name__}")
@@ -200,14 +200,14 @@ def _check_name(name, request):
 
 
 class _Builder:
-    """Turns calls into requests and keeps what they gave."""
+    """Turns calls into requests and keeps their results."""
 
     def __init__(self, request_compile):
         self._request_compile = request_compile
         self._latest = {}  # name -> (fingerprint, version, result)
 
     def build(self, name, request):
-        """The extension of a request; a name that comes again with other sources gets a suffix."""
+        """The extension of a request. A repeated name with other sources gets a suffix."""
         _check_name(name, request)
         fingerprint = json.dumps(request, sort_keys=True)
         version = 0
@@ -224,7 +224,7 @@ class _Builder:
         return result
 
     def kernel(self, request):
-        """What launches a kernel, or None in a scout."""
+        """The launch function of a kernel, or None in a dry import."""
         return self._ask(request)
 
     def _ask(self, request):
@@ -249,12 +249,12 @@ def _like(original, replacement):
     return call
 
 
-# What a kernel gets without being configured for more.
+# Dynamic shared memory that a kernel may use without configuration.
 _PLAIN_SHARED_BYTES = 48 * 1024
 
 
 class _Kernel:
-    """What torch.cuda._compile_kernel returns; `launch` is kbench's."""
+    """The result of torch.cuda._compile_kernel; `launch` is kbench's."""
 
     def __init__(self, name, launch):
         self._name = name
@@ -280,7 +280,7 @@ class _Kernel:
         self._max_shared_mem_bytes = shared_mem_bytes
 
     def _argument(self, value):
-        """(type, value) as the kernel gets it: torch passes ints with 32 bits, floats with 64."""
+        """(type, value) of a kernel argument: torch passes ints with 32 bits, floats with 64."""
         if isinstance(value, torch.Tensor):
             if not value.is_cuda and not value.is_pinned():
                 raise ValueError("All tensor arguments must be CUDA tensors or pinned CPU tensors")
@@ -293,7 +293,7 @@ class _Kernel:
 
 
 def _check_capability(asked):
-    """Code for another device compiles, and then does not load."""
+    """Raises if the code is for another device: it would compile but not load."""
     if asked:
         own = "".join(map(str, torch.cuda.get_device_capability()))
         if str(asked).rstrip("af") != own:
@@ -304,7 +304,7 @@ def _check_capability(asked):
 def _compile_kernel_request(call, folder):
     paths = [os.path.normpath(os.path.join(folder, os.fspath(path)))
              for path in call.get("cuda_include_dirs") or []]
-    # Some versions of torch take a header, which they put before the kernel.
+    # Some versions of torch have a parameter for a header, which precedes the kernel.
     header = call.get("header_code")
     own_flags = getattr(torch.cuda._utils, "_get_gpu_rtc_compatible_flags", list)
     return {
@@ -318,7 +318,7 @@ def _compile_kernel_request(call, folder):
 
 
 def _replace_everywhere(original, replacement):
-    """Modules imported before hold the function under names of their own."""
+    """Replaces a function also in modules that imported it under their own names."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
         if not isinstance(names, dict):
@@ -329,7 +329,8 @@ def _replace_everywhere(original, replacement):
 
 
 def _have_cuda_home(cpp_extension):
-    """Code that only names CUDA_HOME needs no toolkit; torch's wheels bring the headers."""
+    """Sets CUDA_HOME if it is missing. Code that only names it needs no toolkit, because torch's
+    packages have the headers."""
     if cpp_extension.CUDA_HOME is None:
         packages = os.path.dirname(os.path.dirname(torch.__file__))
         major = (torch.version.cuda or "13").split(".")[0]
@@ -337,14 +338,14 @@ def _have_cuda_home(cpp_extension):
 
 
 def install(request_compile, kernels, folder):
-    """From here on, candidates' extensions are built by `request_compile(request)`.
+    """Makes `request_compile(request)` build candidates' extensions in this process.
 
-    `folder` is the candidate's: where the files lie that `load` names.
+    `folder`: the candidate's, with the files that `load` names.
 
-    It returns the extension's module (anything but None where `is_python_module` is false), raises
-    BuildFailure or another exception with the compiler's log, or returns None in a scout. With
-    `kernels`, torch.cuda._compile_kernel goes the same way; there it returns what is called as
-    launch(grid, block, [(type, value)], shared_bytes).
+    `request_compile` returns the extension's module (anything but None if `is_python_module` is
+    false), or None in a dry import. It raises BuildFailure or another exception with the compiler's
+    log. With `kernels`, torch.cuda._compile_kernel is replaced too; for it, `request_compile`
+    returns a function launch(grid, block, [(type, value)], shared_bytes).
     """
     from torch.utils import cpp_extension
     builder = _Builder(request_compile)

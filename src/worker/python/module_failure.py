@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is said of an exception of a module candidate: a cause, a sentence, its traceback."""
+"""Turns an exception of a module candidate into a cause, a message and a traceback."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from kbench_worker.module_refusals import (Unsupported, is_own_caller, is_refusa
 
 
 _NO_SHARED_MEMORY = re.compile(r"unable to open shared memory object <[^>]*>.*Permission denied")
-# What torch, Triton and the checks of extensions say of a tensor that is not on the GPU.
+# Messages of torch, Triton and extensions' checks about a tensor that is not on the GPU.
 _BESIDE_HOST = re.compile(
     r"same device|different devices|cannot be accessed from|Input type .{0,99} should be the same"
     r"|\b(?:on|from) (?:the )?'?(?:cpu|host)\b|\bcpu tensor"
@@ -33,21 +33,21 @@ class CandidateFailure(Exception):
 
 
 class Source:
-    """Where the candidate's file lies, and what its author calls it."""
+    """The path of the candidate's file, and its author's name for it."""
 
     file = ""
     name = ""
 
 
 def _chain(error):
-    """An exception and what caused it, the latest first."""
+    """An exception and its causes, the latest first."""
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _said(error):
-    """An exception's text; of an assertion without one, what it asserts."""
+    """An exception's text; for an assertion without text, its source line."""
     text = str(error)
     if text or not isinstance(error, AssertionError):
         return text
@@ -56,7 +56,7 @@ def _said(error):
 
 
 def speaks_of_host(failure):
-    """Whether a failure may come from a tensor that is on the host, where the GPU's is needed."""
+    """True if a failure may come from a tensor on the host where one on the GPU is needed."""
     return failure.cause == "forward_raised" and any(
         _BESIDE_HOST.search(_said(error)) for error in _chain(failure.__cause__))
 
@@ -67,17 +67,17 @@ def _frames(error):
 
 
 def _told(error):
-    """The exception whose text says most: Triton's interpreter wraps each in one of its own."""
+    """The exception with the most useful text: Triton's interpreter wraps each one in its own."""
     while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
 def _place(error):
-    """"name.py:12: ", the line of the candidate's own file at which it went wrong."""
+    """"name.py:12: ", the line of the candidate's own file that raised the error."""
     if isinstance(error, SyntaxError) and error.filename == Source.file:
         return f"{Source.name}:{error.lineno}: "
-    # A kernel's own line, which an interpreter of kernels tells in the cause, says more.
+    # The innermost cause is best: an interpreter of kernels has the kernel's own line there.
     causes = [error]
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
@@ -94,15 +94,16 @@ def log_of(error):
 
 
 def _may_say(error):
-    """Whether a cause is believed: candidates can raise exceptions of kbench's types, and of types
-    and texts that only look like them, too, and one cause would help them."""
+    """True if an exception's cause is trusted. Candidates can raise exceptions of kbench's types,
+    or of types and texts that look like them. Only the cause `unsupported` would help them."""
     return is_refusal(error) or (
         type(error) in (CandidateFailure, BuildError) and type(error.cause) is str
         and error.cause != "unsupported")
 
 
 def _special_cause(error):
-    """(cause, sentence) of what means the same wherever it is raised, or None."""
+    """(cause, message) of an exception whose meaning does not depend on where it was raised, or
+    None."""
     for inner in _chain(error):
         if isinstance(inner, Unsupported) and is_refusal(inner):
             return "unsupported", str(inner)
@@ -136,10 +137,10 @@ def _special_cause(error):
 
 
 def failure_from(error, cause):
-    """CandidateFailure of anything that candidate code raised."""
+    """The CandidateFailure for any exception that candidate code raised."""
     if isinstance(error, CandidateFailure) and _may_say(error):
         return error
     cause, message = _special_cause(error) or (cause, short(_told(error)))
     failure = CandidateFailure(cause, _place(error) + message, log_of(error))
-    # A candidate that calls this may name any cause.
+    # A candidate could call this with any cause, so only kbench's own calls are registered.
     return refusal(failure) if is_own_caller(1) else failure

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs a module candidate (KernelBench's ModelNew) in the candidate's own process.
 
-The functions raise CandidateFailure for what is the candidate's own fault and ScoutStop where a
-scout can go no further; tensors cross as they are, everything else as plain values.
+The functions raise CandidateFailure for the candidate's own faults, and ScoutStop if a dry import
+can go no further. Tensors are passed as they are, everything else as plain values.
 """
 
 import ast
@@ -27,17 +27,17 @@ from kbench_worker.module_failure import (CandidateFailure, Source, failure_from
 from kbench_worker.module_refusals import seal
 
 _MODULE_NAME = "kbench_candidate"
-# As it is before a candidate can put anything in its place, by which it would know what comes next.
+# Taken before a candidate can replace it, so that the candidate cannot detect the next call.
 _memory_snapshot = getattr(torch._C, "_cuda_memorySnapshot", None)
-_LONGEST_NAME = 120  # bytes: others make longer names of it
+_LONGEST_NAME = 120  # bytes: other programs extend the name
 
-# Whether a call met tensors on the host that are now on the device.
+# True if a call met tensors on the host, which are now on the device.
 _moved_host_tensors = False
 _called = {}  # id of a model: a weak reference to it, from its first call on
 
 
 class _Output(io.TextIOBase):
-    """What a candidate prints, as far as there is room for it: the rest is dropped."""
+    """A candidate's output stream; drops output beyond the log's size."""
 
     def __init__(self, descriptor):
         super().__init__()
@@ -63,9 +63,10 @@ class _Output(io.TextIOBase):
 
 
 def import_ahead():
-    """What most candidates need and takes time to import, without opening a GPU: the process that
-    forks candidates imports it once for all of them."""
-    # It warns of a missing toolkit, which is not needed here, after it has looked for a GPU.
+    """Imports slow packages that most candidates need, without opening a GPU. The fork server calls
+    it once for all candidates."""
+    # The import looks for a GPU and then warns of a missing CUDA toolkit, which kbench does not
+    # need.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     is_available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
     try:
@@ -75,9 +76,11 @@ def import_ahead():
 
 
 def prepare(on_cpu, known=()):
-    """Before any candidate code: what is slow to import, and on the CPU what "cuda" means.
+    """Prepares the process before any candidate code: imports slow packages, and on the CPU sets up
+    the meaning of "cuda".
 
-    `known`: {name of a property of torch's devices: value} of the device that the candidate seems to have.
+    `known`: {name of a property of torch's devices: value} of the device that the candidate seems
+    to have.
     """
     sys.stdout, sys.stderr = _Output(1), _Output(2)
     import_ahead()
@@ -87,7 +90,7 @@ def prepare(on_cpu, known=()):
 
 
 def _file_name(path):
-    """What a file system takes of a candidate's name, which may be any text."""
+    """A valid file name from a candidate's name, which may be any text."""
     name = os.path.basename(path).replace("\0", "").encode("utf-8", "replace")
     if name in (b"", b".", b".."):
         return "candidate.py"
@@ -97,7 +100,7 @@ def _file_name(path):
 
 
 def _write(path, source, folder):
-    """Puts the source where inspect finds it, as Triton and torch.compile do."""
+    """Writes the source where inspect finds it, because Triton and torch.compile read it."""
     Source.name = _file_name(path)
     Source.file = os.path.join(folder, Source.name)
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
@@ -108,10 +111,10 @@ def _write(path, source, folder):
 
 def _compiled(data, changes):
     try:
-        # What a "# coding:" line says does not count: people read the source as UTF-8.
+        # Ignores a "# coding:" line, because users read the source as UTF-8.
         text = data.decode("utf-8")
         if changes:
-            # A syntax tree may be too deep to pass between Python and its compiler.
+            # A syntax tree may be too deep for the conversion between Python and its compiler.
             with contextlib.suppress(RecursionError):
                 tree = ast.parse(text, Source.file)
                 problem_names.follow(tree, changes)
@@ -126,11 +129,11 @@ def _compiled(data, changes):
 
 def load_candidate(path, source, folder, request_compile, names=None, changes=None,
                    by_kernelbench=False):
-    """The module of a candidate: `source` (bytes) as `folder`/<name of path>.
+    """Loads a candidate's module: `source` (bytes) as `folder`/<name of path>.
 
-    `request_compile` is described at module_extension.install; `names` are there before its own;
-    constants that `changes` knows follow the sizes that run, see problem_names. By KernelBench's
-    rules ModelNew may be anything that can be called.
+    `request_compile`: see module_extension.install. `names`: defined before the module's own.
+    Constants in `changes` follow the sizes of the run (see problem_names). By KernelBench's rules
+    ModelNew may be any callable.
     """
     code = _compiled(_write(path, source, folder), changes)
     module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))
@@ -154,7 +157,7 @@ def load_candidate(path, source, folder, request_compile, names=None, changes=No
 
 
 def _does_not_fit(function, arguments):
-    """Why a function cannot be called with these arguments, or None where it can."""
+    """Why a function cannot be called with these arguments, or None if it can."""
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
@@ -165,13 +168,13 @@ def _does_not_fit(function, arguments):
 
 
 def device_of(device):
-    """The device by the name that it has in this process."""
+    """The device's name in this process."""
     return "cuda" if module_cpu.active() else device
 
 
 def build_model(module, init_arguments, device, precision, seed, redraw=True):
-    """A new ModelNew, as problem_host.build_model makes the reference's Model. Without `redraw`, for
-    a scout, it stays where it was made."""
+    """A new ModelNew, built as problem_host.build_model builds the reference's Model. Without
+    `redraw`, for a dry import, it stays on its device."""
 
     def construct():
         model = module.ModelNew(*init_arguments)
@@ -201,8 +204,8 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
 
 
 def _overlaps(tensor):
-    """Whether several elements share one place; gaps are no harm (problems' own outputs have them).
-    """
+    """True if several elements share one address. Gaps are allowed, because problems' own outputs
+    have them."""
     reached = 0
     for stride, size in sorted((stride, size) for size, stride in
                                zip(tensor.shape, tensor.stride()) if size != 1):
@@ -213,7 +216,7 @@ def _overlaps(tensor):
 
 
 def check_output(output):
-    """Raises where an output is no plain dense tensor."""
+    """Raises if an output is no plain dense tensor."""
     if not isinstance(output, torch.Tensor):
         raise CandidateFailure("not_a_tensor",
                                f"ModelNew returns a {type(output).__name__}, no tensor")
@@ -239,7 +242,7 @@ def structure_of(result):
 
 
 def enter_eval_mode(model):
-    """Puts the model in eval mode, whatever its own eval() does."""
+    """Puts the model in eval mode by its own eval()."""
     try:
         model.eval()
     except BaseException as error:
@@ -247,7 +250,7 @@ def enter_eval_mode(model):
 
 
 def forward(model, arguments):
-    """What one call returns, whatever it is."""
+    """Returns the result of one call, of any type."""
     try:
         with torch.no_grad():
             return model(*arguments)
@@ -263,7 +266,7 @@ def forward(model, arguments):
 
 
 def _is_first_call(model):
-    known = _called.get(id(model))  # each timed call asks: torch's own weak tables take 10 us
+    known = _called.get(id(model))  # called for each timed call; torch's own weak tables take 10 us
     if known is not None and known() is model:
         return False
     _called[id(model)] = weakref.ref(model)
@@ -271,7 +274,7 @@ def _is_first_call(model):
 
 
 class _Before:
-    """The buffers and the host's tensors of a model before its first call."""
+    """A model's buffers and host tensors from before its first call."""
 
     def __init__(self, model):
         tensors = host_tensors(model)
@@ -283,14 +286,14 @@ class _Before:
         for table, before in self._tables:
             table.update(before)
         for tensor, value in self._values:
-            # Several elements of a view may share one place: calls do not write to it either.
+            # Elements of a view may share one address; then calls cannot write to it either.
             with contextlib.suppress(RuntimeError), torch.no_grad():
                 tensor.copy_(value)
 
 
 def _forward_beside_host(model, arguments, device):
-    """What one call returns. If it fails because tensors of the constructor, neither parameters nor
-    buffers, are on the host, they are moved, and the call starts again."""
+    """Returns the result of one call. If it fails because the constructor left tensors on the host
+    that are neither parameters nor buffers, moves them and repeats the call."""
     global _moved_host_tensors
     before = None
     if isinstance(model, torch.nn.Module) and _is_first_call(model):
@@ -310,7 +313,8 @@ def _forward_beside_host(model, arguments, device):
 
 
 def call(model, arguments, device="cuda"):
-    """(structure, outputs) of one call: "tensor", "tuple" or "list", and a flat list of tensors."""
+    """(structure, outputs) of one call. Structure is "tensor", "tuple" or "list"; outputs is a flat
+    list of tensors."""
     result = _forward_beside_host(model, arguments, device_of(device))
     structure = structure_of(result)
     outputs = [result] if structure == "tensor" else list(result)
@@ -324,8 +328,8 @@ def call(model, arguments, device="cuda"):
 
 
 def _segments():
-    # Of torch's own pool, without what it had before; an older torch takes no such wish, and another
-    # allocator cannot tell.
+    # Segments of torch's own pool, without the history. An older torch lacks this argument, and
+    # another allocator does not support snapshots.
     for asked in ((0, 0, False), None):
         with contextlib.suppress(TypeError, RuntimeError):
             return _memory_snapshot(asked)["segments"]
@@ -333,7 +337,7 @@ def _segments():
 
 
 def free_memory():
-    """[(address, bytes)] of what torch's allocator has of a GPU's memory for its next tensors."""
+    """[(address, bytes)] of GPU memory that torch's allocator keeps free for its next tensors."""
     free = []
     for segment in _segments():
         address = segment["address"]
@@ -345,16 +349,16 @@ def free_memory():
 
 
 def failure_of(error):
-    """(cause, sentence, log) of what one of these functions raised."""
+    """(cause, message, log) of an exception of one of these functions."""
     failure = failure_from(error, "candidate_raised")
     return failure.cause, str(failure), failure.log
 
 
 def moved_host_tensors():
-    """Whether a call needed tensors moved that its constructor had left on the host."""
+    """True if a call needed tensors that its constructor had left on the host."""
     return _moved_host_tensors
 
 
 def flags():
-    """What was left out while the candidate ran, in words."""
+    """Flags for features that were skipped while the candidate ran."""
     return list(module_cpu.flags)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Headers of a candidate's own, put where its sources include them.
+"""Inserts a candidate's own headers into the sources that include them.
 
-Compilers see no folder of a candidate's: what a source includes from there travels in its text, with
-lines that say where each part comes from.
+Compilers cannot read a candidate's folder. So the text of a source contains the headers it includes
+from there, with #line directives for each part.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import sys
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
-# Headers that include each other without end, or beyond all measure.
+# Limits for headers that include each other endlessly or are too large.
 _DEEPEST = 32
 _MOST_BYTES = 4 << 20
 _MOST_FILES = 1000
@@ -24,8 +24,8 @@ def is_below(path, folder):
 
 
 def is_own(path, folder):
-    """Whether a candidate has put it there: below its folder, or among temporary files, but for
-    Python's installation, which may lie there."""
+    """True if the path may be the candidate's own: below its folder or a temporary folder, but not
+    in Python's installation, which may be there too."""
     installed = map(os.path.realpath, (sys.prefix, sys.base_prefix))
     return is_below(path, folder) or (
         any(is_below(path, top) for top in _TEMPORARY)
@@ -33,8 +33,7 @@ def is_own(path, folder):
 
 
 class Headers:
-    """The headers below one folder, the candidate's, in the eyes of a compiler with these include
-    paths."""
+    """The headers of a candidate's folder, as a compiler with these include paths finds them."""
 
     def __init__(self, folder, include_paths):
         self._folder = folder
@@ -43,8 +42,8 @@ class Headers:
         self._files_left = _MOST_FILES
 
     def expanded(self, text, name, path=None):
-        """A source with its own headers in place; `name` is what its author knows it by, `path`
-        where it lies, if it does."""
+        """A source with the candidate's headers inserted. `name`: its author's name for it; `path`:
+        its path, if it has one."""
         start = os.path.dirname(path) if path else self._folder
         return self._expanded(text, name, start, 0)
 
@@ -52,7 +51,8 @@ class Headers:
         return is_own(path, self._folder)
 
     def _find(self, quoted, bracketed, start):
-        """The path of a header of the candidate's, or None: the compiler knows it, or says so."""
+        """The path of a candidate's header, or None: then the compiler finds it or reports the
+        error."""
         folders = ([start] if quoted else []) + self._paths
         for folder in folders:
             path = os.path.realpath(os.path.join(folder, quoted or bracketed))
@@ -82,7 +82,7 @@ class Headers:
             text = file.read()
         self._left -= len(text)
         name = os.path.relpath(path, self._folder)
-        # Several sources become one text for the device: "once" has to hold there, too.
+        # Device code joins several sources to one text, where "once" must hold too.
         once = _ONCE.search(text) is not None
         text = _ONCE.sub("", text)
         text = f'#line 1 "{_quoted(name)}"\n' + self._expanded(text, name, os.path.dirname(path),

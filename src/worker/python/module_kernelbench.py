@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of a module candidate by KernelBench's rules (--kb-compat), in the candidate's own process.
 
-module_host.failure_of makes a cause and a sentence of what it raises.
+module_host.failure_of turns its exceptions into a cause and a message.
 """
 
 import torch
@@ -12,15 +12,15 @@ from kbench_worker.module_host import (CandidateFailure, check_output, device_of
 
 
 def names_of(module):
-    """What a problem's file defines: KernelBench runs the candidate's file among these names."""
+    """The names that a problem's file defines: KernelBench runs the candidate's file among them."""
     return {name: value for name, value in vars(module).items()
             if not name.startswith(("__", "kbench_"))}
 
 
 def replaces_constants(names, module):
-    """Whether a candidate has given constants of its problem other values.
+    """True if a candidate has changed constants of its problem.
 
-    KernelBench would have drawn the inputs with those.
+    KernelBench would have drawn the inputs with the changed constants.
     """
     plain = (bool, int, float, str)
     own = vars(module)
@@ -29,9 +29,9 @@ def replaces_constants(names, module):
 
 
 def call(model, arguments, device, state):
-    """(output, outcomes) of one call, with the generators in that state.
+    """(output, outcomes) of one call, with the random generators in that state.
 
-    The outcomes are what kbench would have said of an output that KernelBench takes.
+    The outcomes are those by kbench's own rules for an output that KernelBench accepts.
     """
     kernelbench_rules.set_random_state(state, device)
     result = forward(model, arguments)
@@ -47,7 +47,7 @@ def call(model, arguments, device, state):
         outcomes.append("wrong_shape")
     wanted = torch.device(device_of(device)).type
     if result.device.type != wanted:
-        # torch compares tensors of two devices where one of them has no dimension.
+        # torch compares tensors of two devices if one of them has no dimension.
         if result.dim() > 0:
             raise CandidateFailure("wrong_device", f"ModelNew returns a tensor on {result.device}, "
                                    f"not on {wanted}")

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be run without a GPU, and when an exception is believed to say so.
+"""Features that cannot run without a GPU, and exceptions that may report them.
 
-`unsupported` leaves the denominators of a report on the CPU: what a candidate raises of its own
-must not mean it, whatever its type and text. Believed are kbench's refusals, by the very objects
-that `refusal` made known, and torch's and Triton's errors that come from there and are true.
+A report on the CPU excludes `unsupported` from its denominators, so a candidate's own exception
+must never count as it, whatever its type and text. Two kinds of exceptions count: kbench's
+refusals, identified by the very objects that `refusal` registered; and errors of torch and Triton
+that come from those libraries and are true.
 
-Only kbench's own code can make one known once `seal` was called, and no other code can name a
-feature then: an exception of a candidate that calls these functions itself is like any other.
+After `seal` was called, only kbench's own code can register a refusal or name a feature. If a
+candidate calls these functions itself, its exception is like any other.
 
-What remains: a candidate may ask for something that is refused (torch.cuda.CUDAGraph()) in order to
-be refused, which is no lie, and its code alone does not differ from one that needs the thing.
-Its own C++ code may raise torch's words of an operator that the CPU does lack, instead of calling it.
-Python keeps nothing from code in the same process, which can replace any function here and send
-messages itself. So reports count what is `unsupported` as wrong.
+Limits: a candidate may use a refused feature (torch.cuda.CUDAGraph()) just to be refused. That
+refusal is true, and the candidate's code does not differ from code that needs the feature. Its own
+C++ code may raise torch's message about an operator that the CPU does lack, instead of calling it.
+Python hides nothing from code in the same process, which can replace any function here and send
+messages itself. So reports count `unsupported` as wrong.
 """
 
 import dis
@@ -24,15 +25,16 @@ import weakref
 
 import torch
 
-# As they are before any candidate runs.
+# References taken before any candidate runs.
 _has_any_kernel = torch._C._dispatch_has_computed_kernel_for_dispatch_key
 _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 
 
 class Unsupported(RuntimeError):
-    """What this mode cannot run, by its name. A RuntimeError, as a missing feature of a GPU is.
+    """A feature, by name, that cannot run without a GPU. A RuntimeError, because a missing feature
+    of a GPU is one.
 
-    Raise it through `refusal`; one that is not known is like any other exception.
+    Raise it through `refusal`; if it is not registered, it is like any other exception.
     """
 
     def __init__(self, feature):
@@ -61,12 +63,12 @@ def _code_of(value, found):
 
 
 def _registry():
-    # Exceptions in a strong set would keep their frames' tensors.
+    # A weak set, because a strong set of exceptions would keep their frames' tensors.
     known = weakref.WeakSet()
-    own = {}  # code objects by id: equal code of a candidate is another object
+    own = {}  # code objects by id, because equal code of a candidate is another object
 
     def seal():
-        """From the first call on only kbench's code that is there then is believed."""
+        """From the first call on, only the kbench code that exists then may register refusals."""
         if own:
             return
         found = {}
@@ -77,17 +79,17 @@ def _registry():
         own.update(found)
 
     def is_own_caller(depth):
-        """Whether kbench's code called the function that asks, `depth` frames above it."""
+        """True if kbench's code called the asking function, `depth` frames above it."""
         return not own or id(sys._getframe(depth + 1).f_code) in own
 
     def refusal(error):
-        """The error, believed from now on, if kbench itself asks for it."""
+        """Registers the error if kbench itself calls this, and returns it."""
         if is_own_caller(1):
             known.add(error)
         return error
 
     def is_refusal(error):
-        """By identity: equality is a matter of the candidate's classes."""
+        """Compares by identity, because a candidate's class may define equality."""
         return any(one is error for one in known)
 
     return seal, is_own_caller, refusal, is_refusal
@@ -97,7 +99,8 @@ seal, is_own_caller, refusal, is_refusal = _registry()
 
 
 def _innermost(error):
-    """Where it was raised, or where the C++ function was called that raised it."""
+    """The traceback entry that raised the error, or that called the C++ function which raised it.
+    """
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
@@ -105,14 +108,14 @@ def _innermost(error):
 
 
 def _comes_from_a_statement(entry):
-    """Whether it was a `raise` that raised it, and no function without a frame."""
+    """True if a `raise` statement raised it, and not a function without a frame."""
     return any(step.offset == entry.tb_lasti and step.opname.startswith(("RAISE", "RERAISE"))
                for step in dis.get_instructions(entry.tb_frame.f_code))
 
 
 def operator_without_kernel(error):
-    """The operator that torch found no kernel of the CPU for, or None where the error does not say
-    so, torch did not raise it, or there is one."""
+    """The operator for which torch found no CPU kernel. None if the error does not say so, torch
+    did not raise it, or there is a kernel."""
     told = re.match(r"Could not run '([^']*)' .* 'CPU' backend", str(error))
     entry = _innermost(error)
     if not isinstance(error, NotImplementedError) or told is None or entry is None:
@@ -121,15 +124,15 @@ def operator_without_kernel(error):
         return None
     name = told[1]
     try:
-        # One of the candidate's own that has no kernel at all is unfinished.
+        # A candidate's own operator without any kernel is unfinished, not unsupported.
         is_meant = name.startswith("aten::") or _has_kernel(name, "CUDA")
         return name if is_meant and not _has_any_kernel(name, "CPU") else None
-    except RuntimeError:  # there is no such operator
+    except RuntimeError:  # no such operator
         return None
 
 
 def is_from_package(error, package):
-    """Whether the module's package raised it, not code that it called."""
+    """True if the package itself raised the error, and not code that it called."""
     entry = _innermost(error)
     folder = os.path.dirname(os.path.abspath(package.__file__)) + os.sep
     return entry is not None and entry.tb_frame.f_code.co_filename.startswith(folder)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A first look at a module candidate, in a process without a GPU: what does it want built?"""
+"""The dry import of a module candidate, in a process without a GPU: finds the builds that it
+requests."""
 
 import signal
 
@@ -16,8 +17,8 @@ _FORWARD_LIMIT_S = 5
 
 
 def _draw_nothing():
-    """A scout does not use a model's values; drawing those of a large one takes seconds, and
-    so does touching its memory for the first time."""
+    """Disables drawing of weights, because a dry import does not use values. Drawing those of a
+    large model takes seconds, and so does the first write to its memory."""
     torch.set_num_threads(1)
 
     def filled(tensor, *_, **__):
@@ -29,7 +30,7 @@ def _draw_nothing():
 
 
 class _Late(BaseException):
-    """A forward without values takes too long."""
+    """Raised if a forward without values takes too long."""
 
 
 def _ring(signum, frame):
@@ -37,9 +38,10 @@ def _ring(signum, frame):
 
 
 def _goes_through_forward(model, draw_inputs):
-    """Whether one call of the model, of shapes alone, came to an end: else it waits for a build.
+    """Calls the model once on shapes, for the builds that it requests. False if it stopped to wait
+    for a build.
 
-    For what it orders on the way. An error says nothing of the candidate: code may look at values.
+    An error is not the candidate's fault, because code may read values.
     """
     module_cpu.forget_values()
     before = signal.signal(signal.SIGALRM, _ring)
@@ -59,11 +61,12 @@ def _goes_through_forward(model, draw_inputs):
 
 def scout(path, source, folder, request_compile, init_arguments=None, draw_inputs=None, names=None,
           changes=None, by_kernelbench=False):
-    """Runs a candidate as far as it goes without what it wants built: (stage, cause, sentence).
+    """Runs a candidate as far as it gets without its builds. Returns (stage, cause, message).
 
-    `request_compile` notes the requests and returns None. Stages: "import", "init", "forward",
-    "end"; the cause is empty where the candidate only waits for a build or nothing went wrong.
-    With `draw_inputs`, one that speaks of building and has built nothing so far is called once.
+    `request_compile` records the requests and returns None. Stages: "import", "init", "forward",
+    "end". The cause is empty if the candidate only waits for a build, or nothing failed. With
+    `draw_inputs`, a candidate that mentions cpp_extension and has requested no build yet is called
+    once.
     """
     stage = "import"
     ordered = []

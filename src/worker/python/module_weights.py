@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""How the model of a module candidate gets the reference's weights.
+"""Gives the reference's weights to the model of a module candidate.
 
-As built: its constructor ran under the reference's seed, and nothing of the reference's is written
-over what it made of that, be it folded, packed or transposed. Else given: each tensor of the
-reference's goes to the one of the same name, else of the same value, else of the same value in
-another order of dimensions, else to the next one of its shape.
+As built: its constructor ran under the reference's seed, and its weights are not overwritten, even
+if it folded, packed or transposed them.
+
+Given: each tensor of the reference goes to the model's tensor of the same name. If there is none,
+it goes to one of the same value, then to one of the same value with permuted dimensions, then to
+the next one of its shape.
 """
 
 import itertools
@@ -16,45 +18,45 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from kbench_worker.model_setup import state_of
 
-# As in protocol.hpp: what says least of the places of a model's weights comes last.
+# As in protocol.hpp, from the strongest to the weakest rule.
 AS_BUILT, BY_NAME, BY_VALUE, BY_TRANSPOSED, BY_ORDER = range(1, 6)
-# Tensors of more dimensions are looked for in their own order of them.
+# Tensors with more dimensions are not searched with permuted dimensions.
 _MOST_TURNED = 4
 
-# model -> {name of its state that was redrawn: what its constructor had made of it}
+# model -> {name of a redrawn tensor of its state: its constructor's value}
 _before = WeakIdKeyDictionary()
 
 
 class Placement(NamedTuple):
-    """What became of the reference's tensors in a model."""
-    rule: int       # AS_BUILT, or the one that says least of those that were needed
-    unplaced: list  # indices of those without a place; as built, of those that it does not hold
-    takers: list    # the model's tensor in the place of each, or None if it has another shape or
-                    # another order of dimensions
-    by_seed: bool   # parts keep what their constructor made of the seed
-    is_given: bool  # the model holds all of them, so that to give them would change nothing
+    """The result of giving the reference's tensors to a model."""
+    rule: int       # AS_BUILT, or the weakest rule that was needed
+    unplaced: list  # indices of tensors without a place; as built, of those it lacks
+    takers: list    # the model's tensor for each, or None if its shape or order of
+                    # dimensions differs
+    by_seed: bool   # parts keep their constructor's values
+    is_given: bool  # the model already has all of them, each in its place
 
 
 class _Pair(NamedTuple):
     target: torch.Tensor  # of the model
-    value: torch.Tensor   # the reference's, as it belongs there
+    value: torch.Tensor   # the reference's, in the shape of the target
     rule: int
 
 
 class _Own(list):
-    """Tensors of a model without a pair yet; equality of tensors is no equality of objects."""
+    """Tensors of a model without a pair yet. Compares by identity, because == compares elements."""
 
     def take(self, tensor):
         self[:] = [item for item in self if item is not tensor]
 
 
 def remember(model, before):
-    """Keeps what a model's constructor had made of what was redrawn, by name."""
+    """Saves the constructor's values of redrawn tensors, by name."""
     _before[model] = before
 
 
 def _equals(target, value):
-    """Whether both hold the same; NaN equals NaN."""
+    """True if both have equal elements; NaN equals NaN."""
     if target.shape != value.shape or target.dtype != value.dtype:
         return False
     target, value = target.detach(), value.to(target.device)
@@ -65,8 +67,8 @@ def _equals(target, value):
 
 
 def _extremes(tensor):
-    """What equal tensors have in common, whatever the order of their dimensions: most tensors differ
-    in it, and one look at each takes less time than one at each pair."""
+    """A key that equal tensors share for any order of dimensions. Most tensors differ in it, and
+    one key per tensor takes less time than a comparison per pair."""
     try:
         found = torch.stack(torch.aminmax(tensor.detach())).tolist()
     except RuntimeError:  # it has no elements, or elements without an order
@@ -75,7 +77,7 @@ def _extremes(tensor):
 
 
 def _turned(tensor, shape):
-    """The tensor with its dimensions in all other orders that give the shape."""
+    """The tensor with its dimensions permuted in all other ways that give the shape."""
     if 2 <= tensor.dim() <= _MOST_TURNED and sorted(tensor.shape) == sorted(shape):
         for order in itertools.islice(itertools.permutations(range(tensor.dim())), 1, None):
             if [tensor.shape[dimension] for dimension in order] == list(shape):
@@ -87,7 +89,7 @@ def _long(shape):
 
 
 def _in_shape(tensor, shape):
-    """The tensor in a shape that differs by dimensions of one element at most, or None."""
+    """The tensor in a shape that differs only by dimensions of size 1, or None."""
     if tensor.shape == shape:
         return tensor
     return tensor.reshape(shape) if _long(tensor.shape) == _long(shape) else None
@@ -114,8 +116,8 @@ def _nearly_alike(target, tensor):
 
 
 def _named_value_of(target, tensor):
-    """What one of the same name gets. It may have been transposed, as its value tells, or its shape.
-    """
+    """The value for a target of the same name. The target may be transposed, which its value or
+    shape shows."""
     value = _in_shape(tensor, target.shape)
     if value is not None and _equals(target, value):
         return value
@@ -128,8 +130,8 @@ def _named_value_of(target, tensor):
 
 
 def _match(given, own, rule, fits, marks=None):
-    """Takes out of both, for each of a model's tensors in order, the first that fits it. Only those
-    with the same mark can fit, where there are `marks`: {id of a tensor: its mark}."""
+    """Pairs each of a model's tensors, in order, with the first given tensor that fits, and removes
+    both. `marks`: {id of a tensor: its key}; only tensors with equal keys can fit."""
     pairs = {}
     for target in list(own):
         for index, tensor in given.items():
@@ -145,8 +147,8 @@ def _match(given, own, rule, fits, marks=None):
 
 
 def _workspaces(model, own, before):
-    """Those of a model's own buffers that its constructor left constant, outside of norms: they
-    stand for a tensor of the reference's only where nothing else does."""
+    """A model's own buffers that its constructor left constant, outside of norms. They take a
+    tensor of the reference only if nothing else does."""
     parameters = {id(parameter) for parameter in model.parameters()}
     norms = {id(buffer) for module in model.modules() if isinstance(module, _NormBase)
              for buffer in module.buffers(recurse=False)}
@@ -155,9 +157,10 @@ def _workspaces(model, own, before):
 
 
 def _give_up_shifted(pairs, given, left, tensors, constants):
-    """Constants of one shape and value got values by how many came before. A model may have more of
-    them than the reference, as a bias of zeros that the reference draws. Then their order says which
-    is whose. `constants`: {id of a model's tensor: its shape and constant}."""
+    """Undoes pairs of constants whose order may be shifted. Redrawn values of one shape and
+    constant depend on their number. A model may have more such constants than the reference, such
+    as a bias of zeros that the reference draws. Then their values do not match, and only their
+    order decides. `constants`: {id of a model's tensor: its shape and constant}."""
     shapes = {tensor.shape for tensor in given.values()}
     shifted = {constants[id(tensor)] for tensor in left
                if id(tensor) in constants and tensor.shape in shapes}
@@ -172,7 +175,7 @@ def _give_up_shifted(pairs, given, left, tensors, constants):
 def _pairs(model, names, tensors, as_built, before):
     """{index of the reference's tensor: its _Pair}."""
     own = {name: tensor for name, tensor, _ in state_of(model)}
-    # Whether buffers belong to the state is a matter of taste, where their names agree.
+    # A buffer of the same name is used even if it is not in the model's state.
     named = {**dict(model.named_buffers()), **own}
     pairs, given = {}, {}
     for index, (name, tensor) in enumerate(zip(names, tensors)):
@@ -204,41 +207,43 @@ def _pairs(model, names, tensors, as_built, before):
 
 
 def _copy(target, source):
-    """Whether a tensor of the model could take the values."""
+    """Copies values to a tensor of the model; True if it could take them."""
     try:
         with torch.no_grad():
             target.copy_(source)
         return True
-    except RuntimeError:  # several elements of it may share one place
+    except RuntimeError:  # several elements of it may share one address
         return False
 
 
 def _counts(tensor):
-    """Whether it is a counter of calls, as norms have one: no answer depends on it."""
+    """True for a counter of calls, as in norms: no answer depends on it."""
     return tensor.dim() == 0 and not tensor.is_floating_point()
 
 
 def _unplaced(tensors, placed):
-    """Indices of those without a place. What is tied in the reference needs one."""
+    """Indices of tensors without a place. Tied tensors of the reference need only one."""
     others = [tensors[index] for index in placed]
     return [index for index, tensor in enumerate(tensors) if index not in placed
             and not _counts(tensor) and not any(_equals(tensor, other) for other in others)]
 
 
 def _put_back(model, own, before, shapes):
-    """How many of a model's own tensors are again what its constructor made of them.
+    """Restores the constructor's values of a model's own tensors, and returns their number.
 
-    What the reference lacks, as a row of ones to add up with or a workspace of zeros, was redrawn for
-    nothing. What has one of those shapes may stand for a tensor that found no other place.
+    Tensors that the reference lacks, such as a row of ones for sums or a workspace of zeros, need
+    not be redrawn. A tensor with a shape in `shapes` is left, because it may belong to a tensor
+    that found no place.
     """
     return sum(_copy(tensor, torch.as_tensor(before[name])) for name, tensor in own.items()
                if name in before and tensor.shape not in shapes)
 
 
 def place(model, names, tensors, as_built=False):
-    """Gives a model the reference's state, or, `as_built`, sees what it holds of it; the Placement.
+    """Gives a model the reference's state, or, if `as_built`, finds out which of it the model has.
+    Returns the Placement.
 
-    What the reference lacks becomes what its constructor had made of it.
+    Tensors that the reference lacks get their constructor's values again.
     """
     before = _before.pop(model, {})
     pairs = _pairs(model, names, tensors, as_built, before)
@@ -249,10 +254,10 @@ def place(model, names, tensors, as_built=False):
     unplaced = _unplaced(tensors, placed)
     taken = {id(pair.target) for pair in pairs.values()}
     own = {name: tensor for name, tensor, _ in state_of(model) if id(tensor) not in taken}
-    # As built, what stands for the reference's has its value.
+    # As built, tensors that match the reference's have their values already.
     shapes = set() if as_built else {tensors[index].shape for index in unplaced}
     left = len(own) - _put_back(model, own, before, shapes)
-    # A pair's value is a view where it has another shape or another order of dimensions.
+    # A pair's value is a view if it has another shape or permuted dimensions.
     takers = [pairs[index].target if index in pairs and pairs[index].value is tensor else None
               for index, tensor in enumerate(tensors)]
     rule = AS_BUILT if as_built else max((pair.rule for pair in pairs.values()), default=BY_NAME)

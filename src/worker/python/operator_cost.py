@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What torch's operators move and compute: the work of a reference, and of a module's own calls."""
+"""The bytes and operations of torch's operators: the work of a reference, and of a module's own
+calls."""
 
 import json
 import math
@@ -11,7 +12,7 @@ from kbench_worker.dispatch_mode import DispatchMode
 
 
 def bytes_of(tensor):
-    """Bytes behind a tensor; what an expansion repeats lies there once."""
+    """Bytes of a tensor in memory; expanded elements count once."""
     if tensor.layout is not torch.strided:
         return 0
     elements = 1
@@ -35,7 +36,7 @@ def tensors_in(value):
         yield from tensors_in(list(value.values()))
 
 
-# What tensor cores compute, and in which type; fp32 takes them in the row tf32 alone.
+# The types that tensor cores support. fp32 uses them only in the row tf32.
 _TENSOR_CORE_TYPES = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float64: "fp64"}
 NO_DATA = ("aten.empty", "aten.new_empty")
 
@@ -56,7 +57,7 @@ def _cost_of(func, args, kwargs, result):
 
 
 def _dims_of(func, args, kwargs):
-    """The dimensions that an operator is given to go along, or None."""
+    """The dimensions in an operator's arguments, or None."""
     for place, argument in enumerate(func._schema.arguments):
         if argument.name not in ("dim", "dims"):
             continue
@@ -66,7 +67,7 @@ def _dims_of(func, args, kwargs):
 
 
 def _added_up(func, args, kwargs, result):
-    """How many numbers one operator may add up for one element of its result; 0: it adds none."""
+    """The most numbers that one operator may sum for one element of its result; 0: it sums none."""
     if is_view(func) or torch.Tag.pointwise in func.tags:
         return 0
     made = [t.numel() for t in tensors_in(result) if t.numel() > 0]
@@ -79,12 +80,12 @@ def _added_up(func, args, kwargs, result):
     dims = _dims_of(func, args, kwargs)
     if dims:
         return math.prod(given.shape[dim] for dim in dims) if given.dim() else 1
-    # Of a normalization the smallest result is the statistics, one for each group.
+    # In a normalization, the smallest result is the statistics, one for each group.
     return -(-given.numel() // min(made))
 
 
 class _CostMode(DispatchMode):
-    """Notes what each operator that reaches a device moves and computes."""
+    """Records the bytes and operations of each operator that reaches a device."""
 
     def __init__(self):
         super().__init__()
@@ -92,7 +93,7 @@ class _CostMode(DispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        # Operators that C++ calls pass through no mode of Python's, and are not to from here on.
+        # Operators called from C++ bypass Python's modes, and calls from here must too.
         with torch._C.DisableTorchFunction():
             result = func(*args, **kwargs)
             moved, flops, kind, tensor_cores = _cost_of(func, args, kwargs, result)
@@ -103,7 +104,7 @@ class _CostMode(DispatchMode):
 
 
 class _SumMode(DispatchMode):
-    """Adds up how many numbers the operators in a row may add up for one element."""
+    """Sums the numbers that successive operators may sum for one element."""
 
     def __init__(self):
         super().__init__()
@@ -118,7 +119,7 @@ class _SumMode(DispatchMode):
 
 
 def added_up(call, *arguments):
-    """How many numbers a call may add up for one element of what it returns, at most."""
+    """The most numbers that a call may sum for one element of its result."""
     mode = _SumMode()
     with mode:
         call(*arguments)
@@ -126,7 +127,7 @@ def added_up(call, *arguments):
 
 
 def counted(call, *arguments):
-    """What a call returns, and what each operator of it moves and computes, as JSON."""
+    """The result of a call, and the bytes and operations of each of its operators, as JSON."""
     mode = _CostMode()
     with mode:
         result = call(*arguments)

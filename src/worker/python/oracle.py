@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The reference in another precision than its own.
 
-In double, it is what its own rounding is measured against; in half, an answer that a check should
-tell from the right one.
+In double precision, its own rounding error is measured against it. In half precision, it is an
+answer that a check should tell from the correct one.
 """
 
 import copy
@@ -13,7 +13,7 @@ import torch
 from kbench_worker.model_setup import short
 from kbench_worker.problem_host import outputs_of
 
-# The types below a floating one, the better one first.
+# The lower types for each floating type, the preferred one first.
 _LOWER = {torch.float64: (torch.float16, torch.bfloat16),
           torch.float32: (torch.float16, torch.bfloat16), torch.float16: (torch.bfloat16,)}
 
@@ -22,7 +22,7 @@ _CASTS = {torch.float64: torch.nn.Module.double, torch.float16: torch.nn.Module.
 
 
 def _in_type(value, dtype):
-    """A copy in that type; what is no floating tensor is copied as it is."""
+    """A copy in that type. Other values than floating tensors are copied unchanged."""
     if isinstance(value, torch.Tensor):
         return value.to(dtype, copy=True) if value.is_floating_point() else value.clone()
     if isinstance(value, (list, tuple)):
@@ -39,7 +39,7 @@ def _cast(value, dtype):
 
 
 def _cast_attributes(model, dtype):
-    """Tensors that are neither parameters nor buffers, as a state that a call leaves."""
+    """Casts tensors that are neither parameters nor buffers, such as state from a call."""
     for module in model.modules():
         for name, value in vars(module).items():
             if not name.startswith("_"):
@@ -47,11 +47,11 @@ def _cast_attributes(model, dtype):
 
 
 def _outputs_in(dtype, model, inputs, earlier=()):
-    """The outputs of one call in that type, after calls on `earlier`, or one line on why the model
-    has no such path.
+    """The outputs of one call in that type, after calls on `earlier`. Or one line on why the model
+    does not run in that type.
 
-    Neither model nor inputs nor torch's generators change. What forward makes itself (the first
-    state of an LSTM, a mask) is of that type, too, unless it names another one.
+    Model, inputs and torch's generators do not change. Tensors that forward makes itself (an LSTM's
+    first state, a mask) are of that type too, unless it names another one.
     """
     devices = [0] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
     default = torch.get_default_dtype()
@@ -63,7 +63,7 @@ def _outputs_in(dtype, model, inputs, earlier=()):
             for arguments in earlier:
                 copied(*[_in_type(item, dtype) for item in arguments])
             return outputs_of(copied(*[_in_type(item, dtype) for item in inputs]))
-    except Exception as error:  # whatever has no such path, or no room for it
+    except Exception as error:  # no path in that type, or too little memory
         gc.collect()
         if devices:
             torch.cuda.empty_cache()
@@ -73,8 +73,8 @@ def _outputs_in(dtype, model, inputs, earlier=()):
 
 
 def outputs(model, inputs, earlier=()):
-    """The outputs of one call in double precision, after calls on `earlier`, or None where the model
-    has no such path."""
+    """The outputs of one call in double precision, after calls on `earlier`; None if the model does
+    not run in it."""
     found = _outputs_in(torch.float64, model, inputs, earlier)
     return None if isinstance(found, str) else found
 
@@ -88,9 +88,9 @@ def _tensors(value):
 
 
 def _narrowest(model, inputs):
-    """The type with the fewest digits among floating inputs and weights; None where there is none.
+    """The type with the fewest digits among floating inputs and weights; None if there are none.
 
-    Where some are of a half type already, a kernel may compute in it.
+    If some are of a half type already, a kernel may compute in it.
     """
     found = {tensor.dtype for tensor in [*_tensors(inputs), *model.state_dict().values()]
              if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()}
@@ -98,8 +98,7 @@ def _narrowest(model, inputs):
 
 
 def half_outputs(model, inputs):
-    """The outputs of one call in the half type below the problem's, with ""; or None with a
-    sentence."""
+    """(outputs of one call in the half type below the problem's, ""), or (None, message)."""
     narrowest = _narrowest(model, inputs)
     if narrowest is None:
         return None, "the problem has no floating tensors"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs KernelBench-form problem files for the judge: builds the model, draws inputs, describes both.
+"""Runs KernelBench-form problem files for the judge: builds the model, draws inputs, describes
+both.
 
-The functions are called from problem_host.cpp; tensors cross as they are, everything else as plain
+problem_host.cpp calls the functions. Tensors are passed as they are, everything else as plain
 values.
 """
 
@@ -25,15 +26,16 @@ from kbench_worker.least_work import LeastWork
 from kbench_worker.problem_names import constants
 
 
-_FRESH_SEED = 67280421310721  # of torch's generators, c10::detail::default_rng_seed_val
-# What a signature may name, as in dtype.cpp.
+_FRESH_SEED = 67280421310721  # of torch's generators: c10::detail::default_rng_seed_val
+# The types that a signature may name, as in dtype.cpp.
 _DTYPES = frozenset("float32 float64 float16 bfloat16 int8 uint8 int16 int32 int64 bool".split())
-# Of a GPU's memory. A cache that was given back takes long to fill again.
+# The fraction of free GPU memory below which caches are released. A released cache takes long to
+# fill again.
 _LOW_SHARE = 1 / 4
 
 
 class ProblemFailure(Exception):
-    """The problem's own failure: a cause slug and one sentence."""
+    """The problem's own failure: a cause slug and a message."""
 
     def __init__(self, cause, message):
         super().__init__(message)
@@ -41,7 +43,7 @@ class ProblemFailure(Exception):
 
 
 def set_precision(precision):
-    """Global state that decides what fp32 means."""
+    """Sets the global state that decides what fp32 means."""
     if kernelbench_rules.applies(precision):
         kernelbench_rules.set_math_modes(kernelbench_rules.DEFAULT_MODES)
     else:
@@ -72,7 +74,7 @@ def load(path, source, sizes):
     if missing:
         names = ", ".join(sorted(missing))
         raise ProblemFailure("bad_size", f"{path} has no module-level constant {names}")
-    # As in a fresh process, whatever this one has done before: the candidate's is one.
+    # The generators start as in a fresh process, because the candidate's process is fresh.
     torch.manual_seed(_FRESH_SEED)
     module = types.ModuleType("kbench_problem")
     module.__file__ = path
@@ -95,7 +97,8 @@ def load(path, source, sizes):
 
 
 def _to(value, device, dtype):
-    """Tensors inside `value` on the device, floating ones in the precision row's type."""
+    """`value` with its tensors moved to the device, floating ones cast to the precision row's type.
+    """
     if isinstance(value, torch.Tensor):
         value = value.detach()
         if dtype is not None and value.is_floating_point():
@@ -107,7 +110,7 @@ def _to(value, device, dtype):
 
 
 def init_arguments(module, device, precision, seed):
-    """What a constructor gets, the reference's and a candidate's alike; on the CPU."""
+    """The arguments of the reference's and the candidate's constructor, on the CPU."""
     if kernelbench_rules.applies(precision):
         return kernelbench_rules.init_arguments(module, device, precision)
 
@@ -160,7 +163,7 @@ def outputs_of(result):
 
 
 def structured(model, inputs):
-    """(whether it is a tuple or list, outputs) of one call."""
+    """(True if the result is a tuple or list, outputs) of one call."""
     with torch.no_grad():
         result = model(*inputs)
     return isinstance(result, (list, tuple)), outputs_of(result)
@@ -171,7 +174,8 @@ def forward(model, inputs):
 
 
 def enter_eval_mode(model):
-    """Puts the model in eval mode: (its parts that were not, whether one has running statistics)."""
+    """Puts the model in eval mode. Returns (its parts that were in training mode, True if a part
+    has running statistics)."""
     parts = [part for part in model.modules() if part.training]
     model.eval()
     norms = torch.nn.modules.batchnorm._NormBase
@@ -184,26 +188,26 @@ def leave_eval_mode(parts):
 
 
 def operators(model, inputs):
-    """What each operator of one call moves and computes, as JSON."""
+    """The bytes and operations of each operator of one call, as JSON."""
     with torch.no_grad():
         return operator_cost.counted(model, *inputs)[1]
 
 
 def added_up(model, inputs):
-    """How many numbers the operators of one call may add up for one element, at most."""
+    """The most numbers that the operators of one call may sum for one element."""
     with torch.no_grad():
         return operator_cost.added_up(model, *inputs)
 
 
 def release_memory(device):
-    """Gives back what torch's allocator keeps of the device's memory without using it."""
+    """Releases device memory that torch's allocator keeps unused."""
     gc.collect()
     if device.startswith("cuda"):
         torch.cuda.empty_cache()
 
 
 def release_idle_memory(device):
-    """The same, where the device has little left: candidates are to have it."""
+    """The same, if the device has little memory left, so that candidates have it."""
     if not device.startswith("cuda"):
         return
     free, total = torch.cuda.mem_get_info(device)
@@ -212,7 +216,7 @@ def release_idle_memory(device):
 
 
 def touch(device):
-    """Opens the device; its libraries stay closed."""
+    """Opens the device without its libraries."""
     torch.zeros(1, device=device).item()
 
 
@@ -221,19 +225,19 @@ def reseed(seed):
 
 
 def baseline(name, model, arguments, cache):
-    """What is called in place of the model; see baselines.py."""
+    """The callable that replaces the model; see baselines.py."""
     if cache:
         baselines.use_cache(cache)
     return baselines.prepared(name, model, arguments)
 
 
 def captured(models, arguments):
-    """Called without arguments, a call of each model; see baselines.py."""
+    """A callable without arguments that calls each model; see baselines.py."""
     return baselines.captured(models, arguments)
 
 
 def _plain(value):
-    """A plain value for plans in its JSON form, or None where there is none."""
+    """The JSON form of a plain value for plans, or None if it is not plain."""
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, (bool, int, str)):
@@ -287,7 +291,7 @@ def _tensor_info(what, name, tensor):
 
 
 def signature(key, module, model, inputs, outputs, precision, returns_sequence, work=None):
-    """What a plan may name, in the form of signature.hpp."""
+    """The signature: the names that a plan may use, in the form of signature.hpp."""
     if kernelbench_rules.applies(precision) and len(outputs) != 1:
         raise ProblemFailure(
             "several_outputs", f"the reference returns {len(outputs)} outputs, and KernelBench "
@@ -321,7 +325,7 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence, 
 
 
 def describe(key, module, precision):
-    """The signature without the cost of the data: on the meta device, else on the CPU."""
+    """The signature without the cost of the data: from the meta device, else from the CPU."""
     last = None
     is_plain = getattr(module, "kbench_is_plain", False)
     light = [("meta", light_meta.without_compiler())] if is_plain else []
@@ -339,13 +343,13 @@ def describe(key, module, precision):
                                  work.found(outputs))
         except ProblemFailure:
             raise
-        except Exception as error:  # the next device may do better; the last one's error counts
+        except Exception as error:  # the next device may work; only the last error counts
             last = error
     raise ProblemFailure("reference_raised", f"the reference raises {short(last)}") from last
 
 
 def failure_of(error):
-    """(cause, sentence) of what a problem raised on the judge's device."""
+    """(cause, message) of a problem's exception on the judge's device."""
     if isinstance(error, ProblemFailure):
         return error.cause, str(error)
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):

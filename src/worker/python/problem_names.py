@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a candidate may rely on of its problem's file: KernelBench runs both in one namespace.
+"""The names of a problem's file that a candidate may use, because KernelBench runs both in one
+namespace.
 
-A candidate finds the file's plain constants, at the sizes that run, and what the file imports. It
-finds no class and no function that the file defines. Where the candidate's own file repeats a
-constant, the constant follows the problem's sizes.
+A candidate sees the file's plain constants, at the sizes of the run, and its imports. It sees no
+class and no function of the file. If the candidate's own file repeats a constant, the constant
+follows the problem's sizes.
 """
 
 import ast
@@ -24,12 +25,12 @@ _BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
 
 
 class _Unknown(Exception):
-    """An expression has to run to give its value."""
+    """The value of an expression is only known by running it."""
 
 
 def constants(tree):
     """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each of
-    `a, b = (3, 4)`; `replace` gives it another value."""
+    `a, b = (3, 4)`; `replace` sets another value."""
     for node in tree.body:
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             continue
@@ -56,7 +57,7 @@ def _number(value):
 
 
 def _value(node, known):
-    """What a literal, arithmetic of numbers, or a name that is known comes to."""
+    """The value of a literal, of arithmetic with numbers, or of a known name."""
     if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN):
         return node.value
     if isinstance(node, ast.Name) and node.id in known:
@@ -78,7 +79,7 @@ def _value(node, known):
 
 
 def values_of(tree, known=()):
-    """{name: value} of the module-level constants with the values that the text gives, else `known`."""
+    """{name: value} of the module-level constants: values from the text, else from `known`."""
     values = {}
     for names, node, _ in constants(tree):
         for name in names:
@@ -93,7 +94,7 @@ def values_of(tree, known=()):
 
 
 def _is_main_guard(node):
-    """Whether it is `if __name__ == "__main__":`. That block runs in no process of kbench."""
+    """True for `if __name__ == "__main__":`, a block that kbench never runs."""
     if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
         return False
     sides = [node.test.left, *node.test.comparators]
@@ -115,7 +116,7 @@ def _module_level(tree):
 
 
 def _bound_once(tree):
-    """The names that the file binds in one place alone, and no function binds for it."""
+    """The names that the file binds in only one place, and that no function binds as a global."""
     bound = collections.Counter(
         node.id for node in _module_level(tree)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
@@ -133,7 +134,7 @@ def _is_same(value, other):
 
 
 def is_plain(value, depth=4):
-    """Whether it is a constant: a number, a text, a type of torch's, or a collection of them."""
+    """True for a constant: a number, a text, a type of torch, or a collection of them."""
     if type(value) in (list, tuple, set, frozenset):
         return depth > 0 and all(is_plain(item, depth - 1) for item in value)
     if type(value) is dict:
@@ -165,7 +166,7 @@ def _import_statements(tree):
 
 
 def imports(tree, values):
-    """[(name, statement)] by which another process finds what the file's imports have given it."""
+    """[(name, statement)] by which another process can repeat the file's imports."""
     found = []
     for name, module, statement in _import_statements(tree):
         if name.startswith("__") or name not in values or module not in sys.modules:
@@ -181,7 +182,7 @@ def imports(tree, values):
 
 
 def imported_by(statements):
-    """{name: value} of what imports() has named; of what this process does not have, nothing."""
+    """{name: value} of the statements of imports(), without packages that this process lacks."""
     names = {}
     for _, statement in statements:
         try:
@@ -192,7 +193,7 @@ def imported_by(statements):
 
 
 def given(tree, values):
-    """{name: value} of what a candidate finds, where the file's names have these values."""
+    """{name: value} that a candidate sees, if the file's names have these values."""
     imported = set(_imported(tree))
     assigned = {node.id for node in _module_level(tree)
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - imported
@@ -205,8 +206,8 @@ def given(tree, values):
 def changed(before, tree, sizes, values):
     """{name: (value in the file, value with these sizes)} of constants that the sizes change.
 
-    Both values are what the text says: the file's code may fill a list, and a candidate's code then
-    fills its own list, too. A number that the code changes later is no constant.
+    Both values come from the text: the file's code may fill a list, and a candidate's code then
+    fills its own list too. A number that the code changes later is no constant.
     """
     now = values_of(tree, {name: values[name] for name in sizes if name in values})
     return {name: (value, now[name]) for name, value in before.items()
@@ -229,8 +230,8 @@ def _literal(value):
 
 
 def follow(tree, changes):
-    """Gives a candidate's constants that repeat the file's the values that run, in place; the names
-    of those. Names that are bound more than once stay as they are."""
+    """Sets a candidate's constants that repeat the file's to the values of the run, in place.
+    Returns their names. Names that are bound more than once stay unchanged."""
     if not changes:
         return []
     values, once, followed = values_of(tree), _bound_once(tree), []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Smaller sizes for a problem that is too large for a CPU, found with hardly a computation.
+"""Reduced sizes for a problem that is too large for a CPU, found with hardly a computation.
 
-Halves the integers of the problem file's module-level constants, the largest first, and looks on
-the meta device whether reference and inputs still build, and what they cost. What comes of it runs
-once on the CPU: where that raises, the last halvings are undone, and others are tried. Called from
+Halves the integers of the problem file's module-level constants, the largest first. Checks on the
+meta device that reference and inputs still build, and what they cost. Runs the result once on the
+CPU: if that raises, the last halvings are undone and others are tried. Called from
 problem_host.cpp.
 """
 
@@ -23,12 +23,13 @@ from kbench_worker.model_setup import state_of
 from kbench_worker.operator_cost import tensors_in
 from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse)
 
-# A halving has to take this much off a cost that is above its limit: a size that hardly matters
-# stays as the problem has it.
+# A halving must reduce a cost above its limit to this fraction; a size that hardly matters keeps
+# its value.
 _GAIN = 0.95
-# Sizes are the same in all precision rows, so that the rows can be compared.
+# Sizes are equal in all precision rows, so that the rows can be compared.
 _PRECISION = "native"
-# What a reference may cost that is run to see whether it raises, and how often and long that is done.
+# Limits of real runs that check for errors: cost of one run (bytes, operations), number of runs,
+# and time in seconds.
 _MAX_RUN = (1 << 30, 20e9)
 _MAX_RUNS = 64
 _MAX_RUNS_S = 20
@@ -36,7 +37,7 @@ _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
 class _Work(DispatchMode):
-    """Adds up operations: torch's own counts, else one for each element of the largest tensor."""
+    """Sums operations: torch's own counts, else one for each element of the largest tensor."""
 
     def __init__(self):
         super().__init__()
@@ -55,7 +56,8 @@ class _Work(DispatchMode):
 
 
 class _OneStep(TorchFunctionMode):
-    """Runs one step of a recurrent layer for all: thousands of them take seconds even on meta."""
+    """Runs only one step of a recurrent layer and multiplies its cost, because thousands of steps
+    take seconds even on meta."""
 
     def __init__(self, work):
         super().__init__()
@@ -63,7 +65,7 @@ class _OneStep(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        # A packed sequence has its batch sizes where others have their state.
+        # A packed sequence has its batch sizes in the place of the state.
         if (getattr(func, "__name__", "") not in _RECURRENT or len(args) != 9 or kwargs
                 or not isinstance(args[2], (list, tuple))):
             return func(*args, **kwargs)
@@ -82,7 +84,7 @@ def _bytes(tensors):
 
 
 def _light_cost(search, sizes):
-    """As `_cost`, of a problem that the compiler's modules are not needed for."""
+    """As `_cost`, for a problem that does not need the compiler's modules."""
     module = load(search.path, search.source, sizes)
     if not module.kbench_is_plain:
         raise RuntimeError("it may do anything")
@@ -91,8 +93,8 @@ def _light_cost(search, sizes):
 
 
 def _cost(search, sizes, device, run=True):
-    """(bytes of inputs, state and outputs; operations of a call) at these sizes; the constructor
-    runs on `device`. What does not run has neither outputs nor operations."""
+    """(bytes of inputs, state and outputs; operations of a call) at these sizes. The constructor
+    runs on `device`. Without `run` there are no outputs and operations."""
     return _cost_of(load(search.path, search.source, sizes), device, run)
 
 
@@ -108,8 +110,8 @@ def _cost_of(module, device, run=True):
     return _bytes(tensors_in(inputs)) + _bytes(state) + _bytes(outputs), work.flops
 
 
-# How to look at a problem, the best way first: constructors may look at values, which meta lacks;
-# so may a reference, and then bytes have to do.
+# Ways to find a problem's cost, the best one first. Constructors may read values, which meta lacks.
+# If a reference does so too, only bytes are counted.
 _WAYS = (_light_cost, functools.partial(_cost, device="meta"),
          functools.partial(_cost, device="cpu"), functools.partial(_cost, device="meta", run=False))
 
@@ -117,7 +119,7 @@ _OPERATORS = {ast.Mult: int.__mul__, ast.Add: int.__add__, ast.Sub: int.__sub__}
 
 
 def _integer(node):
-    """The value of an expression of integers alone ("2048 * 2"), else None."""
+    """The value of an expression of integers ("2048 * 2"), else None."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
@@ -127,7 +129,7 @@ def _integer(node):
 
 
 class _Number:
-    """An integer of a constant: all of it, or an element of its list or tuple."""
+    """An integer of a constant: the whole constant, or an element of its list or tuple."""
 
     def __init__(self, name, value, replace):
         self.name, self.value, self._replace = name, value, replace
@@ -150,7 +152,7 @@ def _numbers(name, node, replace):
 
 
 class _Search:
-    """One problem; what is in `given` was chosen by somebody and stays."""
+    """The search for one problem. The user chose the sizes in `given`, so they stay."""
 
     def __init__(self, path, source, given, limits):
         self.path, self.source, self.given, self.limits = path, source, given, limits
@@ -163,8 +165,8 @@ class _Search:
             self.numbers += _numbers(name, value,
                                      functools.partial(self.expressions.__setitem__, name))
         self.changed = set()
-        self.done = []  # halvings, as what undoes each
-        self.fixed = []  # numbers with whose next half the reference raises
+        self.done = []  # halvings, as the arguments that undo each
+        self.fixed = []  # numbers whose next halving makes the reference raise
 
     def sizes(self):
         """Every constant that differs from the file's."""
@@ -174,13 +176,13 @@ class _Search:
         return any(got > limit for got, limit in zip(cost, self.limits))
 
     def helps(self, cost):
-        """Whether a cost is worth its halving: less of what is too much, and more of nothing."""
+        """True if a halving pays: a cost above its limit falls, and no cost rises."""
         return all(got <= old for got, old in zip(cost, self.cost)) and any(
             old > limit and got <= _GAIN * old
             for got, old, limit in zip(cost, self.cost, self.limits))
 
     def halve(self, numbers):
-        """Halves these together; undoes it where nothing is gained or the problem breaks."""
+        """Halves these numbers together. Undoes it if nothing is gained or the problem fails."""
         before = [number.value for number in numbers]
         changed = set(self.changed)
         old_cost = self.cost
@@ -189,7 +191,7 @@ class _Search:
             self.changed.add(number.name)
         try:
             cost = self.way(self, self.sizes())
-        except Exception:  # whatever a problem raises at sizes that do not fit together
+        except Exception:  # a problem may raise anything at sizes that do not fit together
             cost = None
         undo = (list(zip(numbers, before)), changed, old_cost)
         if cost is not None and self.helps(cost):
@@ -206,13 +208,13 @@ class _Search:
         self.cost = cost
 
     def round(self):
-        """Halves each number as often as it helps; whether any did."""
+        """Halves each number as often as it helps; True if any halving did."""
         any_helped = False
         free = [number for number in self.numbers
                 if number.value > 1 and number not in self.fixed]
         while free and self.over(self.cost):
             number = max(free, key=lambda number: number.value)
-            # Sizes that have to agree are often two constants of one value.
+            # Sizes that must agree are often two constants of one value.
             alike = [other for other in self.numbers if other.value == number.value]
             may_be_alike = len(alike) > 1 and not any(other in self.fixed for other in alike)
             helped = self.halve([number]) or (may_be_alike and self.halve(alike))
@@ -227,19 +229,19 @@ class _Search:
                 self.full = self.cost = way(self, self.given)
                 self.way = way
                 break
-            except Exception as error:  # the last one's counts
+            except Exception as error:  # only the last way's error counts
                 if way is _WAYS[-1]:
                     raise
         self.go_on()
 
     def go_on(self):
-        # What did not help at first may do so when the rest is smaller.
+        # A halving that did not help at first may help when other sizes are smaller.
         while self.over(self.cost) and self.round():
             pass
 
 
 class _Runs:
-    """Runs the reference for real, as often as that is worth it."""
+    """Runs the reference for real, within limits."""
 
     def __init__(self, search):
         self.search = search
@@ -251,20 +253,21 @@ class _Runs:
             got <= limit for got, limit in zip(self.search.cost, _MAX_RUN))
 
     def error(self):
-        """What it raises at the sizes chosen so far, or None."""
+        """The exception at the sizes chosen so far, or None."""
         self.left -= 1
         try:
             module = load(self.search.path, self.search.source, self.search.sizes())
             model = build_model(module, "cpu", _PRECISION, 0, redraw=False)
             forward(model, draw_inputs(module, "cpu", _PRECISION, 0))
-        except Exception as error:  # whatever a problem raises at sizes that do not fit together
+        except Exception as error:  # a problem may raise anything at sizes that do not fit together
             return error
         return None
 
 
 def _verify(search):
-    """Makes sure that the reference runs at the sizes chosen: on meta a kernel may be larger than
-    what it is laid over. Halvings after which it raises are undone, and their numbers stay."""
+    """Verifies that the reference runs at the chosen sizes; on meta, a convolution's kernel may be
+    larger than its input. Undoes halvings that make it raise, and does not halve their numbers
+    again."""
     runs = _Runs(search)
     error = None
     while search.done and runs.may():
@@ -280,7 +283,7 @@ def _verify(search):
             fixed = [number for number, _ in values]
             error = runs.error() if runs.may() else error
         if error is not None:
-            # It also raises at larger sizes: the judge reports that when it opens the problem.
+            # It also raises at larger sizes. The judge reports that when it opens the problem.
             numbers, values, changed, cost = chosen
             search.undo(list(zip(numbers, values)), changed, cost)
             break
@@ -291,7 +294,7 @@ def _verify(search):
 
 
 def shrink(path, source, sizes, max_bytes, max_flops):
-    """Sizes at which the problem is within the limits, or as near as halving comes, as JSON."""
+    """Sizes at which the problem is within the limits, or as near as halving gets, as JSON."""
     search = _Search(path, source, dict(sizes), (max_bytes, max_flops))
     search.run()
     _verify(search)

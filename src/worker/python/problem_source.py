@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What a problem's source can and cannot do to the process that runs it, as its text shows."""
+"""Static analysis of a problem's source: what it can do to the process that runs it."""
 
 import ast
 
-# What a problem may import without being able to ask for more than operators.
+# Modules that give a problem's source nothing but operators.
 _PLAIN = {"collections", "copy", "dataclasses", "functools", "itertools", "math", "numpy", "operator",
           "random", "typing"}
 _PLAIN_TORCH = {"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules",
                 "torch.nn.parameter", "torch.autograd"}
 
-# Parts of imported modules whose use outlasts the problem, besides set_…, use_… and private ones.
+# Names in imported modules whose use has effects after the problem, besides set_..., use_... and
+# private names.
 _LASTING = {"backends", "compile", "cuda", "distributed", "fx", "hub", "jit", "library",
             "multiprocessing", "ops", "overrides", "seterr", "seterrcall", "utils"}
-# Functions with which a text can do what it does not say.
+# Functions that can do things which the text does not show.
 _OBSCURE = {"__builtins__", "__import__", "delattr", "eval", "exec", "getattr", "globals", "open",
             "setattr", "vars"}
 
@@ -29,13 +30,13 @@ def _imports(tree):
 
 
 def is_plain(tree):
-    """Whether it imports nothing with which it could ask for more than operators."""
+    """True if it imports only modules that give it nothing but operators."""
     return all(module in _PLAIN_TORCH or module.split(".")[0] in _PLAIN
                for module, _, _ in _imports(tree))
 
 
 def _chain(node):
-    """(root name, names of attributes) of an expression like a.b[0].c; (None, []) of another."""
+    """(root name, names of attributes) of an expression like a.b[0].c; (None, []) for any other."""
     names = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Attribute):
@@ -49,7 +50,8 @@ def _is_lasting(name):
 
 
 def leaves_no_trace(tree):
-    """Whether the process is the same after it, but for random generators: another may follow."""
+    """True if the problem leaves the process unchanged, except random generators, so that another
+    may follow."""
     if not is_plain(tree):
         return False
     if any(name is not None and (_is_lasting(name) or name == "*") for _, name, _ in _imports(tree)):
@@ -60,7 +62,7 @@ def leaves_no_trace(tree):
             return False
         if isinstance(node, ast.Attribute) and node.attr in ("__enter__", "__dict__"):
             return False
-        # Under another name it could be changed unseen.
+        # An alias could be changed without being detected.
         if isinstance(node, ast.Assign) and _chain(node.value)[0] in imported and any(
                 isinstance(target, ast.Name) for target in node.targets):
             return False

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What a candidate's process gets of its problem: values.
+"""The values of a problem that a candidate's process gets.
 
-A process of kbench's own imports the problem's file and packs, for a candidate, its constants, its
-imports and what the constructor gets. The candidate's process unpacks them: the file's text, its
-classes and functions, the reference among them, and its path never get there. An object of a class
-that the file defines arrives as an object of the same name with the same attributes and no methods;
-a function or a class of the file, a module of the reference's classes and what cannot be pickled are
-None there. Both are noted.
+A process of kbench's own imports the problem's file and packs its constants, its imports and the
+constructor's arguments. The candidate's process unpacks them. It never gets the file's text or
+path, or its classes and functions, the reference among them.
+
+An object of a class that the file defines arrives as an object of the same name with the same
+attributes and no methods. A function or class of the file, a module of the reference's classes, and
+values that cannot be pickled arrive as None. Both cases are noted.
 """
 
 import collections
@@ -21,7 +22,7 @@ import torch
 
 from kbench_worker import light_meta, problem_host, problem_names
 
-# As problem_host.load() calls a problem's file.
+# The module name that problem_host.load() gives a problem's file.
 _PROBLEM = "kbench_problem"
 _PROTOCOL = 5
 _PLAIN_BASES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
@@ -36,7 +37,7 @@ def _nothing():
 
 
 def _blank(shape, kind):
-    """A tensor for a scout, in whose process "cuda" is where tensors have no values."""
+    """A tensor for a dry import, in whose process "cuda" tensors have no values."""
     return torch.empty(shape, dtype=kind, device="cuda")
 
 
@@ -49,7 +50,7 @@ def _named_tuple(name, fields, values):
 
 
 def _attributes_of(value):
-    """What an object holds, in __dict__ and in slots."""
+    """An object's attributes, from __dict__ and slots."""
     slots = [name for kind in type(value).__mro__ for name in
              ([kind.__dict__["__slots__"]] if isinstance(kind.__dict__.get("__slots__"), str)
               else kind.__dict__.get("__slots__", ()))]
@@ -60,7 +61,7 @@ def _attributes_of(value):
 
 
 def _is_importable(function):
-    """Whether a class or a function is found again by its name."""
+    """True if a class or a function can be found by its name."""
     found = sys.modules.get(getattr(function, "__module__", None) or "builtins")
     for name in getattr(function, "__qualname__", "").split("."):
         found = getattr(found, name, None)
@@ -68,8 +69,8 @@ def _is_importable(function):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles what an importer of the problem's libraries can unpickle; `is_whole` says whether
-    nothing was left out or stood in for. With `blanks`, tensors are shapes and types alone."""
+    """Pickles values that a process with the problem's libraries can unpickle. `is_whole`: nothing
+    was left out or replaced. With `blanks`, tensors have only shapes and types."""
 
     def __init__(self, file, blanks=False):
         super().__init__(file, _PROTOCOL)
@@ -110,7 +111,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _pickled(value, blanks=False):
-    """(bytes, whether they are the whole value)."""
+    """(bytes, True if they have the whole value)."""
     file = io.BytesIO()
     pickler = _Pickler(file, blanks)
     pickler.dump(value)
@@ -118,7 +119,7 @@ def _pickled(value, blanks=False):
 
 
 def _checked(value):
-    """The same; raises where the bytes do not become a value again."""
+    """The same as _pickled; raises if the bytes cannot be unpickled."""
     data, is_whole = _pickled(value)
     if not is_whole:
         pickle.loads(data)
@@ -126,7 +127,7 @@ def _checked(value):
 
 
 def pack_list(values):
-    """(bytes, whether nothing is missing) of a list: of what cannot be sent, None stands in it."""
+    """(bytes, True if nothing is missing) of a list. Values that cannot be sent become None."""
     values = list(values)
     try:
         return _checked(values)
@@ -141,12 +142,12 @@ def pack_list(values):
 
 
 def pack_init_arguments(module, device, precision, seed):
-    """The same of what a constructor gets under an init seed."""
+    """The same for the constructor's arguments under an init seed."""
     return pack_list(problem_host.init_arguments(module, device, precision, seed))
 
 
-# Global state of torch's that a problem's file may set for both sides: how to read it, what it is
-# where it is not set, and how to set it.
+# Global state of torch that a problem's file may set for reference and candidate: name → (getter,
+# default, setter).
 _STATE = {
     "dtype": (torch.get_default_dtype, torch.float32, torch.set_default_dtype),
     "device": (lambda: str(torch.get_default_device()), "cpu", torch.set_default_device),
@@ -156,15 +157,17 @@ _STATE = {
 
 
 def _init_of_a_scout(module, precision):
-    """A scout sees no more than shapes, which do not depend on a seed."""
+    """The constructor's arguments for a dry import. Only shapes matter there, and they do not
+    depend on a seed."""
     try:
         return pack_list(problem_host.init_arguments(module, "cpu", precision, 0))[0]
     except Exception:
-        return None  # its judge says why
+        return None  # the judge reports the error
 
 
 def _inputs_as_shapes(module, precision):
-    """A call's inputs, pickled without values; None where the problem does not draw such."""
+    """A call's inputs, pickled without values; None if the problem cannot draw them on the meta
+    device."""
     try:
         with light_meta.without_compiler():
             inputs = problem_host.draw_inputs(module, "meta", precision, 0)
@@ -174,7 +177,7 @@ def _inputs_as_shapes(module, precision):
 
 
 def pack(module, precision):
-    """What a candidate's process knows of the problem `module` before it is asked for anything."""
+    """The values of the problem `module` that a candidate's process gets at its start, packed."""
     imports = module.kbench_imports
     imported = {name for name, _ in imports}
     state = {name: read() for name, (read, usual, _) in _STATE.items() if read() != usual}
@@ -190,7 +193,7 @@ def pack(module, precision):
 
 
 class Given:
-    """What pack() has sent, in the candidate's process; without values, nothing."""
+    """The values of pack() in the candidate's process; empty without values."""
 
     def __init__(self, values):
         sent = pickle.loads(values) if values else {}
@@ -202,12 +205,12 @@ class Given:
         self.init, self._inputs = sent.get("init"), sent.get("inputs")
 
     def inputs_as_shapes(self):
-        """Those of a call; raises where there are none."""
+        """The inputs of a call without values; raises if there are none."""
         return unpack_list(self._inputs)
 
 
 def init_arguments_of(given):
-    """Those of seed 0, or None where the problem has none for it."""
+    """The constructor's arguments of seed 0, or None if there are none."""
     return None if given.init is None else unpack_list(given.init)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Indices that are as good as the reference's: where the elements that they name are equal.
+"""Accepts indices that are as good as the reference's because the elements they name are equal.
 
-The reference is called once more, watched for the operators that choose; an output that holds what
-one of them chose may name other elements of the same value. Elements of an input are compared as
-they are; what was computed first may be off by as much as a floating output.
+Calls the reference once more and traces the operators that choose elements. If an output is such a
+choice, it may name other elements of the same value. Elements of an input must be equal. Elements
+that were computed first may be off by as much as a floating output.
 """
 
 import math
@@ -15,17 +15,18 @@ from kbench_worker.problem_host import forward
 
 _aten = torch.ops.aten
 
-# Indices that are looked at at a time, by some twelve tensors of eight bytes each: 50 MB of them, on a
-# GPU 800, where many small parts take a millisecond each.
+# Indices per step. Some twelve tensors of eight bytes each take 50 MB. On a GPU they take 800 MB,
+# because many small steps take a millisecond each.
 _CHUNK = 1 << 19
 _CHUNK_GPU = 1 << 23
 
 
 class _Choice:
-    """What one operator chose, and from what.
+    """The choice of one operator.
 
-    Each of `indices` names another element, unless `within` tells of indices which of them each may
-    be, wherever the others are. Where `values` are a copy of it, `source` is what was chosen from.
+    Each of `indices` names a different element. Or `within` returns which indices are allowed,
+    independent of the others. `source`: the tensor that was chosen from, if `values` is a copy of
+    it.
     """
 
     def __init__(self, values, dim, indices, ordered=True, within=None, source=None):
@@ -39,7 +40,7 @@ class _Choice:
         self.storage = self.source.untyped_storage().data_ptr()
 
     def is_known(self):
-        """Nobody has written to the elements since."""
+        """True if the elements have not been written to since."""
         return self.source._version == self.version
 
 
@@ -75,13 +76,13 @@ def _of_all_before(arguments, result):
 
 
 def _spread(value, count):
-    """An argument for each of the dimensions that are pooled."""
+    """An argument expanded to the pooled dimensions."""
     return list(value) * count if len(value) == 1 else list(value)
 
 
 def _pooled(arguments, result, ranges):
-    """Of each window the largest element. `ranges` gives (first, last, step) of the windows' places
-    along each pooled dimension, one for each place of the output."""
+    """The largest element of each window. `ranges`: (first, last, step) of the windows' positions
+    along each pooled dimension, for each position of the output."""
     whole, indices = arguments["self"], result[1]
     count = len(ranges)
     sizes, outputs = whole.shape[-count:], indices.shape[-count:]
@@ -115,7 +116,7 @@ def _of_windows(count):
 
 
 def _of_shares(count):
-    """Windows that adapt to the size of the output."""
+    """Windows that adapt to the output's size."""
 
     def choice(arguments, result):
         ranges = []
@@ -128,7 +129,7 @@ def _of_shares(count):
     return choice
 
 
-# operator -> what it chose, by its arguments and result. A stable sort has no ties.
+# operator -> its choice, from its arguments and result. A stable sort has no ties.
 _CHOOSING = {
     _aten.argmax.default: _of_all,
     _aten.argmin.default: _of_all,
@@ -169,7 +170,8 @@ class _Watch(DispatchMode):
 
 
 def _equal(a, b, slack, scale):
-    """Elementwise; NaN is as large as NaN. `scale` is the root mean square of what `b` is of."""
+    """Elementwise equality within `slack`; NaN equals NaN. `scale`: the root mean square of the
+    tensor of `b`."""
     same = (a == b) | (a.isnan() & b.isnan()) if a.is_floating_point() else a == b
     if slack == 0:
         return same
@@ -183,8 +185,8 @@ def _distinct(indices, dim):
 
 
 def _cuts(choice):
-    """Functions that cut tensors into parts of few indices each, where nothing is chosen along. Of what
-    they choose from no more is read than they name."""
+    """Functions that cut tensors into parts with few indices each, along a dimension that is not
+    chosen along. Only the named elements are read."""
     shape = choice.indices.shape
     dims = [dim for dim in range(len(shape)) if dim != choice.dim % len(shape)]
     if not dims or choice.indices.numel() == 0:
@@ -199,7 +201,7 @@ def _cuts(choice):
 
 
 def _scale(choice):
-    """The root mean square of what was chosen, of all numbers among it."""
+    """The root mean square of the chosen elements, without NaN."""
     total = count = 0
     for cut in _cuts(choice):
         squares = cut(choice.values).gather(choice.dim, cut(choice.indices)).double().square_()
@@ -209,7 +211,7 @@ def _scale(choice):
 
 
 def _as_good(choice, got, slack):
-    """Which of `got` name elements as good as those chosen; None where it cannot be said."""
+    """A mask of the indices in `got` that name equally good elements; None if that is unknown."""
     length = choice.values.shape[choice.dim]
     if not choice.values.is_floating_point():
         slack = 0
@@ -235,9 +237,8 @@ def _as_good(choice, got, slack):
 
 
 def settled(model, inputs, number, expected, got, slack):
-    """`got` with the expected index wherever it names an element as good as that; itself where
-    nothing is known. `number` is that of the output, `slack` the tolerance for what is computed.
-    """
+    """`got` with the expected index wherever it names an equally good element; unchanged if no
+    choice is known. `number`: that of the output. `slack`: the tolerance of computed values."""
     with _Watch() as watch:
         output = forward(model, inputs)[number]
     own = {tensor.untyped_storage().data_ptr()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a process pays at first use, paid before its turn: libraries that are opened, kernels that are
-loaded."""
+"""Prefetches the costs of first use: opens libraries and loads kernels before a process has device
+access."""
 
 import contextlib
 import importlib
@@ -41,13 +41,13 @@ def _change_inputs(device):
 
 @contextlib.contextmanager
 def _same_draws(device):
-    """Random generators are afterwards what they were."""
+    """Restores the random generators afterwards."""
     on_gpu = device.startswith("cuda")
     with torch.random.fork_rng(devices=[torch.device(device)] if on_gpu else []):
         yield
 
 
-# Signs in a model's text that it calls cuBLAS or cuDNN, or draws weights.
+# Patterns in a model's text that suggest calls of cuBLAS or cuDNN, or drawn weights.
 _LIBRARIES = [
     (re.compile(r"Linear|matmul|mm\b|mv\b|einsum|tensordot|ttention|LSTM|GRU|RNN|Conv|\bconv|cublas"
                 r"| @ "), _multiply),
@@ -58,11 +58,11 @@ _LIBRARIES = [
 
 
 def warm_up(device, text=None):
-    """Opens the device and the libraries that most models call, and loads kernels that most judging
-    calls, which takes longer than most calls.
+    """Opens the device and the libraries that most models call, and loads the kernels that most
+    judging calls. That takes longer than most calls.
 
-    With a model's text, what it seems to call alone: a guess costs time, and nothing else. Draws
-    nothing: the state of random generators stays what it was.
+    With a model's text: only the parts that it seems to call; a wrong guess only costs time. Does
+    not change the state of random generators.
     """
     with _same_draws(device):
         for signs, call in _LIBRARIES:
@@ -73,8 +73,9 @@ def warm_up(device, text=None):
 
 
 def keep_devices(text):
-    """Before a process opens no GPU any more: that there is one it knows from here on without asking,
-    and so do inductor's compilers, which are forked instead of started. `text` is its module's."""
+    """Call it before a process closes its access to the GPU. Afterwards torch knows without asking
+    the driver that there is a GPU, and inductor's compilers are forked instead of started. `text`:
+    the module's source."""
     torch.cuda.init()
     torch.cuda.device_count()
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
@@ -82,6 +83,7 @@ def keep_devices(text):
     if "torch._inductor.config" in sys.modules:
         sys.modules["torch._inductor.config"].worker_start_method = "fork"
     if re.search("max[-_]autotune", text):
-        # What forks compile to be tuned is compiled once more here, one after the other; without
-        # them threads do it at once.
+        # Kernels that forked compilers compile for tuning are compiled again in this process, one
+        # after another. With one compile thread there are no such forks, and threads compile in
+        # parallel.
         importlib.import_module("torch._inductor.config").compile_threads = 1
