@@ -30,8 +30,8 @@ def _phases(bench, name, *options):
         records = [line for line in map(json.loads, file) if line["type"] == "record"]
     wrong = [r for r in records if r["outcome"] != "correct"]
     if not records or wrong:
-        raise Failed("%d records, of them %d not correct: %s"
-                     % (len(records), len(wrong), wrong[0]["message"] if wrong else ""))
+        raise Failed("%d of %d records are not correct: %s"
+                     % (len(wrong), len(records), wrong[0]["message"] if wrong else ""))
     sums = {}
     with open(out.with_suffix(".details.jsonl"), "rb") as file:
         for record in records:
@@ -57,8 +57,8 @@ def check_cost(bench):
         return statistics.median(sum(s for phase, s in phases.items() if phase not in left_out)
                                  for phases in runs[families])
 
-    for what, left_out in (("judging", WAITS), ("its timing left out", (*WAITS, "timing"))):
-        print("  %-20s %8.3g s a candidate, %8.3g s without families: %.3g times"
+    for what, left_out in (("judging", WAITS), ("without timing", (*WAITS, "timing"))):
+        print("  %-20s %8.3g s a candidate, %8.3g s without distributions: %.3g times"
               % (what, seconds(True, left_out), seconds(False, left_out),
                  seconds(True, left_out) / seconds(False, left_out)), flush=True)
     return seconds(True, WAITS) / seconds(False, WAITS)
@@ -83,11 +83,12 @@ def cost_ratio(bench):
 
 
 def _compared(bench):
-    """What compare_bench says, on the GPU where there is one, else on the CPU."""
+    """The output of compare_bench, on the GPU if there is one, else on the CPU."""
     if "compare_bench" not in bench.runs:
         binary = pathlib.Path(bench.binary).parent / "compare_bench"
         if not binary.exists():
-            raise Failed("compare_bench is not beside kbench: build it, and name its folder by --bin")
+            raise Failed("compare_bench is not in kbench's folder: build it, or name its folder by"
+                         " --bin")
         for device in ("cuda", "cpu"):
             done = subprocess.run([str(binary), device], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, check=False)
@@ -104,12 +105,12 @@ def _compared(bench):
 
 
 def compare_share(bench):
-    """Goal: a third. Bytes of both tensors a second, of those that a copy reads and writes."""
+    """Goal: a third. Bandwidth of comparing two tensors, divided by that of a copy."""
     return _compared(bench)["share"]
 
 
 def _expected(part):
-    """{path: what expected.tsv says} of that part, but for what means something on a GPU alone."""
+    """{path: state in expected.tsv} of that part, without files that need a GPU."""
     return {path: state for path, state in checker_runs.expected_of(part).items() if state != "gpu"}
 
 
@@ -135,7 +136,7 @@ def _outcomes(bench, part):
 
 
 def caught(bench):
-    """Those that are dealt with: found, or right for a reason that cli_hostile_cpu holds them to."""
+    """Cheats that are found, or correct for a reason that cli_hostile_cpu tests."""
     return sum(checker_runs.is_dealt_with(state, outcome)
                for state, outcome in _outcomes(bench, "cheats"))
 
@@ -145,7 +146,7 @@ def cheats(_):
 
 
 def twins_wronged(bench):
-    """One that is listed with another outcome is a false verdict that is known: it counts."""
+    """Counts false verdicts, also known ones, which the table lists with another outcome."""
     return sum(outcome != "correct" and not state == outcome == "unsupported"
                for state, outcome in _outcomes(bench, "honest"))
 
@@ -164,7 +165,7 @@ def _checker(bench, part, figure):
         bench.runs[name] = json.loads(out.read_text(encoding="utf-8"))
     value = bench.runs[name][figure]["value"]
     if value is None:
-        raise Failed("nothing was judged")
+        raise Failed("kbench judged no candidate")
     return value
 
 
@@ -175,12 +176,13 @@ def _of_checker(part, figure, what):
 FIGURES = [
     ("eval.check_cost", "", "all checks over --no-families, goal 2", check_cost),
     ("checker.cost_ratio", "", "the whole check over trials and timing, goal 2", cost_ratio),
-    ("checker.compare_bandwidth_share", "", "comparing beside copying, goal 0.33 on a GPU", compare_share),
-    ("hostile.caught", "", "cheats that are caught on the CPU, or dealt with", caught),
-    ("hostile.total", "", "cheats that mean something there", cheats),
-    ("hostile.false_verdicts", "", "honest twins that are wronged", twins_wronged),
+    ("checker.compare_bandwidth_share", "", "comparing relative to copying, goal 0.33 on a GPU",
+     compare_share),
+    ("hostile.caught", "", "cheats that are caught or harmless on the CPU", caught),
+    ("hostile.total", "", "cheats that apply to the CPU", cheats),
+    ("hostile.false_verdicts", "", "honest counterparts with a wrong verdict", twins_wronged),
     _of_checker("mutants", "checker.kill_rate", "mutants that kbench kills"),
-    _of_checker("mutants", "checker.kill_rate_kb_compat", "that KernelBench's rule kills"),
-    _of_checker("mutants", "checker.kill_rate_allclose_1e-2", "that an allclose at 1e-2 kills"),
-    _of_checker("honest", "checker.false_verdicts", "honest candidates that are wronged"),
+    _of_checker("mutants", "checker.kill_rate_kb_compat", "mutants that KernelBench's rule kills"),
+    _of_checker("mutants", "checker.kill_rate_allclose_1e-2", "mutants that allclose(1e-2) kills"),
+    _of_checker("honest", "checker.false_verdicts", "honest candidates with a wrong verdict"),
 ]

@@ -13,11 +13,11 @@ def report(state, count):
     best = state.get("best")
     if kbench:
         rows += [("kbench.header_s", state.get("header_s", math.nan),
-                  "first candidate, with the header where there was none"),
+                  "first candidate, header compiled if missing"),
                  ("kbench.cold_s", kbench["cold_s"], "%d candidates, empty cache" % count),
                  ("kbench.warm_s", kbench["warm_s"], "the same again"),
-                 ("kbench.lane_s", kbench["lane_s"], "of the GPU's lane, a candidate: median"),
-                 ("kbench.lane_mean_s", kbench["lane_mean_s"], "the mean of it"),
+                 ("kbench.lane_s", kbench["lane_s"], "a candidate on a device queue: median"),
+                 ("kbench.lane_mean_s", kbench["lane_mean_s"], "the same: mean"),
                  ("kbench.per_hour_cold", 3600 * count / kbench["cold_s"], "candidates"),
                  ("kbench.per_hour_warm", 3600 * count / kbench["warm_s"], "candidates")]
     if default and len(default["s"]) == count:
@@ -34,21 +34,21 @@ def report(state, count):
         if kbench:
             rows.append(("kernelbench.ratio_best", total / kbench["cold_s"], "goal 10"))
             rows.append(("kernelbench.ratio_warm", evaluate_s / kbench["warm_s"],
-                         "both with everything built"))
+                         "both with all builds cached"))
     many = state.get("many")
     if many:
         rows += [("kbench.many_s", many["s"],
-                  "%d of %d candidates in one go, goal 600" % (many["count"], many["asked"])),
+                  "%d of %d candidates in one run, goal 600" % (many["count"], many["asked"])),
                  ("kbench.many_each_s", many["s"] / many["count"], "a candidate"),
-                 ("kbench.many_lane_s", many["lane_s"], "of a lane, a candidate")]
+                 ("kbench.many_lane_s", many["lane_s"], "a candidate on a device queue")]
         if default:
             each = statistics.mean(default["s"].values())
             rows.append(("kernelbench.ratio_many", each * many["count"] / many["s"],
-                         "by the candidate, against its default's mean"))
+                         "KernelBench's default mean, over kbench's time a candidate"))
     for name, value, note in rows:
         print("%-30s %10.3g  %s" % (name, value, note))
     if many:
-        print("outcomes of the many: %s" % many["outcomes"])
+        print("outcomes of the long run: %s" % many["outcomes"])
     agreement(state)
 
 

@@ -26,7 +26,7 @@ CASES = [
 def bench_binary(bench):
     path = pathlib.Path(bench.binary).parent / "ptx_bench"
     if not path.exists():
-        raise Failed("ptx_bench is not beside kbench: build it, and name its folder by --bin")
+        raise Failed("ptx_bench is not in kbench's folder: build it, or name its folder by --bin")
     return path
 
 
@@ -83,7 +83,7 @@ def memory_shadow(bench):
 
 
 def race_shadow(bench):
-    """By word of the pages that are written, which are those of the sum."""
+    """Bytes per word of the written pages."""
     size = 4000000
     return added_bytes(bench, "all", size) / size
 
@@ -149,6 +149,6 @@ FIGURES = [
     ("ptx.race_shadow_bytes_per_word", "B", "race checks: bytes by written word", race_shadow),
     ("ptx.vs_numba_min_ratio", "", "numba's simulator over the executor",
      lambda bench: least_ratio(bench, "numba")),
-    ("ptx.vs_triton_interpreter_min_ratio", "", "Triton's interpreter over it",
+    ("ptx.vs_triton_interpreter_min_ratio", "", "Triton's interpreter over the executor",
      lambda bench: least_ratio(bench, "triton")),
 ]

@@ -36,8 +36,7 @@ def _records(bench):
 
 
 def _checked(bench, checkout):
-    """What is said of the answers to KernelBench's problems when they are built and not run, in the
-    form of records."""
+    """Verdicts on the answers to KernelBench's problems, built but not run, as records."""
     if "split_kernelbench" not in bench.runs:
         arguments = ["check", "--json", *map(str, sorted((CORPUS / "kernelbench").glob("*.py")))]
         for level in (1, 2, 3):
@@ -51,7 +50,7 @@ def _checked(bench, checkout):
 
 
 def _built(bench):
-    """Those that had something built."""
+    """Records of candidates with a build."""
     built = [r for r in _records(bench) if r.get("compile")]
     if not built:
         raise Failed("nothing was built")
@@ -66,22 +65,22 @@ def has_two_halves(path):
 
 
 def went_through(record):
-    """Whether NVRTC and a host compiler made both halves of it: what is refused, what has no host
-    half and what nvcc made is none."""
+    """True if NVRTC and a host compiler built its device and host code: not if it was refused, has
+    no host code, or was built by nvcc."""
     way = (record.get("compile") or {}).get("way") or ""
     return way.startswith("nvrtc + ") and record["outcome"] not in ("compile_failure",
                                                                     "unsupported", "refused")
 
 
 def share(bench):
-    """Of the answers that have two halves, refused ones included, those that the split took."""
+    """Fraction of answers with device and host code, refused ones included, that were split."""
     records = list(_records(bench))
     checkout = os.environ.get("KBENCH_KERNELBENCH")
     if checkout:
         records += _checked(bench, checkout)
     split = [r for r in records if has_two_halves(r["candidate"])]
     if not split:
-        raise Failed("no answer has two halves")
+        raise Failed("no answer has both device code and host code")
     return sum(map(went_through, split)) / len(split)
 
 
@@ -91,17 +90,17 @@ def correct(bench):
 
 
 def build_s(bench):
-    """Both halves of one candidate: NVRTC and the host compiler, as long as they ran."""
+    """Seconds of NVRTC and of the host compiler for one candidate."""
     return statistics.median(r["compile"]["seconds"] for r in _built(bench)
                              if not r["compile"]["cached"])
 
 
 def _host_seconds(bench):
-    """Of each candidate whose halves were compiled just now: the host compiler's seconds."""
+    """The host compiler's seconds for each candidate that was compiled, not cached."""
     seconds = [r["compile"]["host_s"] for r in _built(bench)
                if not r["compile"]["cached"] and r["compile"]["host_s"] is not None]
     if not seconds:
-        raise Failed("no host half was compiled")
+        raise Failed("no host code was compiled")
     return seconds
 
 
@@ -111,14 +110,14 @@ def host_s(bench):
 
 
 def host_max_s(bench):
-    """The slowest: code that is optimised for nothing, but long, or asks for all of torch."""
+    """The slowest candidate: its code is long, or includes all of torch."""
     return max(_host_seconds(bench))
 
 
 FIGURES = [
-    ("split.share", "", "corpus that goes through the split", share),
-    ("split.correct", "", "corpus that is right, of those", correct),
-    ("split.build_s", "s", "both halves of one candidate", build_s),
-    ("split.host_s", "s", "host half of one candidate, warm header", host_s),
-    ("split.host_max_s", "s", "the slowest host half", host_max_s),
+    ("split.share", "", "fraction of corpus that is split", share),
+    ("split.correct", "", "fraction of those that is correct", correct),
+    ("split.build_s", "s", "device and host code of one candidate", build_s),
+    ("split.host_s", "s", "host code of one candidate, warm header", host_s),
+    ("split.host_max_s", "s", "the slowest host code", host_max_s),
 ]

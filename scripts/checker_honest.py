@@ -54,7 +54,7 @@ class ModelNew(Model):
 
 
 def block_sizes(source):
-    """Another block for kernels that take a thread's place from blockDim alone."""
+    """Another block size for kernels that index only by blockDim."""
     for start, end, _, _ in source.launches():
         found = re.match(r"cdiv\((.+), (\d+)\), \2$", source.text[start:end])
         name = re.findall(r"(\w+)(?:<[^\n]*?>)?\s*<<<", source.text[:start])[-1]
@@ -97,7 +97,7 @@ def sums_declared(source):
 
 
 def kahan(source):
-    """The sum keeps what it lost."""
+    """A compensated sum (Kahan)."""
     for match, name, function in sums_declared(source):
         edits = [Edit(*match.span(), "float %s = 0.0f, %s_lost = 0.0f;" % (name, name))]
         for add in re.compile(r"\b%s \+= ([^;{}]+);" % name).finditer(

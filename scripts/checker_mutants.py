@@ -263,7 +263,7 @@ def infinities_replaced(source):
 
 
 def maxima_one_sided(source):
-    """fmaxf(a, b) gives b alone."""
+    """fmaxf(a, b) gives only b."""
     for match in source.matches(r"\bf?max\w*\("):
         end = closing(source.code, match.end() - 1)
         parts = split_list(source.code, match.end(), end)
@@ -354,7 +354,7 @@ OPERATORS = [
     ("index_minus_one", "a subscript is one too small", index_off(-1)),
     ("bound_relaxed", "< becomes <=, >= becomes >", relaxed_bounds),
     ("bound_tightened", "a bound is one too small", tightened_bounds),
-    ("tail_dropped", "a loop leaves out what is no multiple of 32",
+    ("tail_dropped", "a loop leaves out the remainder below 32",
      bound_of_loop("(%s) / 32 * 32")),
     ("loop_cut", "a loop ends half way", bound_of_loop("((%s) + 1) / 2")),
     ("loop_step", "a loop takes every other step", loop_steps),
@@ -376,7 +376,7 @@ OPERATORS = [
     ("thread_exits", "one thread of the last block returns at once",
      kernel_starts("\n  if (threadIdx.x == 3 && blockIdx.x == gridDim.x - 1) return;")),
     ("statement_deleted", "an assignment is missing", statements_deleted),
-    ("store_skipped", "a store happens where the value is positive alone", stale_stores),
+    ("store_skipped", "a store happens only for positive values", stale_stores),
     ("accumulator_undefined", "an accumulator has no initial value", accumulators_undefined),
     ("accumulator_offset", "an accumulator starts at one", accumulators_kept),
     ("fill_dropped", "scratch that has to be zero is not filled", fills_dropped),

@@ -133,7 +133,7 @@ def renamed_weights(text):
              if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     names = _names_of_layers(tree) - elsewhere - texts
     if not names:
-        raise Skipped("no layer's name occurs in its class alone")
+        raise Skipped("no layer's name occurs only in its class")
     for node in ast.walk(tree):
         if _is_self(node) and node.attr in names:
             node.attr += "_"

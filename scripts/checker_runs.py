@@ -71,7 +71,7 @@ DEALT_WITH = ("harmless", "either", "flagged", "library", "bounded", "sized", "u
 
 
 class Failed(Exception):
-    """kbench did not do what it was asked."""
+    """kbench did not finish a run."""
 
 
 class Kbench:

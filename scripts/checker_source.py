@@ -32,7 +32,7 @@ class Function:
 
 
 def blanked(text):
-    """The text with everything that is no code replaced by spaces."""
+    """The text with comments, strings and directives replaced by spaces."""
     def spaces(match):
         return re.sub(r"[^\n]", " ", match.group())
 

@@ -42,7 +42,7 @@ for name in files:
         continue
     here = folder_of(path)
     if here is None:
-        wrong.append(f"{name}: its folder is not in the table of src/README.md")
+        wrong.append(f"{name}: add its folder to the table of src/README.md")
         continue
     if here == "emulation":
         continue  # compiled by a candidate's host compiler, not by kbench's build

@@ -23,7 +23,7 @@ stop_usage() {
 }
 
 explain_set_up() {
-  say "not set up yet. The first \`scripts/kbench eval\`, or \`scripts/kbench setup\`, does it:" \
+  say "not set up yet. Run \`scripts/kbench setup\` or \`scripts/kbench eval\` to set it up:" \
     "$kDownload, $kDuration. KBENCH_PYTHON=/path/to/python uses a Python that has torch" \
     "instead; KBENCH_HOME names the folder for everything (now $kbench_home)."
 }
@@ -35,7 +35,7 @@ run_logged() {
   printf '\n[%s] %s\n' "$(date '+%F %T')" "$*" >>"$log"
   "$@" </dev/null >>"$log" 2>&1
   status=$?
-  [[ $status -eq 0 ]] || stop "$what failed ($(reason_in_log)); everything it said is in $log"
+  [[ $status -eq 0 ]] || stop "$what failed ($(reason_in_log)); its whole output is in $log"
 }
 
 reason_in_log() {
@@ -113,7 +113,7 @@ install_packages() {
 install_missing() {
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ -n ${KBENCH_NO_APT:-} ]] || ! command -v apt-get >/dev/null || ! find_root; then
-    say "not installed, and no right to install them: ${missing[*]}; trying without"
+    say "cannot install these packages: ${missing[*]} (needs apt-get and root); trying without"
     return 0
   fi
   say "installing packages: ${missing[*]}"
@@ -122,7 +122,7 @@ install_missing() {
   # A failure does not stop: the machine may still have enough to build.
   if ! "${apt[@]}" update </dev/null >>"$log" 2>&1 ||
     ! "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >>"$log" 2>&1; then
-    say "apt-get could not install them ($(reason_in_log)); trying without"
+    say "apt-get could not install these packages ($(reason_in_log)); trying without"
   fi
 }
 
@@ -166,7 +166,7 @@ require_disk() {
   local free
   free=$(df -Pm -- "$1" | awk 'NR == 2 { print $4 }')
   [[ ${free:-0} -ge $2 ]] ||
-    stop "$1 has $free MB free and $2 MB are needed: make room, or set KBENCH_HOME to another disk"
+    stop "$1 has $free MB free but needs $2 MB: free space, or set KBENCH_HOME to another disk"
 }
 
 requirements_key() { sha256sum "$root/scripts/requirements.txt" | cut -c 1-12; }
@@ -230,7 +230,7 @@ pip_install() {
 use_named_python() {
   local answer
   python=$(command -v -- "$KBENCH_PYTHON") ||
-    stop "KBENCH_PYTHON names $KBENCH_PYTHON, which is no program that can be run"
+    stop "KBENCH_PYTHON names $KBENCH_PYTHON, which is not an executable program"
   answer=$(query "$python")
   python=$(json_field "$answer" python)
   [[ -n $python ]] || stop "KBENCH_PYTHON names $KBENCH_PYTHON, which does not run as Python"
@@ -344,7 +344,7 @@ build() {
   build_jobs
   NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -j "$jobs" "$@" </dev/null 2>&1 | show_progress
   [[ ${PIPESTATUS[0]} -eq 0 ]] ||
-    stop "building kbench failed ($(reason_in_log)); everything it said is in $log"
+    stop "building kbench failed ($(reason_in_log)); its whole output is in $log"
 }
 
 # Compiles what needs no torch while torch is downloaded, with the commands of the later build.
@@ -386,10 +386,10 @@ build_folder() {
 announce() {
   [[ $mode == full && -z ${KBENCH_PYTHON:-} ]] || return 0
   if compgen -G "$kbench_home/venv-*-$(requirements_key)/.kbench-complete" >/dev/null; then
-    say "first use of this checkout: building it; torch is there already, in $kbench_home"
+    say "first use of this checkout: building it; torch is already in $kbench_home"
   else
-    say "first use: setting up. It takes $kDownload and $kDuration, and goes to $kbench_home and" \
-      "$build_base; an interrupted set-up goes on where it stopped"
+    say "first use: setting up in $kbench_home and $build_base. It needs $kDownload" \
+      "and $kDuration. You can interrupt it: the next start continues it"
   fi
 }
 
@@ -405,12 +405,12 @@ warn_about_driver() {
 lock_home() {
   mkdir -p -- "$kbench_home" "$build_base" 2>/dev/null
   [[ -w $kbench_home ]] ||
-    stop "$kbench_home cannot be written: set KBENCH_HOME to a folder that can"
+    stop "cannot write to $kbench_home: set KBENCH_HOME to a writable folder"
   [[ -w $build_base ]] ||
-    stop "$build_base cannot be written: set KBENCH_HOME, and the build goes there too"
+    stop "cannot write to $build_base: set KBENCH_HOME to a writable folder, also for the build"
   exec 9>"$kbench_home/setup.lock"
   if ! flock -n 9; then
-    say "another set-up is at work ($kbench_home/setup.lock); waiting for it"
+    say "another set-up is running ($kbench_home/setup.lock); waiting for it"
     flock 9
   fi
 }
@@ -418,7 +418,7 @@ lock_home() {
 interrupted() {
   trap - INT TERM
   stop_early_build
-  say "set-up interrupted; the next start goes on where it stopped"
+  say "set-up interrupted; the next start continues it"
   exit 130
 }
 

@@ -50,7 +50,7 @@ def by_cupti(call, nanoseconds, _):
 
 
 def by_kernelbench(call, _, folder):
-    """Mean of 100 calls between events, as its evaluation has it."""
+    """KernelBench's: the mean of 100 calls between events."""
     # Loads the file alone, because its package imports modules that the timer does not need.
     path = os.path.join(folder, "src", "kernelbench", "timing.py")
     spec = importlib.util.spec_from_file_location("kernelbench_timing", path)

@@ -44,7 +44,7 @@ FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
     return file;
   }
   if (!S_ISREG(info.st_mode)) {
-    file.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file";
+    file.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
     return file;
   }
   file.size_bytes = static_cast<std::size_t>(info.st_size);

@@ -49,7 +49,7 @@ bool LineFile::begin(bool resume) const {
   if (size() == 0) return false;
   if (resume) return true;
   throw UsageError(fmt::format(
-      "{} exists: go on with it by --resume, or name another file with --out", path_.string()));
+      "{} exists: continue it with --resume, or name another file with --out", path_.string()));
 }
 
 std::string LineFile::first_line() const {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 ScratchFolder::ScratchFolder() {
   std::string name = (fs::temp_directory_path() / "kbench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(fmt::format("{} cannot be made: {}", name, ::strerror(errno)));
+    throw Error(fmt::format("cannot create the folder {}: {}", name, ::strerror(errno)));
   }
   path_ = name;
 }

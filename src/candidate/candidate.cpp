@@ -32,8 +32,7 @@ void reject(Candidate& candidate, std::string cause, std::string message) {
 }
 
 std::string oversized(std::size_t bytes) {
-  return fmt::format("The file has {} bytes; more than {} are not read.", bytes,
-                     kMaxCandidateBytes);
+  return fmt::format("The file has {} bytes; the limit is {}.", bytes, kMaxCandidateBytes);
 }
 
 /// True if a line has no effect: a comment, a fence, or a word that programs write if they have no
@@ -102,7 +101,7 @@ void reject_bytes(Candidate& candidate) {
   }
   if (source.find('\0') != std::string::npos) {
     return reject(candidate, "not_text",
-                  "The file holds NUL bytes: it is no text, or not in UTF-8.");
+                  "The file contains NUL bytes: it is not text, or not UTF-8.");
   }
   const std::string_view text = trimmed(source);
   if (text.empty()) return reject(candidate, "empty", "The file is empty.");
@@ -110,8 +109,8 @@ void reject_bytes(Candidate& candidate) {
   constexpr std::size_t kShown = 20;
   const bool is_word = text.size() <= kShown && text.find('\n') == std::string_view::npos;
   reject(candidate, "no_code",
-         is_word ? fmt::format("There is no code: the file holds `{}` alone.", text)
-                 : "There is no code: the file holds comments and empty lines alone.");
+         is_word ? fmt::format("There is no code: the file contains only `{}`.", text)
+                 : "There is no code: the file contains only comments and empty lines.");
 }
 
 /// True if a text that is no answer is a module as it is.
@@ -128,10 +127,11 @@ void reject_encoding(Candidate& candidate) {
   const auto name = other_encoding(candidate.source);
   if (!name) return;
   constexpr std::size_t kShown = 40;
-  reject(candidate, "other_encoding",
-         fmt::format("The file says that its encoding is `{}`, in which Python would read another "
-                     "text than the one that UTF-8 shows: save it as UTF-8, and say so or nothing.",
-                     name->substr(0, kShown)));
+  reject(
+      candidate, "other_encoding",
+      fmt::format("The file declares the encoding `{}`, in which Python reads another text than in "
+                  "UTF-8: save it as UTF-8, and declare UTF-8 or nothing.",
+                  name->substr(0, kShown)));
 }
 
 /// Replaces the answer by its code.
@@ -212,7 +212,7 @@ bool is_response_file(const fs::path& path) {
 }
 
 std::string no_candidate(const fs::path& path) {
-  return fmt::format("the candidate {} is none of .cu, .py, .md and .txt", path.string());
+  return fmt::format("the candidate {} is not a .cu, .py, .md or .txt file", path.string());
 }
 
 std::optional<std::string> fill_candidate(Candidate& candidate, const fs::path& path,
@@ -256,7 +256,7 @@ Candidate read_candidate(const fs::path& path, const std::vector<Problem>& probl
   const fs::path full = fs::absolute(path).lexically_normal();
   const Place place = Places(problems).of_candidate(full, full.parent_path(), said);
   if (place.of_other_problem) {
-    *unplaced_because = "it belongs to a problem that is not known here: name it with --problem";
+    *unplaced_because = "its problem is unknown: name the problem with --problem";
   } else {
     *unplaced_because = unplaced(place, path);
   }

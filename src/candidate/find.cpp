@@ -96,7 +96,8 @@ class Finder {
       if (is_foreign_folder(path)) continue;
       if (fs::is_symlink(path) && !leads_inside(path, root_)) {
         found_.notes.push_back(fmt::format(
-            "{} is a link out of {} and was not followed; give its target to --candidates",
+            "{} is a link that leaves {}, so kbench does not follow it; give its target to "
+            "--candidates",
             path.string(), root_.string()));
         continue;
       }
@@ -110,7 +111,7 @@ class Finder {
     const bool leaves = !named && fs::is_symlink(shown) && !leads_inside(shown, root_);
     FileBytes bytes;
     if (leaves) {
-      bytes.error = "it is a link out of the folder of candidates, or to nothing";
+      bytes.error = "it is a link that is broken or leaves the folder of candidates";
     } else {
       bytes = read_file(shown, kMaxCandidateBytes);
     }
@@ -175,8 +176,8 @@ class Finder {
       if (known->second.empty()) known->second = as_utf8(place.model_folder.filename().string());
     }
     if (known->second.empty()) {
-      throw UsageError(fmt::format("no folder above {} says which model wrote it; give MODEL=PATH",
-                                   shown.string()));
+      throw UsageError(
+          fmt::format("no folder above {} names its model; give MODEL=PATH", shown.string()));
     }
     return known->second;
   }
@@ -216,7 +217,7 @@ class Finder {
       // A module can only remove candidates of its own problem and model from the manifest.
       const auto& [path, problem, model] = part->second;
       if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
-      found_.notes.push_back(fmt::format("{} is loaded by {}: no candidate of its own",
+      found_.notes.push_back(fmt::format("{} is loaded by {}, so it is not a candidate",
                                          entry.candidate.path.string(), path.string()));
       samples_.erase(entry.real_path);
       return true;
@@ -233,8 +234,8 @@ class Finder {
       for (const auto& [name, text] : candidate.files) {
         if (own.contains(name)) continue;
         found_.notes.push_back(
-            fmt::format("{} does not come along with {}: it is a candidate itself, or only such a "
-                        "one includes it; what a module loads has its place in a folder below it",
+            fmt::format("{} is not sent with {}: it is a candidate, or only candidates include it; "
+                        "move files that a module loads into a folder below it",
                         (candidate.path.parent_path() / name).string(), candidate.path.string()));
       }
       candidate.files = std::move(own);
@@ -253,7 +254,7 @@ class Finder {
       const auto [other, is_new] = numbered.emplace(std::pair(group, *entry.sample), &entry);
       if (is_new) continue;
       throw UsageError(fmt::format(
-          "two files are sample {} of model {} for {}: {} and {}; MODEL=PATH tells models apart",
+          "two files are sample {} of model {} for {}: {} and {}; give each model with MODEL=PATH",
           *entry.sample, entry.candidate.model, entry.candidate.problem,
           other->second->candidate.path.string(), entry.candidate.path.string()));
     }

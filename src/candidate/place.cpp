@@ -176,8 +176,8 @@ std::string contradiction_text(const Place& place) {
   constexpr std::size_t kShown = 80;
   const std::string said = as_utf8(std::string_view(*place.contradiction).substr(0, kShown));
   return fmt::format(
-      "The path says that this is for {}, and the file's `//@ problem` line names `{}`: one of "
-      "them is wrong, and the path decides where the candidate counts.",
+      "The path names the problem {}, but the file's `//@ problem` line names `{}`: correct one of "
+      "them. The candidate counts for the problem of the path.",
       place.problems.front()->key, said);
 }
 
@@ -186,7 +186,7 @@ std::string unplaced(const Place& place, const fs::path& shown) {
   if (place.problems.empty()) {
     return fmt::format(
         "the candidate {} belongs to no problem: neither a folder nor the file has a problem's "
-        "name, and no line says \"//@ problem NAME\"; `--candidate FILE --problem P` says it too",
+        "name, and no line says \"//@ problem NAME\"; use `--candidate FILE --problem P`",
         shown.string());
   }
   return fmt::format("the candidate {} may belong to {} or to {}; name the level too, as in {}",

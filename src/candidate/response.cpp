@@ -85,19 +85,19 @@ ExtractedCode extract_code(std::string_view answer) {
     // hold all of its words.
     if (parts.has_hidden)
       return without_code(std::move(found), "hidden_code",
-                          "The answer has no code block that counts, and as a whole it holds lines "
-                          "that a rendered page does not show: an HTML comment or the like.");
+                          "The answer has no code block that counts, and it contains lines that a "
+                          "rendered page hides, such as an HTML comment.");
     found.kind = *outside;
     found.block = {parts.answer_begins, parts.lines, "", false};
   } else if (parts.blocks.empty()) {
-    return without_code(std::move(found), "no_code_block", "The answer holds no code block.");
+    return without_code(std::move(found), "no_code_block", "The answer contains no code block.");
   } else if (const auto open = std::ranges::find(parts.blocks, false, &ResponseBlock::closed);
              open != parts.blocks.end()) {
     return truncated(std::move(found), open->first_line);
   } else {
     return without_code(
         std::move(found), "no_candidate_block",
-        fmt::format("None of the answer's code blocks ({}) defines ModelNew, or holds a kernel "
+        fmt::format("None of the answer's code blocks ({}) defines ModelNew, or contains a kernel "
                     "with a plan or with its host code.",
                     parts.blocks.size()));
   }

@@ -100,27 +100,29 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
 Subcommand add_audit(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "audit",
-      "Hold answers that compute nothing (zeros, the input, a constant, …) against the check of "
-      "problems: one on which such an answer passes is degenerate under this check");
+      "Find degenerate problems: those whose check passes an answer that computes nothing (zeros, "
+      "the input, a constant, …)");
   auto arguments = std::make_shared<AuditArguments>();
   command->add_option("PROBLEM", arguments->problems,
                       "a file, a folder, a glob, or a name in a set; none: all shipped problems");
   add_judging_options(*command, arguments->judging, arguments->options.check);
   command
-      ->add_option("--timeout", arguments->options.problem_limit_s,
-                   "seconds to open a problem, and to ask it; one that takes longer is a "
-                   "problem_failure")
+      ->add_option(
+          "--timeout", arguments->options.problem_limit_s,
+          "seconds to open a problem, and to check its trivial answers; a problem that takes "
+          "longer is a problem_failure")
       ->check(above_zero())
       ->capture_default_str();
   command
-      ->add_option("--jobs", arguments->options.jobs, "problems at once on the CPU; a GPU has one")
+      ->add_option("--jobs", arguments->options.jobs,
+                   "problems at once on the CPU; on a GPU always one")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_option("--out", arguments->out,
-                      "audit file, which kbench report --audit reads (default: audit.jsonl, or "
+                      "audit file for kbench report --audit (default: audit.jsonl, or "
                       "audit-N.jsonl)");
   command->add_flag("--resume", arguments->resume,
-                    "go on with an audit file: skip problems that have been asked");
+                    "continue an audit file: skip problems that it has");
   command->add_flag("--json", arguments->json, "JSON instead of text");
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {

@@ -45,12 +45,12 @@ std::string answers_table(std::span<const ProblemAudit> audits) {
 
 std::string family_cell(const AuditAnswer& answer) {
   if (!answer.would_be_caught_by.empty()) return answer.would_be_caught_by;
-  return answer.why.empty() ? kNone : fmt::format("{} (not asked: {})", kNone, answer.why);
+  return answer.why.empty() ? kNone : fmt::format("{} (not checked: {})", kNone, answer.why);
 }
 
 std::string degenerate_table(std::span<const ProblemAudit> audits) {
   std::vector<std::vector<std::string>> rows(
-      1, {"degenerate under this check", "answer", "tolerance", "family"});
+      1, {"degenerate under this check", "answer", "tolerance", "distribution"});
   for (const ProblemAudit& audit : audits)
     for (const std::string& name : audit.passing()) {
       const AuditAnswer& answer = audit.answers.at(name);
@@ -63,7 +63,8 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
 
 std::string check_text(const AuditCheck& check) {
   return fmt::format("{}, {}, {} trial{}{}", check.judge.str(), check.precision.str(), check.trials,
-                     check.trials == 1 ? "" : "s", check.families ? " and families of inputs" : "");
+                     check.trials == 1 ? "" : "s",
+                     check.families ? " and input distributions" : "");
 }
 
 }  // namespace
@@ -77,8 +78,8 @@ std::string audit_text(std::span<const ProblemAudit> audits) {
   std::string text = answers_table(audits) + degenerate_table(audits);
   if (with(AuditOutcome::kDegenerate) > 0)
     text +=
-        "family: the inputs of kbench's whole check that catch the answer; tolerance: the largest\n"
-        "one of this check that would, in the trials\n";
+        "distribution: inputs of kbench's whole check on which the answer fails; tolerance: the\n"
+        "largest tolerance at which the trials of this check reject the answer\n";
   text += fmt::format("\n{} of {} {} degenerate under this check ({})\n",
                       with(AuditOutcome::kDegenerate),
                       static_cast<std::ptrdiff_t>(audits.size()) - failed,
@@ -86,7 +87,7 @@ std::string audit_text(std::span<const ProblemAudit> audits) {
                       check_text(audits.front().check));
   if (failed > 0)
     text +=
-        fmt::format("{} more could not be asked: {} problem_failure, {} harness_fault\n", failed,
+        fmt::format("{} more could not be checked: {} problem_failure, {} harness_fault\n", failed,
                     with(AuditOutcome::kProblemFailure), with(AuditOutcome::kHarnessFault));
   std::map<std::string, Shrunk> shrunk;
   for (const ProblemAudit& audit : audits)

@@ -93,7 +93,7 @@ void print_times(const RunFile& run, const std::filesystem::path& file,
   };
   for (const std::string& name : baselines) {
     head(name);
-    if (on_gpu) head("beside kernels");
+    if (on_gpu) head("for kernels");
   }
   for (const Record& record : run.records) {
     rows.push_back({record.problem.str()});
@@ -132,7 +132,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
                 header.options.value(option, option == "l2" ? now : usual(option));
             then != now)
           throw UsageError(
-              fmt::format("{} holds times taken with --{} {}, and this run is {}: name another "
+              fmt::format("{} holds times measured with --{} {}, and this run has {}: name another "
                           "file with --out",
                           out.string(), option, then, now));
     known = resumable_keys(before);
@@ -181,7 +181,8 @@ Subcommand add_baseline(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--out", arguments->out,
                       "run file (default: baseline.jsonl, or baseline-N.jsonl)");
-  command->add_flag("--resume", arguments->resume, "go on with a file: skip what it has");
+  command->add_flag("--resume", arguments->resume,
+                    "continue a run file: skip problems that it has");
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
@@ -189,9 +190,9 @@ Subcommand add_baseline(CLI::App& app) {
     take_judging_options(*command, arguments->judging, arguments->options);
     check_score(arguments->options);
     if (!find_timing_method(arguments->options.timing)->timed)
-      throw UsageError("kbench baseline measures times: --timing none leaves nothing to measure");
+      throw UsageError("kbench baseline measures times and cannot be combined with --timing none");
     if (kernelbench_row(arguments->options.precision) != nullptr)
-      throw UsageError("kbench baseline does not go with --kb-compat: import KernelBench's times");
+      throw UsageError("--kb-compat has no baseline times: import KernelBench's times instead");
     try {
       return measure(*arguments, install_cancel());
     } catch (const run::Cancelled&) {

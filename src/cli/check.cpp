@@ -165,7 +165,7 @@ Subcommand add_check(CLI::App& app) {
   arguments->options.device = "cpu";
   arguments->options.kernel_arch = "sm_90a";
   CLI::App* command = app.add_subcommand(
-      "check", "Say of files what they are, whether they compile and load, and what is wrong");
+      "check", "Report what each file is, if it compiles and loads, and what is wrong with it");
   command->add_option("FILE", arguments->files, "problems, candidates, or models' answers")
       ->required();
   command
@@ -180,14 +180,14 @@ Subcommand add_check(CLI::App& app) {
       ->check(function_name());
   command
       ->add_option("--arch", arguments->options.kernel_arch,
-                   "what kernels are compiled for: sm_80, sm_90a, …")
+                   "GPU architecture to compile kernels for: sm_80, sm_90a, …")
       ->capture_default_str();
   add_compile_timeout(*command, arguments->options.compile_limit_s);
   command->add_option("--load-timeout", arguments->options.load_limit_s, "seconds to load a module")
       ->check(above_zero())
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON instead of text");
-  command->footer("Exit codes: 0 all files are fine; 3 one would not be scored; 2 usage.");
+  command->footer("Exit codes: 0 all files are fine; 3 a file would not be scored; 2 usage.");
   return {command, [arguments] {
             try {
               return check(*arguments);

@@ -72,7 +72,7 @@ std::string candidate_text(const CheckedFile& file) {
                                         record.message));
   if (!checked.ignored_flags.empty())
     line(text,
-         fmt::format("flags that mean nothing here: {}", fmt::join(checked.ignored_flags, " ")));
+         fmt::format("flags that have no effect here: {}", fmt::join(checked.ignored_flags, " ")));
   return text;
 }
 

@@ -61,10 +61,10 @@ Subcommand add_compare(CLI::App& app) {
       ->allow_extra_args(false);
   const CLI::Option* gate = command->add_option(
       "--fail-on", arguments->gate,
-      "regression, or regression=SHARE (5%, the default, or 0.05): exit 3 where a sample is no "
-      "longer correct, or is slower by more than that and its interval is beyond 1");
+      "regression[=FRACTION] (default: 5%, which is 0.05): exit 3 if a sample is no longer "
+      "correct, or is slower by more than this fraction and its interval excludes 1");
   add_select_option(*command, arguments->selections);
-  command->add_flag("--verbose", arguments->options.verbose, "every sample, however many");
+  command->add_flag("--verbose", arguments->options.verbose, "list every sample");
   return {command, [arguments, gate] { return compare(*arguments, gate->count() > 0); }};
 }
 

@@ -70,29 +70,27 @@ std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
 /// Throws UsageError for GPU timing options, because the CPU has one timing method.
 void check_gpu_timing(const EvalOptions& options) {
   if (!options.ncu.empty())
-    throw UsageError("--profile ncu looks at kernels on a GPU, and this run is on the CPU");
+    throw UsageError("--profile ncu profiles kernels on a GPU, and this run is on the CPU");
   const bool by_gpu = find_timing_method(options.timing)->by_gpu;
   if (by_gpu || options.score != kSpanScore)
-    throw UsageError(fmt::format("{} chooses between times of a GPU, and this run is on the CPU",
+    throw UsageError(fmt::format("{} chooses among times of a GPU, and this run is on the CPU",
                                  by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
 }
 
 /// Rejects options that need the CPU executor before anything runs on a GPU.
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
-    throw UsageError("--require clean needs what --sanitize none leaves out: take memory or all");
+    throw UsageError("--require clean needs a sanitizer: give --sanitize memory or --sanitize all");
   const LaneDevice& device = run.devices().front();
   if (!device.gpu) return check_gpu_timing(options);
   if (options.require_clean)
     throw UsageError(fmt::format(
-        "--require clean needs the sanitizers of the CPU executor, and this run is on {}: add "
+        "--require clean needs the sanitizers of the CPU executor, and this run is on {}: give "
         "--device cpu",
         device.name));
   if (sanitize_given)
-    fmt::print(
-        stderr,
-        "kbench: --sanitize looks at kernels in the CPU executor; on {} it changes nothing\n",
-        device.name);
+    fmt::print(stderr, "kbench: --sanitize applies only to the CPU executor and is ignored on {}\n",
+               device.name);
 }
 
 /// Throws UsageError before the run if the file holds records of the other device class, because
@@ -102,8 +100,8 @@ void check_resumed(const RunFile& before, const std::filesystem::path& out, cons
   for (const Record& record : before.records) {
     if ((record.device == "cpu") == !device.gpu) continue;
     throw UsageError(fmt::format(
-        "{} holds records of {}, which share no report with those of {}: name another file with "
-        "--out",
+        "{} holds records of {}, and this run is on {}; one report cannot hold both: name another "
+        "file with --out",
         out.string(), record.device, device.model));
   }
 }
@@ -247,23 +245,24 @@ void take_profile(const std::string& asked, EvalOptions& options) {
 void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
-  app.add_flag("--resume", a.resume, "go on with a run file: skip what has its verdict");
+  app.add_flag("--resume", a.resume, "continue a run file: skip candidates that have a verdict");
   add_baseline_option(app, a.options, Rivals::kTaken);
-  app.add_option("--baseline-file", a.options.baseline_files,
-                 "run file, of kbench baseline or any other, whose times of baselines are used "
-                 "instead of measuring them; may be repeated")
+  app.add_option(
+         "--baseline-file", a.options.baseline_files,
+         "run file (of kbench baseline or any other) that has times of baselines; kbench then "
+         "does not measure them; may be repeated")
       ->allow_extra_args(false);
   add_timing_options(app, a.options);
   app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
       ->check(one_of({"cold", "warm"}))
       ->capture_default_str();
-  app.add_flag(
-      "--all-trials", a.options.all_trials,
-      "go on with the trials after a clear failure: an error above 1e-2; below, they go on "
-      "in any case, to tell the precision at which all of them are right");
-  app.add_option("--sizes", a.options.other_sizes,
-                 "further sizes of sizes.json, by name, at which right candidates are asked again, "
-                 "untimed")
+  app.add_flag("--all-trials", a.options.all_trials,
+               "run all trials even after an error above 1e-2; after smaller errors all trials run "
+               "anyway, to find the precision at which the candidate is right");
+  app.add_option(
+         "--sizes", a.options.other_sizes,
+         "names of further sizes in sizes.json; kbench also checks right candidates at these "
+         "sizes, without timing")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--timeout", a.options.call_limit_s,
@@ -282,14 +281,14 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->check(above_zero())
       ->capture_default_str();
   app.add_flag("!--no-reuse", a.options.reuse,
-               "judge equal code for a problem again, instead of taking over its verdict");
+               "judge equal code for a problem again instead of copying its verdict");
   app.add_flag("!--no-cage", a.options.cage,
-               "run candidates without their cage: kernels of one's own alone");
+               "run candidates without the sandbox; only for code that you trust");
   app.add_option("--entry", a.options.entry,
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
   app.add_option("--lanes", a.options.lanes,
-                 "candidates judged at once on a GPU; times are taken one by one (not with "
+                 "candidates judged at once on a GPU; kbench times them one by one (not with "
                  "--candidates - or --kb-compat)")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
@@ -299,28 +298,30 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
 /// Adds the options of the CPU executor and of profiling.
 void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option("--sanitize", a.options.sanitize,
-                 "what the CPU executor looks for: none (bounds alone), memory, all (and races)")
+                 "what the CPU executor checks: none (only bounds), memory, all (memory and races)")
       ->check(one_of({"none", "memory", "all"}))
       ->capture_default_str();
   app.add_option(
          "--require", a.requirements,
-         "clean: reject what raises a flag of the sanitizers or reads a clock; own-kernels: "
-         "reject what torch or another library computes; may be repeated")
+         "clean: reject candidates that raise a sanitizer flag or read a clock; own-kernels: "
+         "reject candidates that use kernels of torch or another library; may be repeated")
       ->check(one_of({"clean", "own-kernels"}))
       ->allow_extra_args(false);
-  app.add_option("--max-instructions", a.options.max_instructions,
-                 "warp instructions of a launch in the CPU executor (default: the time alone)")
+  app.add_option(
+         "--max-instructions", a.options.max_instructions,
+         "limit of warp instructions for a launch in the CPU executor (default: only --timeout)")
       ->check(above_zero());
   // words_of() in main.cpp joins `--profile` with its value, so a problem that follows is not taken
   // for the value.
   app.add_option(
          "--profile", a.profile,
-         "one more call: on the CPU what the kernels do is counted, on a GPU each launch has "
-         "its time, registers, shared memory and occupancy; ncu: and what Nsight Compute says")
+         "one more call per candidate: on the CPU it counts instructions, on a GPU it records the "
+         "time, registers, shared memory and occupancy of each launch; ncu: also run Nsight "
+         "Compute")
       ->expected(0, 1)
       ->default_str("")
       ->check(one_of({kKernelsProfile, kNcuProfile}));
-  app.add_option("--estimate-for", a.options.estimate_for, "GPU of the estimates of --profile")
+  app.add_option("--estimate-for", a.options.estimate_for, "GPU that --profile estimates times for")
       ->check(one_of(names_of(gpu_models())))
       ->capture_default_str();
 }
@@ -329,13 +330,13 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
 
 Subcommand add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "eval", "Compile, check and time candidates; with nothing more, the shipped ones");
+      "eval", "Compile, check and time candidates (without arguments: the shipped ones)");
   auto arguments = std::make_shared<EvalArguments>();
   EvalInputArguments& input = arguments->input;
   command->add_option("PROBLEM", input.problems, "a file, a folder, a glob, or a name in a set");
   command
       ->add_option("--candidates", input.candidates,
-                   "[MODEL=]PATH, or - for one JSON object a line on standard input")
+                   "[MODEL=]PATH, or - to read one JSON object per line from standard input")
       ->allow_extra_args(false);
   command->add_option("--candidate", input.candidate, "one candidate file; needs --problem");
   command->add_option("--problem", input.problem, "the problem of --candidate");
@@ -362,9 +363,9 @@ Subcommand add_eval(CLI::App& app) {
     const bool stream =
         std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
     if (stream && std::ranges::any_of(arguments->options.baselines, is_rival))
-      throw UsageError("--baseline candidate:PATH does not go with --candidates -");
+      throw UsageError("--baseline candidate:PATH cannot be combined with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
-      throw UsageError("--candidates - stands alone: other candidates cannot be mixed into it");
+      throw UsageError("--candidates - cannot be combined with other --candidates");
     const Installation installation = find_installation();
     const int cancel_fd = install_cancel();
     try {

@@ -27,8 +27,8 @@ int export_to(const ExportArguments& arguments) {
   // The other program computes its own rates; without the failures they would be too high.
   if (selection.lists_some())
     throw UsageError(
-        "--select chooses what is exported by problem, level, model, sample or tag; by what came "
-        "out, it only chooses what kbench report and kbench compare list");
+        "kbench export selects only by problem, level, model, sample or tag; the other fields "
+        "choose what kbench report and kbench compare list");
   RunFile run = read_runs(arguments.runs);
   selection.choose_from(run, "the run");
   const Export made = format.make(run, arguments.options);
@@ -49,11 +49,12 @@ std::string formats_help() {
 
 Subcommand add_export(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("export", "Write what run files hold as the files of another program");
+      app.add_subcommand("export", "Convert run files to the file format of another program");
   auto arguments = std::make_shared<ExportArguments>();
   command->add_option("run", arguments->runs, "run files; several are merged")->required();
   command->add_option("--to", arguments->format, formats_help())->required();
-  command->add_option("--out", arguments->options.out, "folder to write into; no file is replaced")
+  command
+      ->add_option("--out", arguments->options.out, "folder to write to; kbench replaces no file")
       ->required();
   add_select_option(*command, arguments->selections);
   command->add_option("--k", arguments->options.k, "k of pass@k")

@@ -52,7 +52,7 @@ int import(const ImportArguments& arguments) {
     writer.write(std::move(record), details);
   }
   writer.write_end("", run.complete);
-  fmt::print("{} of {} samples imported, {} correct; kbench report {} tells more\n",
+  fmt::print("{} of {} samples imported, {} correct; for more: kbench report {}\n",
              run.records.size(), run.roster.size(), correct, arguments.out.string());
   return 0;
 }
@@ -61,7 +61,7 @@ int import(const ImportArguments& arguments) {
 
 Subcommand add_import(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "import", "Read a KernelBench run folder into a run file, with KernelBench's own verdicts");
+      "import", "Convert a KernelBench run folder to a run file, with KernelBench's own verdicts");
   auto arguments = std::make_shared<ImportArguments>();
   ImportOptions& options = arguments->options;
   command->add_option("RUNFOLDER", arguments->folder, "the folder with eval_results.json")
@@ -69,24 +69,27 @@ Subcommand add_import(CLI::App& app) {
   command->add_option("--out", arguments->out, "run file to write")->capture_default_str();
   command
       ->add_option("--timing", options.timing,
-                   "baseline times that speedups are over: results/timing/HARDWARE, or its files; "
+                   "baseline times for speedups: the folder results/timing/HARDWARE, or its files; "
                    "may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--problems", arguments->problems,
-                   "the problem files or folder (KernelBench/level1): names for the results, and "
-                   "the denominators; may be repeated")
+                   "the problem files or folder (KernelBench/level1), which give the names and the "
+                   "number of problems; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--model", options.model,
-                      "who wrote the kernels (default: generation_config.yaml, else the folder)");
-  command->add_option("--level", arguments->level, "of the problems (default: as the folder says)")
+  command->add_option(
+      "--model", options.model,
+      "author of the kernels (default: from generation_config.yaml, else the folder)");
+  command
+      ->add_option("--level", arguments->level, "level of the problems (default: from the folder)")
       ->check(CLI::Range(1, 1000));
   command
-      ->add_option("--precision", options.precision,
-                   "that KernelBench ran at (default: generation_config.yaml, else native)")
+      ->add_option(
+          "--precision", options.precision,
+          "precision of KernelBench's run (default: from generation_config.yaml, else native)")
       ->check(one_of(precision_names()));
   command->add_option("--hardware", options.hardware,
-                      "the GPU that results and baseline times are of, whatever they say");
+                      "GPU of the results and baseline times; replaces the GPU that they name");
   return {command, [arguments] { return import(*arguments); }};
 }
 

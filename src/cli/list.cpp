@@ -157,7 +157,7 @@ Subcommand add_list(CLI::App& app) {
   add_shrink_option(*command, options->shrink);
   command
       ->add_option("--device", options->device,
-                   "Sizes for this device; auto: cuda where there is a GPU")
+                   "Sizes for this device; auto: cuda if there is a GPU")
       ->check(one_of({"auto", "cpu", "cuda"}))
       ->type_name("auto|cpu|cuda");
   command->add_flag("--names", options->names,

@@ -72,9 +72,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(kVersion));
   app.require_subcommand(1);
   app.footer(
-      "kbench COMMAND --help tells a command's options. Exit codes: 0 the run finished, "
-      "whatever the candidates did; 1 a fault of kbench or the machine; 2 usage; 3 a gate "
-      "was not met, or check found what would not be scored; 130 interrupted.");
+      "kbench COMMAND --help shows a command's options. Exit codes: 0 the run finished, "
+      "whatever the outcomes; 1 a fault of kbench or the machine; 2 usage; 3 a gate was not "
+      "met, or check found a file that would not be scored; 130 interrupted.");
   const std::vector<cli::Subcommand> commands{
       cli::add_eval(app),      cli::add_check(app),  cli::add_list(app),   cli::add_audit(app),
       cli::add_report(app),    cli::add_show(app),   cli::add_watch(app),  cli::add_compare(app),
@@ -90,8 +90,7 @@ int run(int argc, char** argv) {
     app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    cli::tell("kbench: {}{}; kbench {}--help tells more\n", error.what(),
-              nearest_option(app, argc, argv),
+    cli::tell("kbench: {}{}; see kbench {}--help\n", error.what(), nearest_option(app, argc, argv),
               argc > 1 && *argv[1] != '-' ? argv[1] + std::string(" ") : "");
     return kUsage;
   }

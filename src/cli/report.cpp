@@ -27,18 +27,19 @@ int report(const Arguments& arguments) {
 
 Subcommand add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "report", "Say what run files hold: metrics per model, every candidate, failures by cause");
+      "report",
+      "Show the results in run files: metrics per model, every candidate, failures by cause");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("run", arguments->runs, "run files; several are merged")->required();
   add_report_options(*command, arguments->report, "--format");
   command
       ->add_option("--audit", arguments->audits,
-                   "audit file of kbench audit: metrics without degenerate problems, too; may be "
+                   "file of kbench audit: also give metrics without degenerate problems; may be "
                    "repeated")
       ->allow_extra_args(false);
   command
       ->add_flag("--quiet", arguments->report.options.quiet,
-                 "on the console, the summary and how many failed of what alone")
+                 "on the console, show only the summary and the number of failures by cause")
       ->excludes("--verbose");
   command->add_option("--baseline", arguments->report.options.baseline,
                       "the baseline of speedups (default: the run's first)");

@@ -31,8 +31,7 @@ struct ShowArguments {
 int show(const ShowArguments& arguments) {
   const Selection selection = selection_of(arguments.selections);
   if (arguments.name.empty() && selection.empty())
-    throw UsageError(
-        "show what of the run? Name a PROBLEM or PROBLEM/SAMPLE, or choose by --select");
+    throw UsageError("nothing to show: name a PROBLEM or PROBLEM/SAMPLE, or choose by --select");
   RunFile run = read_run(arguments.run);
   selection.choose_from(run, "the run");
   const std::vector<std::size_t> found =
@@ -49,7 +48,7 @@ int show(const ShowArguments& arguments) {
   fit_terminal(options.color, options.width);
   if (found.size() > kMostShown)
     throw UsageError(
-        fmt::format("these are {} records: name a sample (PROBLEM/SAMPLE) or a --model, or list "
+        fmt::format("{} records match: name a sample (PROBLEM/SAMPLE) or a --model, or list "
                     "them with kbench report --select",
                     found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -66,16 +65,17 @@ Subcommand add_show(CLI::App& app) {
       "show", "Everything about one candidate of a run: verdict, times, errors, log and source");
   auto arguments = std::make_shared<ShowArguments>();
   command->add_option("RUN", arguments->run, "run file")->required();
-  command->add_option("PROBLEM", arguments->name,
-                      "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; * and ? may "
-                      "stand in it; may be left out with --select");
+  command->add_option(
+      "PROBLEM", arguments->name,
+      "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; it may contain * "
+      "and ?; may be omitted with --select");
   add_select_option(*command, arguments->selections);
-  command->add_option("--model", arguments->model, "of this model alone");
+  command->add_option("--model", arguments->model, "only this model");
   command->add_flag("--source", arguments->options.whole_source,
-                    "the whole source, not the lines alone that something was said of");
+                    "the whole source, not only the annotated lines");
   command->add_flag("--log", arguments->options.whole_log, "the whole log, not its start");
   command->add_flag("--json", arguments->json,
-                    "an array of objects of record, details and source, not text");
+                    "JSON instead of text: an array of objects of record, details and source");
   return {command, [arguments] { return show(*arguments); }};
 }
 

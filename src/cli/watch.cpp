@@ -73,8 +73,7 @@ class Standing {
     const bool complete = finished() == planned_.size() && faults_.empty();
     const std::string state = ended_       ? "the run has ended"
                               : is_written ? "the run is going on"
-                                           : "nobody writes to it: it was interrupted (--resume "
-                                             "goes on)";
+                                           : "the run was interrupted (--resume continues it)";
     out.line(out.painted(complete && ended_ ? report::Tone::kGood : report::Tone::kBold,
                          fmt::format("{}  {}", report::printable(name), state)));
     const double share =
@@ -108,7 +107,7 @@ class Standing {
     if (!faults_.empty())
       out.labelled(
           "!", 2,
-          fmt::format("{} of kbench itself: the run is incomplete, --resume tries again",
+          fmt::format("{} of kbench itself: the run is incomplete; --resume tries again",
                       report::counted(static_cast<std::int64_t>(faults_.size()), "fault")));
     if (bad_lines_ > 0)
       out.labelled("!", 2,
@@ -219,13 +218,13 @@ int watch(const WatchArguments& arguments) {
 
 Subcommand add_watch(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "watch", "Follow a run that another process writes: how far it is, how fast, what failed");
+      "watch", "Follow a run of another process: its progress, speed and failures");
   auto arguments = std::make_shared<WatchArguments>();
   command->add_option("RUN", arguments->run, "run file")->required();
-  command->add_option("--interval", arguments->interval_s, "seconds between looks at the file")
+  command->add_option("--interval", arguments->interval_s, "seconds between two reads of the file")
       ->check(CLI::Range(0.05, 3600.0))
       ->capture_default_str();
-  command->add_flag("--once", arguments->once, "say how it stands, and end");
+  command->add_flag("--once", arguments->once, "show the current state once, and exit");
   add_select_option(*command, arguments->selections);
   return {command, [arguments] { return watch(*arguments); }};
 }

@@ -148,8 +148,8 @@ CompileError budget_is_spent(const CompileBudget& budget) {
   error.limit_s = std::chrono::duration<double>(budget.all()).count();
   error.cause = "compile_timeout";
   error.message = fmt::format(
-      "the candidate's compilers took their {:g} s of processor time before this source was "
-      "compiled",
+      "the candidate's compilers used up their {:g} s of processor time before they compiled "
+      "this source",
       error.limit_s);
   return error;
 }

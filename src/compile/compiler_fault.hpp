@@ -36,8 +36,8 @@ auto settle_fault(Compile compile, Works works) -> std::variant<decltype(compile
     if (!works()) throw;
     return CompileError{
         kCompilerFault,
-        fmt::format("kbench's compiler process failed twice with this source, but not with "
-                    "another one: {}",
+        fmt::format("kbench's compiler process failed twice on this source, but not on a plain "
+                    "one: {}",
                     fault.what()),
         {},
         0,

@@ -100,14 +100,16 @@ std::optional<std::string> failed_lookup(std::string_view log,
 
 Diagnosis unknown_kernel(const std::string& name, const FirstError& error) {
   if (error.text.find("which instance") != std::string::npos) {
-    return {"unknown_kernel",
-            fmt::format("the plan launches {}, but the template's parameters are others", name)};
+    return {
+        "unknown_kernel",
+        fmt::format("the plan launches {}, but its template arguments do not match the kernel's",
+                    name)};
   }
   if (error.text.find("is undefined") != std::string::npos) {
     return {"unknown_kernel", fmt::format("the plan launches {}, but {}", name, error.text)};
   }
   return {"unknown_kernel",
-          fmt::format("the plan launches {}, but that is no kernel: {}", name, error.text)};
+          fmt::format("the plan launches {}, but that is not a kernel: {}", name, error.text)};
 }
 
 std::string_view cause_of(const FirstError& error) {
@@ -133,8 +135,8 @@ std::string_view advice(const FirstError& error) {
   const bool names_device = next_line(rest).find("cub::Device") != std::string_view::npos;
   const bool of_host = says("not allowed in JIT mode") || says("cannot open source file");
   if (names_device || is_in("/thrust/") || (is_in("/cub/") && of_host))
-    return "; cub's device-wide algorithms and thrust are host code: kernels include cub/block/…, "
-           "cub/warp/… and cub/thread/…, or all of these by cub/cub.cuh";
+    return "; cub's device-wide algorithms and thrust are host code: kernels may include "
+           "cub/block/…, cub/warp/… and cub/thread/…, or all three with cub/cub.cuh";
   return "";
 }
 

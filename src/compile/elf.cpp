@@ -27,7 +27,7 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
   const auto header = read_at<Elf64_Ehdr>(bytes, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    throw Error("the compiler's output is no 64-bit ELF file");
+    throw Error("the compiler's output is not a 64-bit ELF file");
   }
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     const auto entry = read_at<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));

@@ -79,7 +79,7 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
     if (row == nullptr) {
       return CompileError{"illegal_flag",
                           fmt::format("the flag {} is not allowed; src/compile/languages.cpp lists "
-                                      "those that are",
+                                      "the allowed flags",
                                       flag),
                           {},
                           0,

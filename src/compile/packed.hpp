@@ -47,7 +47,7 @@ class Unpacker {
     const char* const end = bytes_.data() + bytes_.size();
     const auto [next, error] = std::from_chars(bytes_.data(), end, value);
     if (error != std::errc{} || next == end || *next != ' ') {
-      throw Error("a message of kbench-cc is not what it should be");
+      throw Error("a message of kbench-cc is malformed");
     }
     bytes_.remove_prefix(static_cast<std::size_t>(next + 1 - bytes_.data()));
     return value;

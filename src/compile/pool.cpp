@@ -66,7 +66,7 @@ std::optional<CompileError> malformed(const CompileRequest& request) {
   }
   for (const auto& name : request.name_expressions) {
     if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < ' '; })) {
-      return error("unknown_kernel", "a kernel's name with a control character in it");
+      return error("unknown_kernel", "a kernel's name contains a control character");
     }
   }
   return std::nullopt;
@@ -221,7 +221,7 @@ std::string CompilePool::Impl::key_of(const CompileRequest& request) {
 
 std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest request) {
   const Language* language = find_language(request.language);
-  if (language == nullptr) throw Error(fmt::format("no language is called {}", request.language));
+  if (language == nullptr) throw Error(fmt::format("unknown language {}", request.language));
   if (const auto error = malformed(request)) return ready(*error);
   Options options = language->options(request.flags);
   if (auto* error = std::get_if<CompileError>(&options)) return ready(std::move(*error));
@@ -345,7 +345,7 @@ CompileResult CompilePool::Impl::died(const CommandResult& command, const Compil
     error.limit_s = limit_s;
   } else if (command.status.signaled && command.status.code == SIGKILL) {
     error.cause = "compiler_killed";
-    error.message = "the compiler was killed from outside, most likely for want of memory";
+    error.message = "the system killed the compiler, most likely because memory ran out";
   } else if (command.status.signaled) {
     error.cause = "compiler_crash";
     error.message = fmt::format("the compiler crashed ({})", ::strsignal(command.status.code));

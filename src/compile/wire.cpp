@@ -32,7 +32,7 @@ std::size_t take_number(std::string_view& bytes, char end) {
   const auto [next, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
   const auto length = static_cast<std::size_t>(next - bytes.data());
   if (error != std::errc{} || length >= bytes.size() || *next != end) {
-    throw Error("the compiler's message has no frame");
+    throw Error("the compiler's message has no header");
   }
   bytes.remove_prefix(length + 1);
   return value;
@@ -93,7 +93,7 @@ auto reading(Read read) {
   try {
     return read();
   } catch (const json::exception& error) {
-    throw Error(fmt::format("the compiler's message is not what it should be: {}", error.what()));
+    throw Error(fmt::format("the compiler's message is malformed: {}", error.what()));
   }
 }
 

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 std::span<const ExportFormat> export_formats() {
   static constexpr ExportFormat kFormats[] = {
-      {"kernelbench", "KernelBench's run folders and baseline times, one folder a model and level",
+      {"kernelbench",
+       "KernelBench's run folders and baseline times, one folder for each model and level",
        report::export_kernelbench},
   };
   return kFormats;
@@ -38,7 +39,7 @@ void write_export(const Export& made, const ExportOptions& options) {
   for (const auto& [path, content] : made.files) {
     if (fs::exists(options.out / path, error)) {
       throw UsageError(
-          fmt::format("{} exists and was left as it is: name another folder with --out",
+          fmt::format("{} exists, and kbench does not replace it: name another folder with --out",
                       (options.out / path).string()));
     }
   }

@@ -208,7 +208,7 @@ class Exporter {
     for (const StandingGroup& group : standing_groups(run_)) add(group);
     if (folders_.empty()) {
       throw UsageError(
-          "nothing to export: KernelBench knows problems by level and number (level1/19_ReLU), and "
+          "nothing to export: KernelBench names problems by level and number (level1/19_ReLU), and "
           "no sample of such a problem has a verdict");
     }
     name_folders();
@@ -335,19 +335,19 @@ class Exporter {
 
   void tell_what_is_missing() {
     if (without_verdict_ > 0)
-      note("{} left out: they have no verdict yet",
+      note("{} left out, because they have no verdict yet",
            counted(static_cast<std::int64_t>(without_verdict_), "sample"));
     if (!unnumbered_.empty())
-      note("left out, because KernelBench knows problems by level and number: {}{}",
+      note("left out, because KernelBench needs problems with a level and number: {}{}",
            printable(*unnumbered_.begin()),
            unnumbered_.size() == 1 ? "" : fmt::format(" and {} more", unnumbered_.size() - 1));
     if (!untimed_.empty())
-      note("correct but not timed, which KernelBench's speedups count as -1 ms: {}{}",
-           *untimed_.begin(),
+      note("correct but not timed, so KernelBench's speedups use -1 ms: {}{}", *untimed_.begin(),
            untimed_.size() == 1 ? "" : fmt::format(" and {} more", untimed_.size() - 1));
     const bool any_cpu = std::ranges::any_of(
         folders_, [](const auto& folder) { return folder.second.device == "cpu"; });
-    if (any_cpu) note("times of the CPU are left out: KernelBench would take them for a GPU's");
+    if (any_cpu)
+      note("times of the CPU are left out, because KernelBench would read them as times of a GPU");
   }
 
   const RunFile& run_;
@@ -364,7 +364,7 @@ std::span<const KernelBenchOutcome> kernelbench_outcomes() { return kOutcomes; }
 
 Export export_kernelbench(const RunFile& run, const ExportOptions& options) {
   for (const int k : options.k) {
-    if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+    if (k < 1) throw UsageError(fmt::format("k = {} is not a number of samples: use 1 or more", k));
   }
   return Exporter(run, options).make();
 }

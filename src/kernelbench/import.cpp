@@ -83,7 +83,7 @@ class Importer {
     choose_device();
     for (const auto& [place, sample] : samples_) add(place.first, place.second, sample);
     if (run_.roster.empty()) {
-      throw UsageError(fmt::format("{} holds no result of a problem that was named",
+      throw UsageError(fmt::format("{} has no result for any of the named problems",
                                    (folder_ / "eval_results.json").string()));
     }
     add_missing();
@@ -100,10 +100,10 @@ class Importer {
       throw UsageError(fmt::format("there is no run folder {}", folder_.string()));
     const fs::path path = folder_ / "eval_results.json";
     if (!fs::exists(path, error)) {
-      throw UsageError(fmt::format(
-          "{} holds no eval_results.json: it is no KernelBench run folder, or its kernels have not "
-          "been evaluated",
-          folder_.string()));
+      throw UsageError(
+          fmt::format("{} has no eval_results.json: it is not a KernelBench run folder, or its "
+                      "kernels have not been evaluated",
+                      folder_.string()));
     }
     const FileBytes file = read_file(path, kMaxResultsBytes);
     if (!file.error.empty())
@@ -140,8 +140,7 @@ class Importer {
         ++others;
       }
     }
-    if (others > 0)
-      note("kernels of other levels than {} that were passed over: {}", level_, others);
+    if (others > 0) note("skipped kernels of other levels than {}: {}", level_, others);
   }
 
   void choose_level(const std::set<int>& of_kernels) {
@@ -157,8 +156,8 @@ class Importer {
       level_ = *of_problems.begin();
     } else {
       throw UsageError(fmt::format(
-          "{} does not say which level its results are of ({}): give --level", folder_.string(),
-          of_kernels.empty() ? "no level in a generation_config.yaml, and no kernels"
+          "{} does not name the level of its results ({}): give --level", folder_.string(),
+          of_kernels.empty() ? "generation_config.yaml has no level, and there are no kernels"
                              : fmt::format("kernels of levels {}", fmt::join(of_kernels, ", "))));
     }
   }
@@ -190,8 +189,8 @@ class Importer {
       device_ = options_.hardware;
     } else if (!timing_.empty() && all.size() > 1) {
       throw UsageError(fmt::format(
-          "results and baseline times are of different hardware ({}), which gives no speedups; "
-          "--hardware NAME says that it is the same after all",
+          "results and baseline times are of different hardware ({}), so there are no speedups; "
+          "give --hardware NAME if it is the same",
           fmt::join(all, "; ")));
     } else if (known) {
       device_ =
@@ -313,15 +312,16 @@ class Importer {
 
   void tell_what_is_missing() {
     if (of_other_problems_ > 0)
-      note("samples of problems that were not named, and are left out: {}", of_other_problems_);
+      note("samples left out, because their problems were not named: {}", of_other_problems_);
     if (without_result_ > 0)
-      note("samples without a result, which kbench eval --resume judges: {}", without_result_);
+      note("samples without a result (kbench eval --resume judges them): {}", without_result_);
     if (names_->any_by_number())
-      note("problems go by their numbers: --problems or --timing name them, which --resume needs");
+      note("problems have only numbers; --resume needs their names: give --problems or --timing");
     if (baselines_.empty() && any_timed_)
-      note("there are no speedups, because there are no baseline times: --timing names them");
+      note("there are no speedups, because there are no baseline times: give --timing");
     for (const auto& [baseline, keys] : untimed_)
-      note("no time of the baseline {} for {}{}: no speedup over it", baseline, *keys.begin(),
+      note("no speedup over {}, because this baseline has no time for {}{}", baseline,
+           *keys.begin(),
            keys.size() == 1 ? std::string() : fmt::format(" and {} more", keys.size() - 1));
   }
 

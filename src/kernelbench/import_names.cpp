@@ -30,7 +30,7 @@ ImportNames::ImportNames(int level, const std::vector<Problem>& problems,
     if (problem.level == level_) add(problem);
   if (only_these_ && names_.empty()) {
     throw UsageError(fmt::format(
-        "--problems: none of them is of level {}, which the results are of; --level says another",
+        "--problems: none of them has level {}, the level of the results; --level sets another",
         level_));
   }
   if (only_these_) return;

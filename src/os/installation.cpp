@@ -79,7 +79,7 @@ Installation read_installation(const std::filesystem::path& json) {
   try {
     return from_json(nlohmann::json::parse(file), fs::absolute(json).parent_path());
   } catch (const nlohmann::json::exception& fault) {
-    throw Error(fmt::format("{} is no description of kbench's files ({}): {}", json.string(),
+    throw Error(fmt::format("{} is not a valid list of kbench's files ({}): {}", json.string(),
                             fault.what(), kAdvice));
   }
 }
@@ -103,8 +103,7 @@ Installation find_installation() {
   }
   Installation found = read_installation(executable.parent_path() / "kbench.json");
   if (const auto missing = missing_files(found); !missing.empty()) {
-    throw Error(
-        fmt::format("{} is gone since kbench was built: {}", missing.front().string(), kAdvice));
+    throw Error(fmt::format("{} no longer exists: {}", missing.front().string(), kAdvice));
   }
   return found;
 }

@@ -120,7 +120,7 @@ class Binder {
     for (const ExprId id : declaration.shape) {
       const std::int64_t size = evaluator_.integer(id);
       if (size < 0) {
-        fail(evaluator_.at(id), fmt::format("a size is {}; sizes are 0 or more", size));
+        fail(evaluator_.at(id), fmt::format("a size is {}; sizes have to be 0 or more", size));
       }
       info.shape.push_back(size);
     }

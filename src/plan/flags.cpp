@@ -64,18 +64,18 @@ std::string checked_flag(std::string_view flag, Position at) {
   const auto* row = std::ranges::find(kFlags, name.substr(0, equals), &FlagRow::name);
   if (!dashed || row == kFlags.end()) {
     fail(at,
-         fmt::format("`{}` is no flag that a plan may set; allowed are {}", flag.substr(0, 80),
+         fmt::format("`{}` is not a flag that a plan may set; allowed are {}", flag.substr(0, 80),
                      allowed_flags()),
          "bad_flag");
   }
   if (row->accepts == nullptr) {
     if (equals == name.size()) return std::string(row->spelling);
-    fail(at, fmt::format("{} takes no value; remove what begins with `=`", row->spelling),
+    fail(at, fmt::format("{} takes no value; remove the `=` and the value", row->spelling),
          "bad_flag");
   }
   if (!row->accepts(value)) {
     fail(at,
-         fmt::format("`{}` is no value of {}; write {}", value.substr(0, 80), row->spelling,
+         fmt::format("`{}` is not a value of {}; write {}", value.substr(0, 80), row->spelling,
                      row->values),
          "bad_flag");
   }

@@ -24,7 +24,7 @@ T natural(const json& value) {
       value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
   if (!value.is_number_integer() || negative ||
       value.get<std::uint64_t>() > std::numeric_limits<T>::max()) {
-    throw Error(fmt::format("a launch plan has {} where a number belongs", value.dump()));
+    throw Error(fmt::format("a launch plan has {} instead of a number", value.dump()));
   }
   return value.get<T>();
 }
@@ -32,7 +32,7 @@ T natural(const json& value) {
 template <typename T>
 void natural_array(const json& list, T& result) {
   if (!list.is_array() || list.size() != result.size()) {
-    throw Error(fmt::format("a launch plan has no list of {} where one belongs", result.size()));
+    throw Error(fmt::format("a launch plan lacks a list of {} numbers", result.size()));
   }
   std::ranges::transform(list, result.begin(), natural<typename T::value_type>);
 }
@@ -51,7 +51,8 @@ BoundTensor tensor_from_json(const json& object) {
   tensor.info = tensor_info_from_json(object);
   const auto role = object.at("role").get<std::string>();
   const auto* found = std::ranges::find(kRoles, role);
-  if (found == kRoles.end()) throw Error(fmt::format("a launch plan has a role \"{}\"", role));
+  if (found == kRoles.end())
+    throw Error(fmt::format("a launch plan has the unknown role \"{}\"", role));
   tensor.role = static_cast<BoundTensor::Role>(found - kRoles.begin());
   tensor.index = natural<std::size_t>(object.at("index"));
   tensor.writable = object.at("writable").get<bool>();
@@ -73,12 +74,13 @@ LaunchArgument argument_from_json(const json& object, std::size_t tensors) {
   LaunchArgument argument;
   if (object.contains("tensor")) {
     argument.tensor = natural<std::size_t>(object.at("tensor"));
-    if (*argument.tensor >= tensors) throw Error("a launch plan names a tensor that it lacks");
+    if (*argument.tensor >= tensors)
+      throw Error("a launch plan names a tensor that it does not define");
     return argument;
   }
   const json& bytes = object.at("bytes");
   if (!bytes.is_array() || bytes.size() > argument.bytes.size()) {
-    throw Error("a launch plan has a scalar that is no list of up to 8 bytes");
+    throw Error("a launch plan has a scalar that is not a list of up to 8 bytes");
   }
   std::ranges::transform(bytes, argument.bytes.begin(), natural<std::uint8_t>);
   argument.size = static_cast<std::uint8_t>(bytes.size());
@@ -135,7 +137,7 @@ LaunchPlan launch_plan_from_json(const nlohmann::json& json) {
     }
     return plan;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the launch plan is not as kbench writes it: {}", error.what()));
+    throw Error(fmt::format("the launch plan is malformed: {}", error.what()));
   }
 }
 

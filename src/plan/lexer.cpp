@@ -122,7 +122,7 @@ class LineLexer {
 
   void check_end_of_number(std::size_t length) {
     if (is_name_part(peek(length))) {
-      fail(at_, fmt::format("`{}` is no number: write integers as 42 and floats as 0.5 or 1e-5, "
+      fail(at_, fmt::format("`{}` is not a number: write integers as 42 and floats as 0.5 or 1e-5, "
                             "without a suffix",
                             text_.substr(index_, length + 1)));
     }

@@ -68,7 +68,7 @@ LaunchExtents checked_cluster(const ExtentList& cluster, const LaunchExtents& gr
   for (std::size_t i = 0; i < grid.size(); ++i) {
     if (grid[i] % result[i] != 0) {
       fail(cluster.each[i],
-           fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}", kAxes[i],
+           fmt::format("the grid's {} is {}, which is not a multiple of the cluster's {}", kAxes[i],
                        grid[i], result[i]));
     }
   }
@@ -77,7 +77,7 @@ LaunchExtents checked_cluster(const ExtentList& cluster, const LaunchExtents& gr
 
 std::uint32_t checked_shared(std::int64_t bytes, Position at, const DeviceLimits& limits) {
   if (bytes < 0) {
-    fail(at, fmt::format("the bytes of shared memory are {}; they are 0 or more", bytes));
+    fail(at, fmt::format("the bytes of shared memory are {}; they have to be 0 or more", bytes));
   }
   const std::int64_t most =
       std::min<std::int64_t>(limits.smem_bytes, std::numeric_limits<std::uint32_t>::max());

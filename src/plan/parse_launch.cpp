@@ -95,7 +95,7 @@ std::string Parser::kernel_name() {
                        token.text.find('.') == std::string_view::npos;
     if (!plain) {
       fail(token.at,
-           fmt::format("{} is no kernel's name; write it as in the C++ code", describe(token)));
+           fmt::format("{} is not a kernel's name; write it as in the C++ code", describe(token)));
     }
     name += name.empty() ? "" : "::";
     name += token.text;
@@ -179,8 +179,8 @@ ExtentExprs Parser::extents() {
   const Position opened = open("(", "before the extents");
   ExtentExprs result{start, list_until(")", opened)};
   if (result.sizes.empty() || result.sizes.size() > 3) {
-    fail(start,
-         fmt::format("one to three extents stand here, not {}: (x, y, z)", result.sizes.size()));
+    fail(start, fmt::format("one to three extents are needed here, not {}: (x, y, z)",
+                            result.sizes.size()));
   }
   return result;
 }

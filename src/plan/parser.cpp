@@ -28,9 +28,10 @@ double parse_limit(const Token& token) {
   const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
   const bool known = unit == "s" || unit == "ms";
   if (error != std::errc() || !known || !std::isfinite(value) || value <= 0) {
-    fail(token.at, fmt::format("`{}` is no time limit; write a positive number with its unit, as "
-                               "2s or 500ms",
-                               token.text.substr(0, 40)));
+    fail(token.at,
+         fmt::format("`{}` is not a time limit; write a positive number with its unit, as "
+                     "2s or 500ms",
+                     token.text.substr(0, 40)));
   }
   return unit == "ms" ? value / 1000 : value;
 }
@@ -113,8 +114,8 @@ std::string Parser::identifier(std::string_view of_what) {
     fail(token.at, fmt::format("the name {} is missing before {}", of_what, describe(token)));
   }
   if (token.quoted || token.text.find('.') != std::string_view::npos) {
-    fail(token.at,
-         fmt::format("{} is no name {}; use letters, digits and _", describe(token), of_what));
+    fail(token.at, fmt::format("{} is not a valid name {}; use letters, digits and _",
+                               describe(token), of_what));
   }
   if (is_reserved(token.text)) {
     fail(token.at, fmt::format("{} means something already; choose another name {}",
@@ -192,7 +193,7 @@ void Parser::unknown_statement(const Token& token) {
 void Parser::words_statement(std::string_view word) {
   const Token first = next();
   if (first.kind != Token::Kind::kWord) {
-    fail(first.at, fmt::format("`{}` needs a value behind it on its line", word));
+    fail(first.at, fmt::format("`{}` needs a value after it on its line", word));
   }
   if (word == "flags") {
     result_.flags.push_back(checked_flag(first.text, first.at));
@@ -204,7 +205,7 @@ void Parser::words_statement(std::string_view word) {
   }
   const bool is_problem = word == "problem";
   if (is_problem ? result_.problem.has_value() : result_.limit_s.has_value()) {
-    fail(first.at, fmt::format("`{}` stands twice in the plan; remove one", word));
+    fail(first.at, fmt::format("`{}` occurs twice in the plan; remove one", word));
   }
   if (is_problem) {
     result_.problem = std::string(first.text);
@@ -216,7 +217,7 @@ void Parser::words_statement(std::string_view word) {
 Dims Parser::dims() {
   Dims result;
   result.tensor = name();
-  const Position opened = open("[", "behind the tensor's name");
+  const Position opened = open("[", "after the tensor's name");
   result.sizes = list_until("]", opened);
   return result;
 }
@@ -224,7 +225,7 @@ Dims Parser::dims() {
 Let Parser::let() {
   Let result;
   result.name = identifier("of the value");
-  expect("=", "behind the name");
+  expect("=", "after the name");
   result.value = expression();
   return result;
 }
@@ -237,9 +238,9 @@ Declaration Parser::declaration(bool is_output) {
     next();
     result.like = expression();
   } else {
-    expect(":", "or `like` behind the name");
+    expect(":", "or `like` after the name");
     result.dtype = dtype();
-    const Position opened = open("[", "behind the dtype (a scalar's shape is [])");
+    const Position opened = open("[", "after the dtype (a scalar's shape is [])");
     result.shape = list_until("]", opened);
   }
   if (accept("=")) result.fill = expression();
@@ -264,7 +265,7 @@ Block Parser::block() {
 
 If Parser::if_statement() {
   If result;
-  const Position opened = open("(", "behind `if`");
+  const Position opened = open("(", "after `if`");
   result.condition = expression();
   close(")", opened);
   result.then = block();

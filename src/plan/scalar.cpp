@@ -160,9 +160,9 @@ Encoded encode_integer(const ScalarFormat& format, std::int64_t value) {
 }
 
 Encoded encode_as_integer(const ScalarFormat& format, double value) {
-  if (!std::isfinite(value)) return {std::nullopt, fmt::format("{} is no integer", value)};
+  if (!std::isfinite(value)) return {std::nullopt, fmt::format("{} is not an integer", value)};
   if (std::trunc(value) != value) {
-    return {std::nullopt, fmt::format("{} has a fraction and it takes integers", value)};
+    return {std::nullopt, fmt::format("{} has a fraction, but only integers are allowed", value)};
   }
   constexpr double kTwo63 = 9223372036854775808.0;
   if (value >= -kTwo63 && value < kTwo63) {

@@ -97,7 +97,7 @@ class Finder {
 
   void add_named_file(const fs::path& path) {
     if (path.extension() != ".py") {
-      throw UsageError(fmt::format("{} is no problem: a problem is a .py file", path.string()));
+      throw UsageError(fmt::format("{} is not a problem: a problem is a .py file", path.string()));
     }
     read(problem_file(path), Asked::kByName);
   }
@@ -191,7 +191,7 @@ class Finder {
     if (nearest.empty()) nearest = nearest_names(path.stem().string(), names);
     throw UsageError(
         fmt::format("there is no problem \"{}\", neither {}{}", pattern, list_of(places, " nor "),
-                    nearest.empty() ? "; `kbench list` names those there are"
+                    nearest.empty() ? "; `kbench list` prints all problems"
                                     : "; did you mean " + list_of(nearest, " or ") + "?"));
   }
 
@@ -200,7 +200,7 @@ class Finder {
     if (known != files_.end()) return known->second;
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-      throw UsageError(fmt::format("the problem set {} is no folder", folder.string()));
+      throw UsageError(fmt::format("the problem set {} is not a folder", folder.string()));
     }
     return files_.emplace(folder, problem_files(folder)).first->second;
   }

@@ -29,7 +29,7 @@ T field_as(const json& object, const char* key) {
     return field(object, key).get<T>();
   } catch (const json::exception& error) {
     throw Error(
-        fmt::format("the signature's field \"{}\" is of another type: {}", key, error.what()));
+        fmt::format("the signature's field \"{}\" has the wrong type: {}", key, error.what()));
   }
 }
 
@@ -66,7 +66,7 @@ Value list_from_json(const json& list) {
 std::map<std::string, Value> values_from_json(const json& object, const char* key) {
   const json& values = field(object, key);
   if (!values.is_object()) {
-    throw Error(fmt::format("the signature's field \"{}\" is no object", key));
+    throw Error(fmt::format("the signature's field \"{}\" is not an object", key));
   }
   std::map<std::string, Value> result;
   for (const auto& [name, value] : values.items()) result.emplace(name, value_from_json(value));
@@ -81,7 +81,7 @@ json values_to_json(const std::map<std::string, Value>& values) {
 
 const json& list_field(const json& object, const char* key) {
   const json& list = field(object, key);
-  if (!list.is_array()) throw Error(fmt::format("the signature's field \"{}\" is no list", key));
+  if (!list.is_array()) throw Error(fmt::format("the signature's field \"{}\" is not a list", key));
   return list;
 }
 

@@ -102,8 +102,7 @@ void replace_file(const fs::path& file, std::string_view content) {
   fs::remove(temporary, ignored);
   throw Error(
       fmt::format("cannot write the cache of signatures {}: make its folder writable, or set "
-                  "KBENCH_HOME to one "
-                  "that is and has space",
+                  "KBENCH_HOME to a writable folder with free space",
                   file.string()));
 }
 

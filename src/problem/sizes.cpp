@@ -118,7 +118,7 @@ class Reader {
     for (const std::string& name : nearest_names(key, spellings(problem_files(set)), 1)) {
       hint = fmt::format("; did you mean \"{}\"?", name);
     }
-    fail(fmt::format("there is no problem \"{}\" beside it{}", key, hint));
+    fail(fmt::format("there is no problem \"{}\" next to this file{}", key, hint));
   }
 
   fs::path file_;
@@ -262,7 +262,7 @@ std::map<std::string, SizesEntry> read_sizes(const fs::path& set) {
   } catch (const json::parse_error& wrong) {
     const std::string_view before = std::string_view(file.bytes).substr(0, wrong.byte);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    throw UsageError(fmt::format("{}:{}: this is no JSON", path.string(), line));
+    throw UsageError(fmt::format("{}:{}: this is not JSON", path.string(), line));
   }
   return Reader(path).read(document);
 }

@@ -89,7 +89,7 @@ CandidateJob unpack_job(int fd) {
     const auto head = nlohmann::json::parse(text.substr(0, end));
     CandidateJob job;
     const auto kind = candidate_kind_from_name(head.at("kind").get<std::string>());
-    if (!kind) throw Error("a candidate's job is of an unknown kind");
+    if (!kind) throw Error("a candidate's job has an unknown kind");
     job.kind = *kind;
     job.module = module_from_json(head.at("module"));
     job.device = head.at("device");
@@ -103,14 +103,14 @@ CandidateJob unpack_job(int fd) {
     const auto ptx_bytes = head.at("undefined_ptx_bytes").get<std::size_t>();
     const auto values_bytes = head.at("problem_values_bytes").get<std::size_t>();
     if (text.size() - (end + 1) != image_bytes + flush_bytes + ptx_bytes + values_bytes)
-      throw Error("the image of a candidate's job is not whole");
+      throw Error("the image of a candidate's job is incomplete");
     job.image = text.substr(end + 1, image_bytes);
     job.timing_image = text.substr(end + 1 + image_bytes, flush_bytes);
     job.undefined_ptx = text.substr(end + 1 + image_bytes + flush_bytes, ptx_bytes);
     job.module.problem_values = text.substr(text.size() - values_bytes);
     return job;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("a candidate's job is not as kbench writes it: {}", error.what()));
+    throw Error(fmt::format("a candidate's job is invalid: {}", error.what()));
   }
 }
 

@@ -46,7 +46,8 @@ void random_bytes(void* data, std::size_t size) {
     const ssize_t got = getrandom(out, size, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      throw Error(fmt::format("no random numbers from the kernel: {}", std::strerror(errno)));
+      throw Error(
+          fmt::format("cannot get random numbers from the system: {}", std::strerror(errno)));
     out += got;
     size -= static_cast<std::size_t>(got);
   }
@@ -63,8 +64,8 @@ ssize_t send_first(int socket, const msghdr& message) {
     if (errno == EINTR) continue;
     if (Clock::now() > end)
       throw Error(
-          "the kernel passes no descriptors between processes: other processes of this user have "
-          "more of them in flight than this one may have open (ulimit -n)");
+          "cannot send file descriptors between processes: processes of this user have too many in "
+          "flight; raise ulimit -n");
     std::this_thread::sleep_for(kInFlightPause);
   }
 }

@@ -10,21 +10,20 @@ using protocol::TimeClock;
 
 constexpr TimingMethod kMethods[] = {
     {.name = "auto",
-     .meaning = "by events, and what launching from the host costs is left out where a call does "
-                "not wait for the GPU",
+     .meaning = "CUDA events, without the host's launch time if a call does not wait for the GPU",
      .held = true,
      .by_gpu = false},
-    {.name = "events", .meaning = "it never is", .by_gpu = false},
+    {.name = "events", .meaning = "CUDA events, with the host's launch time", .by_gpu = false},
     {.name = "cupti",
-     .meaning = "by the GPU's records of each call",
+     .meaning = "the GPU's own records of each call",
      .clock = TimeClock::kDevice,
      .held = true},
     {.name = "graph",
-     .meaning = "calls on several inputs as one CUDA graph, of kernel candidates that it can hold",
+     .meaning = "calls on several inputs as one CUDA graph, for kernel candidates that allow it",
      .clock = TimeClock::kGraph,
      .held = true},
-    {.name = "wall", .meaning = "what a caller waits", .clock = TimeClock::kHost},
-    {.name = "none", .meaning = "correctness alone", .timed = false, .by_gpu = false},
+    {.name = "wall", .meaning = "how long a caller waits", .clock = TimeClock::kHost},
+    {.name = "none", .meaning = "correctness only", .timed = false, .by_gpu = false},
 };
 
 }  // namespace

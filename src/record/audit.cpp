@@ -46,7 +46,7 @@ AuditAnswer answer_from(const Fields& fields) {
 AuditOutcome outcome_from(std::string_view name) {
   const auto found = std::ranges::find(kAuditOutcomes, name);
   if (found == kAuditOutcomes.end())
-    throw Error(fmt::format("field \"outcome\" is \"{}\", which is none", name));
+    throw Error(fmt::format("field \"outcome\" is \"{}\", which is not an outcome", name));
   return static_cast<AuditOutcome>(found - kAuditOutcomes.begin());
 }
 

@@ -50,7 +50,7 @@ class Reader {
     }
     if (file_.headers.size() == headers)
       throw UsageError(
-          fmt::format("{} is no audit file: it has no {} line", path.string(), kHeaderType));
+          fmt::format("{} is not an audit file: it has no {} line", path.string(), kHeaderType));
   }
 
   AuditFile finish() { return std::move(file_); }
@@ -95,8 +95,8 @@ struct AuditWriter::Impl {
   void append(const json& line) {
     if (file.append(dump_line(line))) return;
     throw Error(
-        fmt::format("cannot write {}: {}; what was written before is kept: make room and "
-                    "go on with --resume",
+        fmt::format("cannot write {}: {}; the audits written before are kept: free some space "
+                    "and continue with --resume",
                     file.path().string(), std::strerror(errno)));
   }
 

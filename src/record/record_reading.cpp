@@ -138,8 +138,8 @@ void read_measurements(const Fields& fields, Record& record) {
     const Speedup& read = record.speedup.back();
     // A value that is no number passes, because it makes no claim.
     if (read.value <= 0 || read.lo <= 0 || read.lo > read.hi)
-      throw Error(fmt::format("a speedup of {} ({} to {}) over \"{}\" is none", read.value, read.lo,
-                              read.hi, read.baseline.str()));
+      throw Error(fmt::format("a speedup of {} ({} to {}) over \"{}\" is not possible", read.value,
+                              read.lo, read.hi, read.baseline.str()));
   }
   if (record.outcome != Outcome::kCorrect && (record.timing || !record.speedup.empty())) {
     throw Error(fmt::format("outcome \"{}\" carries times; only \"correct\" may",

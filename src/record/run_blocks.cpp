@@ -42,7 +42,7 @@ std::string why_no_json(std::string_view text) {
   for (const std::string_view before : {":", ": ", "[", ", ", ","})
     for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
       if (text.find(std::string(before).append(number)) != std::string_view::npos)
-        return fmt::format("is not JSON: {} is no number there", number);
+        return fmt::format("is not JSON: {} is not a number in JSON", number);
   return "is not JSON (cut off or damaged)";
 }
 
@@ -103,7 +103,7 @@ BlockFile::BlockFile(const std::filesystem::path& path)
     throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   }
   if (!S_ISREG(status.st_mode)) {
-    throw UsageError(fmt::format("{} is no run file: it is not a regular file", path.string()));
+    throw UsageError(fmt::format("{} is not a run file: it is not a regular file", path.string()));
   }
   size_ = static_cast<std::size_t>(status.st_size);
 }
@@ -141,8 +141,9 @@ void BlockFile::read(std::size_t begin, std::size_t end, std::string& into) cons
     const ssize_t n = ::pread(fd_.value(), into.data() + got, end - at, static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      throw Error(fmt::format("cannot read {}: {}", path_.string(),
-                              n < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
+      throw Error(
+          fmt::format("cannot read {}: {}", path_.string(),
+                      n < 0 ? std::strerror(errno) : "it became shorter while kbench read it"));
     }
     got += static_cast<std::size_t>(n);
     at += static_cast<std::size_t>(n);

@@ -161,7 +161,7 @@ nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
   const std::filesystem::path path = details_path(files_[record.place.file]);
   const Fd& file = opened(path);
   if (!file) {
-    why_none = fmt::format("{} is not there", path.string());
+    why_none = fmt::format("{} does not exist", path.string());
     return {};
   }
   // The length comes from a file and may be wrong: check it before allocating.
@@ -181,7 +181,7 @@ nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
                                ? nlohmann::json::parse(text, nullptr, false)
                                : nlohmann::json::object();
   if (details.is_object()) return details;
-  why_none = fmt::format("{} holds something else in their place", path.string());
+  why_none = fmt::format("{} contains other data in their place", path.string());
   return {};
 }
 

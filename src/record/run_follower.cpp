@@ -50,14 +50,14 @@ RunFollower::RunFollower(std::filesystem::path path)
   if (!file_ || ::fstat(file_.value(), &status) != 0)
     throw UsageError(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
   if (!S_ISREG(status.st_mode))
-    throw UsageError(fmt::format("{} is no run file: it is not a regular file", path_.string()));
+    throw UsageError(fmt::format("{} is not a run file: it is not a regular file", path_.string()));
 }
 
 RunNews RunFollower::poll() {
   struct stat status {};
   if (::fstat(file_.value(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) < offset_)
     throw UsageError(
-        fmt::format("{} has become shorter: another run writes to it now", path_.string()));
+        fmt::format("{} became shorter: another run is writing to it", path_.string()));
   RunNews news;
   JsonReader reader;
   std::string part(1u << 20, '\0');

@@ -39,8 +39,8 @@ RunHeader header_from(const Fields& fields, int newest_major) {
   const SchemaVersion version = schema_version(schema);
   if (version.major > newest_major) {
     throw UsageError(fmt::format(
-        "is of schema {}, and this kbench reads up to {}.x: read it with the kbench that wrote it "
-        "or a newer one",
+        "has schema {}, but this kbench reads up to {}.x: use the kbench that wrote it or a newer "
+        "one",
         schema, newest_major));
   }
   RunHeader header;

@@ -112,9 +112,9 @@ class Merger {
       add_block(std::move(block), state);
     }
     if (!state.any_header) {
-      throw UsageError(fmt::format(
-          "{} holds no run line: it is no run file, or was cut off before its first line ended",
-          path.string()));
+      throw UsageError(
+          fmt::format("{} has no run line: it is not a run file, or was cut off in its first line",
+                      path.string()));
     }
     std::ranges::sort(state.bad);
     for (const auto& [line, what] : state.bad) {

@@ -28,9 +28,9 @@ void check_run_line(const LineFile& file) {
   } catch (const Error&) {
     // The error below covers this case.
   }
-  throw UsageError(
-      fmt::format("cannot resume {}: its first line is no run line; name another file with --out",
-                  file.path().string()));
+  throw UsageError(fmt::format(
+      "cannot resume {}: its first line is not a run line; name another file with --out",
+      file.path().string()));
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ struct RunWriter::Impl {
     if (const auto offset = file.append(text)) return *offset;
     const int error = errno;
     throw Error(fmt::format(
-        "cannot write {}: {}; the {} records that this run wrote before are kept: make room and "
-        "go on with --resume",
+        "cannot write {}: {}; the {} records that this run wrote before are kept: free some space "
+        "and continue with --resume",
         file.path().string(), std::strerror(error), records));
   }
 

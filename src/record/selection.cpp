@@ -172,7 +172,7 @@ void Selection::choose_from(RunFile& run, std::string_view name) const {
   apply(run);
   if (!run.roster.empty()) return;
   run.roster = std::move(roster);
-  throw UsageError(fmt::format("--select {} leaves nothing of {}{}", text(), name, likely(run)));
+  throw UsageError(fmt::format("--select {} matches nothing in {}{}", text(), name, likely(run)));
 }
 
 std::string Selection::likely(const RunFile& run) const {

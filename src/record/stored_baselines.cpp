@@ -90,9 +90,9 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
   for (const RunHeader& header : run.headers) {
     const std::string stored = header.options.value("l2", l2);
     if (stored != l2)
-      throw UsageError(
-          fmt::format("--baseline-file {}: its times were taken with --l2 {}, and this run is {}",
-                      file.string(), stored, l2));
+      throw UsageError(fmt::format(
+          "--baseline-file {}: its times were taken with --l2 {}, but this run uses --l2 {}",
+          file.string(), stored, l2));
   }
   const bool is_other = std::ranges::any_of(run.headers, [&](const RunHeader& header) {
     const std::string theirs = header.environment.value("driver", driver);
@@ -146,8 +146,7 @@ void StoredBaselines::add_rival(const Record& rival, const std::string& baseline
   }
   // A ratio of two bounds misleads: a module against itself came out as 0.7 for calls of some
   // microseconds.
-  failed_rivals_[key][baseline] =
-      "its time is a bound by the judge's clock, which says how slow it is at most";
+  failed_rivals_[key][baseline] = "its time is only an upper bound from the judge's clock";
 }
 
 std::map<std::string, std::string> StoredBaselines::failures(

@@ -167,7 +167,7 @@ OperatorCost operator_cost_from_json(const json& object) {
   const JsonReader reader(object);
   const Fields fields(reader.root());
   const auto type = flop_type_from_name(fields.text("type"));
-  if (!type) throw Error("field \"type\" is no type of operations");
+  if (!type) throw Error("field \"type\" is not a type of operations");
   return {.name = fields.string("name"),
           .bytes = fields.integer<std::uint64_t>("bytes"),
           .flops = fields.integer<std::uint64_t>("flops"),

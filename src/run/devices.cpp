@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<Precision, 4> kPrecisions{{
     {"native", "the problem's own types; fp32 without TF32"},
-    {"tf32", "TF32 allowed on both sides"},
+    {"tf32", "TF32 allowed for candidate and reference"},
     {"fp16", "floating tensors as float16"},
     {"bf16", "floating tensors as bfloat16"},
 }};
@@ -36,7 +36,7 @@ std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbe
     int index = -1;
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), index);
     if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size())
-      throw UsageError(fmt::format("--device {}: '{}' is no GPU's number", option, word));
+      throw UsageError(fmt::format("--device {}: '{}' is not the number of a GPU", option, word));
     const auto found = std::ranges::find(gpus, index, &GpuInfo::index);
     if (found == gpus.end())
       throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
@@ -57,9 +57,7 @@ std::vector<LaneDevice> choose_devices(std::string_view option, const std::vecto
   if (option == "cpu" || (option == "auto" && gpus.empty())) return {{"cpu", "cpu", std::nullopt}};
   if (gpus.empty() && option.starts_with("cuda"))
     throw UsageError(fmt::format(
-        "--device {}: no GPU that the driver can use was found; run with --device cpu, or see "
-        "kbench doctor",
-        option));
+        "--device {}: kbench found no usable GPU; use --device cpu, or run kbench doctor", option));
   if (option == "auto" || option == "cuda") return {lane_of(gpus.front())};
   constexpr std::string_view kPrefix = "cuda:";
   if (option.starts_with(kPrefix) && option.size() > kPrefix.size())

@@ -58,12 +58,12 @@ KernelBenchResult result_from(const json& entry, int problem, int place) {
   result.problem = problem;
   result.sample = place;
   if (!entry.is_object()) {
-    result.fault = "it is no JSON object";
+    result.fault = "it is not a JSON object";
     return result;
   }
   if (const auto id = entry.find("sample_id"); id != entry.end()) {
     const auto sample = id_from(*id);
-    if (!sample) result.fault = "its \"sample_id\" is no number from 0";
+    if (!sample) result.fault = "its \"sample_id\" is not a number from 0";
     result.sample = sample.value_or(place);
   }
   for (const auto& [field, flag] :
@@ -109,19 +109,19 @@ std::vector<KernelBenchResult> results_of(const json& value, int problem) {
 
 KernelBenchResults parse_kernelbench_results(std::string_view text) {
   const json content = parse_python_json(text);
-  if (!content.is_object()) throw Error("holds no JSON object of results by problem number");
+  if (!content.is_object()) throw Error("is not a JSON object of results by problem number");
   KernelBenchResults all;
   std::map<std::pair<int, int>, KernelBenchResult> by_place;
   for (const auto& [key, value] : content.items()) {
     const auto problem = id_from(key);
     if (!problem) {
-      all.notes.push_back(fmt::format("\"{}\" is no problem's number and was passed over", key));
+      all.notes.push_back(fmt::format("skipped \"{}\": it is not a problem's number", key));
       continue;
     }
     for (KernelBenchResult& result : results_of(value, *problem)) {
       if (!result.fault.empty()) {
-        all.notes.push_back(fmt::format("the result of problem {}, sample {} was passed over: {}",
-                                        *problem, result.sample, result.fault));
+        all.notes.push_back(fmt::format("skipped the result of problem {}, sample {}: {}", *problem,
+                                        result.sample, result.fault));
       }
       const std::pair place(*problem, result.sample);
       const auto [earlier, is_new] = by_place.try_emplace(place, result);
@@ -133,7 +133,7 @@ KernelBenchResults parse_kernelbench_results(std::string_view text) {
     }
   }
   if (by_place.empty() && !content.empty())
-    throw Error("holds no results: none of its keys is a problem's number");
+    throw Error("has no results: none of its keys is a problem's number");
   for (auto& [place, result] : by_place) all.results.push_back(std::move(result));
   return all;
 }

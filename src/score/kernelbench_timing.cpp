@@ -52,7 +52,7 @@ std::vector<fs::path> timing_files(const fs::path& path) {
   }
   if (files.empty()) {
     throw UsageError(fmt::format(
-        "--timing {}: the folder holds no {}*.json; name the folder of one machine, as in "
+        "--timing {}: the folder has no {}*.json; name the folder of one machine, as in "
         "results/timing/H100",
         path.string(), kPrefix));
   }
@@ -72,7 +72,7 @@ void add_level(BaselineTimes& all, int level, const json& problems) {
 BaselineTimes read_file_of_times(const fs::path& path) {
   const auto fail = [&](std::string_view what) {
     return UsageError(
-        fmt::format("the baseline times {} cannot be used: the file {}", path.string(), what));
+        fmt::format("cannot use the baseline times {}: the file {}", path.string(), what));
   };
   const FileBytes file = read_file(path, kMaxTimingBytes);
   if (!file.error.empty()) throw fail("cannot be read: " + file.error);
@@ -82,7 +82,7 @@ BaselineTimes read_file_of_times(const fs::path& path) {
   bool any_level = false;
   try {
     const json content = parse_python_json(file.bytes);
-    if (!content.is_object()) throw Error("holds no JSON object");
+    if (!content.is_object()) throw Error("is not a JSON object");
     for (const auto& [key, problems] : content.items()) {
       const auto level = level_of_folder(key);
       if (!level || !problems.is_object()) continue;
@@ -92,7 +92,7 @@ BaselineTimes read_file_of_times(const fs::path& path) {
   } catch (const Error& error) {
     throw fail(error.what());
   }
-  if (!any_level) throw fail("has no level in it, as {\"level1\": {\"19_ReLU.py\": …}} has");
+  if (!any_level) throw fail("has no level; it should look like {\"level1\": {\"19_ReLU.py\": …}}");
   return all;
 }
 

@@ -218,7 +218,7 @@ ImportedVerdict imported_verdict(const KernelBenchResult& result) {
   } else if (result.correct) {
     verdict.outcome = Outcome::kCompileFailure;
     verdict.cause = "contradictory";
-    verdict.message = "KernelBench calls it correct, but not compiled";
+    verdict.message = "KernelBench's result says correct, but not compiled";
   } else {
     explain_failure(result, verdict);
   }

@@ -148,7 +148,7 @@ std::string too_few_samples(std::span<const ProblemSamples> problems, std::size_
 
 Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
                     const std::function<bool(const SampleResult&)>& success) {
-  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  if (k < 1) throw UsageError(fmt::format("k = {} is not a number of samples: use 1 or more", k));
   const auto draws = static_cast<std::size_t>(k);
   if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
   std::vector<Term> terms;
@@ -197,7 +197,7 @@ Estimate fast_p_own(std::span<const ProblemSamples> problems, double p) {
   if (none_of_firsts(
           problems, [](const SampleResult& sample) { return sample.correct; },
           [](const SampleResult& sample) { return sample.own.has_value(); }))
-    return none("nobody looked whose kernels ran");
+    return none("no record says whose kernels ran");
   return share_of_firsts(problems, [p](const SampleResult& sample) {
     return sample.own.value_or(false) && fast(sample, p);
   });
@@ -248,7 +248,7 @@ Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems) {
 }
 
 Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
-  if (k < 1) throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+  if (k < 1) throw UsageError(fmt::format("k = {} is not a number of samples: use 1 or more", k));
   const auto draws = static_cast<std::size_t>(k);
   if (std::string why = too_few_samples(problems, draws); !why.empty()) return none(std::move(why));
   std::vector<Term> terms;
@@ -284,7 +284,8 @@ Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
     return !s.allclose_at || *s.allclose_at < HUGE_VAL;
   };
   const auto compared = [](const SampleResult& s) { return s.allclose_at.has_value(); };
-  if (none_of_firsts(problems, gave, compared)) return none("nobody compared with tolerances");
+  if (none_of_firsts(problems, gave, compared))
+    return none("no record has a comparison with tolerances");
   return share_of_firsts(problems, [t](const SampleResult& sample) {
     return sample.allclose_at && *sample.allclose_at <= t;
   });

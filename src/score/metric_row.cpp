@@ -121,8 +121,8 @@ Metric metric_from_name(std::string_view name) {
                                    fmt::arg("t", 0.01)));
   }
   throw UsageError(
-      fmt::format("there is no metric \"{}\"; there are {}, P a speedup, K a number of samples "
-                  "and T a tolerance{}",
+      fmt::format("there is no metric \"{}\"; there are {} (P: a speedup, K: a number of samples, "
+                  "T: a tolerance){}",
                   name, known, did_you_mean(name, examples)));
 }
 

@@ -115,9 +115,9 @@ TEST(FindCandidates, NoSampleComesAlongWithAnother) {
     EXPECT_EQ(found.candidates[0].path.filename(), "0.py");
     EXPECT_THAT(names_of(found.candidates[0]),
                 ElementsAre("csrc/more.h", "csrc/part.cu", "parts.cuh"));
-    EXPECT_THAT(found.notes, testing::Contains(testing::AllOf(
-                                 testing::HasSubstr("a/mine.cu does not come along with"),
-                                 testing::HasSubstr("has its place in a folder below it"))));
+    EXPECT_THAT(found.notes,
+                testing::Contains(testing::AllOf(testing::HasSubstr("a/mine.cu is not sent with"),
+                                                 testing::HasSubstr("into a folder below it"))));
   }
 }
 

@@ -202,7 +202,7 @@ TEST_F(Discovery, SourcesThatHoldNothing) {
   EXPECT_THAT(usage_error("em"), HasSubstr("there is no file or folder of candidates"));
   EXPECT_THAT(usage_error("m"), HasSubstr("did you mean " + (scratch_ / "me").string()));
   scratch_.write("me/19_ReLU/a.json", "{}");
-  EXPECT_THAT(usage_error("me/19_ReLU/a.json"), HasSubstr("none of .cu, .py, .md and .txt"));
+  EXPECT_THAT(usage_error("me/19_ReLU/a.json"), HasSubstr("not a .cu, .py, .md or .txt file"));
 }
 
 TEST_F(Discovery, AnswersAreFoundWhereTheyNameTheirSample) {
@@ -308,7 +308,7 @@ TEST_F(Discovery, LinksAreFollowedWithinTheSourceOnly) {
   EXPECT_THAT(found("root"),
               ElementsAre("level1/19_ReLU m 0", "level1/19_ReLU m 1", "level1/19_ReLU m 2",
                           "level1/19_ReLU n 0", "level1/19_ReLU n 1", "level1/19_ReLU n 2"));
-  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("root/out is a link out of")));
+  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("root/out is a link that leaves")));
   for (const Candidate& each : result_.candidates) {
     if (each.path.filename() == "x.cu") continue;
     EXPECT_EQ(each.reject_cause, "unreadable");

@@ -56,7 +56,7 @@ class Reproduce(unittest.TestCase):
         one = [record(0, 50, 1.0, "same"), untimed(1), record(2, 50, 1.0, "same", "bounded")]
         other = [record(0, 50, 1.0, "same"), record(1, 50, 1.0, "same")]
         text = report(one, other)
-        self.assertIn("in both runs right and timed: 1; in one alone: 2", text)
+        self.assertIn("right and timed in both runs: 1; in only one run: 2", text)
         self.assertRegex(text, r"own_clock_share +0\.750")
 
 
@@ -69,9 +69,9 @@ class Reproduce(unittest.TestCase):
             failing = ["--kbench", "false", "--keep", str(folder / "new"), "answers"]
             for arguments, sentence in [
                     (["--runs", "none.jsonl", "none.jsonl"], "none.jsonl cannot be read"),
-                    (["--runs", "text.jsonl", "text.jsonl"], "text.jsonl is no run file"),
-                    (["--runs", "other.jsonl", "other.jsonl"], "holds no record"),
-                    (["answers"], "reproduce-2.jsonl is there already"),
+                    (["--runs", "text.jsonl", "text.jsonl"], "text.jsonl is not a run file"),
+                    (["--runs", "other.jsonl", "other.jsonl"], "has no record"),
+                    (["answers"], "reproduce-2.jsonl exists"),
                     (failing, "did not finish (exit code 1)")]:
                 said = run(*arguments, folder=folder)
                 self.assertEqual(said.returncode, 1, sentence)

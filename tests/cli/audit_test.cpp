@@ -87,8 +87,8 @@ TEST_F(Audit, FindsWhatIsDegenerateUnderKbenchsCheck) {
   EXPECT_THAT(result.output,
               AllOf(HasSubstr("problem_failure: the reference raises NameError"),
                     HasSubstr("1 of 4 problems is degenerate under this check (kbench, native, 5 "
-                              "trials and families of inputs)"),
-                    HasSubstr("1 more could not be asked: 1 problem_failure, 0 harness_fault")));
+                              "trials and input distributions)"),
+                    HasSubstr("1 more could not be checked: 1 problem_failure, 0 harness_fault")));
   // Every row of the table of answers has its place in the file.
   EXPECT_THAT(zero.answers, UnorderedElementsAre(Key("zeros"), Key("ones"), Key("input"),
                                                  Key("constant"), Key("mean_of_another_draw"),
@@ -158,7 +158,7 @@ TEST_F(Audit, GoesOnWithAFileAndSpeaksJson) {
   ASSERT_EQ(audit("some.jsonl", {"--seed", "1", "--trials", "2"}).status.code, 0);
   const auto taken = audit("some.jsonl");
   EXPECT_EQ(taken.status.code, 2);
-  EXPECT_THAT(taken.error, HasSubstr("exists: go on with it by --resume"));
+  EXPECT_THAT(taken.error, HasSubstr("exists: continue it with --resume"));
   folder_.write("set/level1/6_New.py", problem("x.exp()", 32));
   const auto resumed =
       audit("some.jsonl", {"--seed", "1", "--trials", "2", "--resume", "--json", "--jobs", "2"});
@@ -198,7 +198,7 @@ TEST_F(Audit, BadInputIsOneSentence) {
   says({"audit", set(), "--device", "cuda:99"}, "cuda:99");
   says({"report", set() + "/level1/1_Relu.py"}, "1_Relu.py");
   folder_.write("run.jsonl", "hello\n");
-  says({"report", file("run.jsonl"), "--audit", file("run.jsonl")}, "is no audit file");
+  says({"report", file("run.jsonl"), "--audit", file("run.jsonl")}, "is not an audit file");
 }
 
 TEST_F(Audit, HelpTellsItsOptions) {

@@ -116,13 +116,13 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
                   "cpu", "--out", (folder_.path() / "broken-run.jsonl").string(), "--quiet",
                   "--baseline-file", broken});
   EXPECT_EQ(measured.status.code, 0);
-  EXPECT_THAT(measured.error, HasSubstr("not all of it can be read (line 3: "));
+  EXPECT_THAT(measured.error, HasSubstr("some lines cannot be read (line 3: "));
   // Told before anything is measured and added to what it does not go with.
   const std::string text = contents(stored);
   const auto warm = run_kbench({"baseline", set, "--device", "cpu", "--l2", "warm", "--baseline",
                                 "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
   EXPECT_EQ(warm.status.code, 2);
-  EXPECT_THAT(warm.error, HasSubstr("holds times taken with --l2 cold"));
+  EXPECT_THAT(warm.error, HasSubstr("holds times measured with --l2 cold"));
   EXPECT_EQ(contents(stored), text);
 }
 
@@ -192,7 +192,7 @@ TEST_F(Baselines, MistakesWithRivalsAreToldInOneSentence) {
     return result.error;
   };
   EXPECT_THAT(refused({"--baseline", "candidate:/nonexistent"}), HasSubstr("/nonexistent"));
-  EXPECT_THAT(refused({"--baseline", "candidate:"}), HasSubstr("names no path"));
+  EXPECT_THAT(refused({"--baseline", "candidate:"}), HasSubstr("needs a path"));
   EXPECT_THAT(refused({"--baseline", two}), HasSubstr("several candidates for level1/1_AddOne"));
   EXPECT_THAT(refused({"--baseline", two, "--timing", "none"}), HasSubstr("no times"));
   EXPECT_THAT(refused({"--baseline", "eagre"}), HasSubstr("did you mean eager?"));

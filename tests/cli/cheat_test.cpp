@@ -123,7 +123,7 @@ void expect_by_contents(const JudgedRun& run) {
       EXPECT_THAT(record.message, testing::ContainsRegex("^5[01][0-9] elements"));
     }
     if (file == "content_sum.cu")
-      expect(record, "mismatch", "wrong_values", "holds something else before it");
+      expect(record, "mismatch", "wrong_values", "change with the contents of memory");
   }
   EXPECT_EQ(seen, 2 * kConditions.size() + 3);
 }
@@ -216,8 +216,8 @@ TEST(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
   const Record& graph = plain_run().of("graph.py");
   expect(graph, "cheat", "old_output", "output not computed by this call");
   EXPECT_THAT(graph.message,
-              testing::HasSubstr("copy each call's inputs into the tensors of the capture before "
-                                 "the replay"));
+              testing::HasSubstr("copy each call's inputs into the captured tensors before the "
+                                 "replay"));
   const Record& other = plain_run().of("no_graph.py");
   expect(other, "cheat", "old_output", "output not computed by this call");
   EXPECT_THAT(other.message, testing::Not(testing::HasSubstr("capture")));
@@ -226,7 +226,7 @@ TEST(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
 TEST(Cheats, ProcessesThatOutliveTheirCall) {
   if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
   expect(plain_run().of("left_running.py"), "cheat", "left_running",
-         "still there after it had returned");
+         "still running after the call returned");
 }
 
 TEST(Cheats, WhoRunsWhileItIsStopped) {
@@ -246,12 +246,12 @@ TEST(Cheats, WhoRunsWhileItIsStopped) {
     ASSERT_EQ(result.status.code, 0) << result.error;
     record = whole_records(out).at(0);
   }
-  expect(record, "cheat", "ran_while_stopped", "went on while it was stopped");
+  expect(record, "cheat", "ran_while_stopped", "ran while kbench had stopped it");
 }
 
 TEST(Cheats, AnswersKeptForEachPlaceInMemory) {
   expect(plain_run().of("by_place.py"), "cheat", "old_output",
-         "what a call with other inputs gave");
+         "the output of a call with other inputs");
 }
 
 TEST(Cheats, OldAnswersInTimedCallsAlone) {

@@ -308,7 +308,7 @@ TEST(Class, WhoHasToComputeHimselfIsHeldToIt) {
               name == "own" || name == "needs_them" ? "correct" : "rejected");
     if (name.starts_with("host")) {
       EXPECT_EQ(record.cause, "not_own_kernels");
-      EXPECT_THAT(record.message, HasSubstr("its host code reads inputs"));
+      EXPECT_THAT(record.message, HasSubstr("host code reads inputs"));
       EXPECT_FALSE(record.timing.has_value());
     }
   }

@@ -126,7 +126,7 @@ TEST_F(Compare, MistakesAreToldInOneSentence) {
   EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--fail-on", "slowness"}),
               HasSubstr("slowness"));
   EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--select", "level=9"}),
-              HasSubstr("leaves nothing of"));
+              HasSubstr("matches nothing in"));
   EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--select", "modle=a"}),
               HasSubstr("did you mean"));
   EXPECT_THAT(mistake({}), HasSubstr("run"));

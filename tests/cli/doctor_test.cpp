@@ -188,13 +188,13 @@ TEST(Doctor, TellsWhichWayHostCodeTakes) {
       HasSubstr("clang++ 14.0.6, /usr/bin/clang++; precompiled header: cuda 148 MB, 5 hours "
                 "old, cpu not yet"));
   EXPECT_THAT(doctor_text(machine),
-              HasSubstr("nvcc 13.0.88, /n/bin/nvcc: compiles what the split"));
+              HasSubstr("nvcc 13.0.88, /n/bin/nvcc: compiles sources that kbench cannot split"));
   machine.host_compilers = {{"/usr/bin/g++", "g++ 12.2.0"}};
   machine.nvcc = {std::nullopt, "no nvcc on PATH"};
   EXPECT_THAT(doctor_text(machine),
               HasSubstr("install clang: it compiles host code about seven times as fast"));
-  EXPECT_THAT(doctor_text(machine), HasSubstr("no nvcc on PATH: what the split of host and device "
-                                              "code cannot take is a compile_failure"));
+  EXPECT_THAT(doctor_text(machine), HasSubstr("no nvcc on PATH: a source that kbench cannot split "
+                                              "is a compile_failure"));
   EXPECT_THAT(doctor_text(machine), HasSubstr("pip install 'nvidia-cuda-nvcc=="));
 }
 

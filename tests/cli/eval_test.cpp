@@ -51,7 +51,7 @@ struct BadProblem {
 const std::vector<BadProblem> kBadProblems{
     {"import", "import no_such_module_here\nclass Model: pass\ndef get_inputs(): pass\n",
      "no_such_module_here"},
-    {"syntax", "class Model(:\ndef get_inputs(): pass\n", "no Python"},
+    {"syntax", "class Model(:\ndef get_inputs(): pass\n", "not valid Python"},
     {"forward",
      kModel + "        raise ValueError('not today')\n"
               "def get_inputs():\n    return [torch.randn(8)]\n",
@@ -67,7 +67,7 @@ const std::vector<BadProblem> kBadProblems{
     {"output",
      kModel + "        return 'text'\n"
               "def get_inputs():\n    return [torch.randn(8)]\n",
-     "no tensor"},
+     "not a tensor"},
     {"exit", kModel + "        return x\ndef get_inputs():\n    import os\n    os._exit(3)\n", ""}};
 
 /// One run without options.

@@ -133,8 +133,8 @@ class ModelNew(nn.Module):
   const Record old = judged(module_of(""), {}, problem);
   EXPECT_EQ(to_string(old.outcome), "cheat") << old.message;
   EXPECT_EQ(old.cause, "old_output");
-  EXPECT_THAT(old.message, testing::HasSubstr("copy each call's inputs into the tensors of the "
-                                              "capture before the replay"));
+  EXPECT_THAT(old.message, testing::HasSubstr("copy each call's inputs into the captured "
+                                              "tensors before the replay"));
   const Record mended = judged(module_of("        self.x.copy_(x)\n"), {}, problem);
   EXPECT_EQ(to_string(mended.outcome), "correct") << mended.message;
 }
@@ -377,7 +377,7 @@ TEST_F(GpuModule, FoldedWeightsStayAsBuilt) {
 
 TEST_F(GpuModule, WhatOnlyNvccCompilesRuns) {
   const auto doctor = run_kbench({"doctor"});
-  if (doctor.output.find("compiles what the split") == std::string::npos)
+  if (doctor.output.find("compiles sources that") == std::string::npos)
     GTEST_SKIP() << "no nvcc of torch's CUDA on this machine (kbench doctor)";
   const std::string managed =
       replaced(kKernel, "template <typename", "__managed__ int calls;\ntemplate <typename");

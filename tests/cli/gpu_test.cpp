@@ -55,7 +55,7 @@ TEST_F(Gpu, StoredBaselinesServeKernelsAndModules) {
   const auto made = run_kbench({"baseline", (folder_.path() / "set").string(), "--device", "cuda:0",
                                 "--out", stored, "--quiet"});
   ASSERT_EQ(made.status.code, 0) << made.error;
-  EXPECT_THAT(made.output, HasSubstr("beside kernels"));
+  EXPECT_THAT(made.output, HasSubstr("for kernels"));
   folder_.write("candidates/them/1_AddOne/a.py",
                 "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
                 "    def forward(self, x):\n        return torch.add(x, 1)\n");

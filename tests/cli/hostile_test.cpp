@@ -134,7 +134,7 @@ constexpr StateRow kStates[] = {
 /// Where the kernel gives a cage no mounts of its own, there is no /dev/shm in it for anybody.
 bool lacks_shared_memory(const Record& record) {
   return record.cause == "no_permission" &&
-         record.message.find("/dev/shm of their own") != std::string::npos;
+         record.message.find("a private /dev/shm") != std::string::npos;
 }
 
 /// What it tells is not what the record has for its time.

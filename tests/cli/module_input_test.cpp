@@ -86,10 +86,10 @@ Samples samples() {
         Outcome::kCompileFailure, "syntax_error", "broken.cuh, line 3"}},
       {"loads_nothing.py",
        {loading("['csrc/nowhere.cu']"), Outcome::kLoadFailure, "missing_file",
-        "csrc/nowhere.cu is not there, beside the candidate"}},
+        "csrc/nowhere.cu does not exist in the candidate's folder"}},
       {"loads_outside.py",
        {loading("[os.path.join(here, '../outside.cpp')]"), Outcome::kLoadFailure, "outside_folder",
-        "../outside.cpp lies outside of the candidate's folder"}},
+        "../outside.cpp is outside of the candidate's folder"}},
       {"utf16.py", {utf16(plain), Outcome::kRejected, "not_utf8", "UTF-16"}},
       {"utf16.cu", {utf16(kReluScaleKernel), Outcome::kRejected, "not_utf8", "UTF-16"}},
       {"unmarked16.py", {utf16(plain).substr(2), Outcome::kRejected, "not_text", "NUL"}},
@@ -116,8 +116,8 @@ Samples samples() {
         Outcome::kCompileFailure, "unknown_name", "line 11, column"}},
   };
   for (const std::string name : {"'my ext'", "'e\\''", "'e\"'", "'e\\nf'", "'../x'", "''"})
-    all["name " + std::to_string(all.size()) + ".py"] = {named(name), Outcome::kCompileFailure,
-                                                         "bad_extension_name", "no C++ identifier"};
+    all["name " + std::to_string(all.size()) + ".py"] = {
+        named(name), Outcome::kCompileFailure, "bad_extension_name", "not a C++ identifier"};
   return all;
 }
 
@@ -240,9 +240,9 @@ TEST(Entry, OfAnExtensionIsChosenByName) {
   const auto open = outcomes("open.jsonl", {});
   EXPECT_THAT(open.at("both"), HasSubstr("load_failure no_entry"));
   EXPECT_THAT(open.at("both"), HasSubstr("binds no function forward; it binds first, second: "
-                                         "--entry NAME says which to call"));
+                                         "choose one with --entry NAME"));
   EXPECT_THAT(open.at("one"), HasSubstr("correct"));
-  EXPECT_THAT(open.at("defined"), HasSubstr("it defines second: --entry"));
+  EXPECT_THAT(open.at("defined"), HasSubstr("it defines second: choose one"));
   const auto asked = outcomes("asked.jsonl", {"--entry", "second"});
   EXPECT_THAT(asked.at("both"), HasSubstr("correct"));
   EXPECT_THAT(asked.at("defined"), HasSubstr("correct"));

@@ -64,7 +64,8 @@ TEST(Room, WhoLeavesNoneIsNotJudgedByLess) {
   const Record& trials = records.at("level1/2_Trials");
   EXPECT_EQ(trials.outcome, Outcome::kOutOfMemory);
   EXPECT_EQ(trials.cause, "no_room_to_judge");
-  EXPECT_THAT(trials.message, HasSubstr("beside it the reference finds no room"));
+  EXPECT_THAT(trials.message,
+              HasSubstr("the reference does not fit into memory next to the candidate"));
   const Record& family = records.at("level1/3_Family");
   EXPECT_EQ(family.outcome, Outcome::kCorrect) << family.message;
   EXPECT_THAT(family.flags, Contains("family_unchecked"));

@@ -224,7 +224,7 @@ TEST_F(Stateful, WhatCannotBeJudgedSaysWhy) {
   judge({file_of(class_of("Model", "        self.rows = (row for row in range(1, 10**6))\n",
                           "        return x * next(self.rows)\n")),
          {{"a.py", {"problem_failure stateful_reference", same}}},
-         "cannot be put back"});
+         "kbench cannot restore its state"});
 }
 
 }  // namespace

@@ -107,7 +107,8 @@ TEST_F(CompileTest, NamesOfTypesThatAreTooLongAreTheSources) {
   const CompileError error =
       must_fail(request("struct " + type + " {};\n__global__ void k(" + type + "* x) {}", {"k"}));
   EXPECT_EQ(error.cause, "unreadable_parameters");
-  EXPECT_THAT(error.message, StartsWith("the plan launches k, whose parameters"));
+  EXPECT_THAT(error.message,
+              StartsWith("the plan launches k, but kbench cannot read its parameters"));
 }
 
 TEST_F(CompileTest, TakesKernelsNamedLikeFunctionsOfCuda) {
@@ -211,7 +212,7 @@ TEST_F(CompileTest, NamesAKernelThatDoesNotExist) {
   EXPECT_EQ(missing.message, "the plan launches nope<2>, but identifier \"nope\" is undefined");
   const CompileError arguments = must_fail(request(source, {"k<1, 2>"}));
   EXPECT_EQ(arguments.cause, "unknown_kernel");
-  EXPECT_THAT(arguments.message, HasSubstr("the plan launches k<1, 2>, but the template"));
+  EXPECT_THAT(arguments.message, HasSubstr("the plan launches k<1, 2>, but its template"));
   const CompileError bare = must_fail(request(source, {"k"}));
   EXPECT_EQ(bare.cause, "unknown_kernel");
   const CompileError device = must_fail(request(source, {"helper"}));
@@ -284,7 +285,7 @@ TEST_F(CompileTest, ReadsNoFilesButCudas) {
     const CompileError error = must_fail(
         request("\n#include \"" + std::string(path) + "\"\n__global__ void k() {}", {"k"}));
     EXPECT_EQ(error.cause, "illegal_include") << path;
-    EXPECT_THAT(error.message, StartsWith("line 2: may not read /")) << path;
+    EXPECT_THAT(error.message, StartsWith("line 2: the source may not include /")) << path;
     EXPECT_THAT(error.log, Not(HasSubstr("root:"))) << path;
   }
   const CompileError macro = must_fail(request(

@@ -90,7 +90,7 @@ TEST_F(FindNvcc, TakesNoneOfAnotherCuda) {
   const ScopedVariable named("KBENCH_NVCC", file.string());
   const auto search = find_nvcc(setup_);
   EXPECT_FALSE(search.found);
-  EXPECT_THAT(search.absence, HasSubstr("is of CUDA 12.4.131, and torch of 13.0"));
+  EXPECT_THAT(search.absence, HasSubstr("has CUDA 12.4.131, but torch has 13.0"));
 }
 
 TEST_F(FindNvcc, LooksBesidePythonsPackages) {

@@ -266,7 +266,7 @@ TEST_F(PoolTest, ASpentBudgetLeavesItsOwnCompilesOutAndNoOthers) {
     EXPECT_EQ(late.cause, "compile_timeout");
     EXPECT_DOUBLE_EQ(late.limit_s, 1);
   }
-  EXPECT_THAT(error(flood[5].get()).message, HasSubstr("before this source was compiled"));
+  EXPECT_THAT(error(flood[5].get()).message, HasSubstr("before they compiled this source"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
 }
 

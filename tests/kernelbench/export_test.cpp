@@ -132,7 +132,7 @@ TEST(ExportKernelBench, EveryOutcomeHasItsRow) {
 TEST(ExportKernelBench, WritesTheApprovedFilesOfAGpusRun) {
   const Export made = exported(samples::gpu_run(), {1, 2});
   test::expect_approved(as_one_text(made), "gpu_kernelbench.txt");
-  EXPECT_THAT(made.notes, ElementsAre("2 samples left out: they have no verdict yet"));
+  EXPECT_THAT(made.notes, ElementsAre("2 samples left out, because they have no verdict yet"));
   EXPECT_THAT(made.summary, Contains(HasSubstr("runs/alpha_level1: level 1, 2 problems")));
 }
 

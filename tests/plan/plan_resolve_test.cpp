@@ -89,7 +89,7 @@ TEST(PlanResolve, WhatCppWouldChangeSilentlyIsRefused) {
       {{false, "int"}, "0.5", "0.5 has a fraction"},
       {{false, "int"}, "2147483648", "2147483648 is out of its range"},
       {{false, "int"}, "-2147483649", "out of its range"},
-      {{false, "int"}, "nan", "is no integer"},
+      {{false, "int"}, "nan", "is not an integer"},
       {{false, "int"}, "1e30", "out of its range"},
       {{false, "unsigned int"}, "-1", "-1 is out of its range"},
       {{false, "unsigned long"}, "-1.0", "out of its range"},

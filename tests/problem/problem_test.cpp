@@ -196,7 +196,7 @@ TEST(FindProblems, FaultyFilesAreOneSentence) {
   EXPECT_THAT(message("e.py", "class Model: pass\n"), HasSubstr("has no get_inputs()"));
   EXPECT_THAT(message("f.txt", kSource), HasSubstr(".py file"));
   EXPECT_THAT(usage_error({""}), HasSubstr("empty"));
-  EXPECT_THAT(usage_error({"relu"}, {scratch / "nowhere"}), HasSubstr("nowhere is no folder"));
+  EXPECT_THAT(usage_error({"relu"}, {scratch / "nowhere"}), HasSubstr("nowhere is not a folder"));
   fs::create_directories(scratch / "hollow");
   EXPECT_THAT(usage_error({(scratch / "hollow").string()}), HasSubstr("holds no problem"));
   fs::create_directories(scratch / "folder.py");
@@ -241,7 +241,7 @@ TEST(SizesJson, FaultsNameTheFileAndThePlace) {
     scratch.write("sizes.json", content);
     return usage_error({}, {scratch.path()});
   };
-  EXPECT_THAT(message("{\n\"a\": \n}"), HasSubstr("sizes.json:3: this is no JSON"));
+  EXPECT_THAT(message("{\n\"a\": \n}"), HasSubstr("sizes.json:3: this is not JSON"));
   EXPECT_THAT(message("[]"), HasSubstr("object of problems"));
   EXPECT_THAT(message(R"({"level1/1_alpha": 3})"), HasSubstr("object of sizes"));
   EXPECT_THAT(message(R"({"level1/1_alpha": {"cpu": 3}})"), HasSubstr("object of constants"));

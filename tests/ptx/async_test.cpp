@@ -202,9 +202,10 @@ TEST(Mbarrier, misuse_is_named) {
       {"mbarrier.init.shared.b64 [m], 0;", "for 0 arrivals"},
       {with_barrier(1) + "mbarrier.arrive.shared.b64 %rd1, [m], 2;", "more often"},
       {with_barrier(2) + "mbarrier.arrive.noComplete.shared.b64 %rd1, [m], 2;", ".noComplete"},
-      {with_barrier(2) + "mbarrier.test_wait.shared.b64 %p1, [m], %rd9;", "no arrival"},
+      {with_barrier(2) + "mbarrier.test_wait.shared.b64 %p1, [m], %rd9;",
+       "not the result of an mbarrier arrival"},
       {with_barrier(2) + "mov.u64 %rd9, 1234; mbarrier.test_wait.shared.b64 %p1, [m], %rd9;",
-       "no arrival"},
+       "not the result of an mbarrier arrival"},
       {"mbarrier.init.b64 [%in], 1;", "not in shared memory"},
   };
   for (const Row& row : rows) {

@@ -96,7 +96,7 @@ TEST(Calls, a_pointer_to_no_function_is_a_fault) {
       "proto: .callprototype (.param .u32 _) _ (.param .u32 _); .param .u32 a, r;\n"
       "st.param.u32 [a], %t; call (r), f, (a), proto; ret;";
   EXPECT_THAT(fault_of(kTwice + kernel(".reg .b64 f; mov.u64 f, 12345;" + call), 32).message,
-              HasSubstr("no function of this form"));
+              HasSubstr("not a function with these parameters"));
   const Fault form = fault_of(".func (.param .u32 r) other(.param .u64 a) { ret; }\n" +
                                   kernel(".reg .b64 f; mov.u64 f, other;" + call),
                               32);
@@ -105,9 +105,9 @@ TEST(Calls, a_pointer_to_no_function_is_a_fault) {
 
 TEST(Calls, forms_that_do_not_fit_are_refused) {
   EXPECT_THAT(refusal(kTwice + kernel(".param .u64 a; .param .u32 r; call (r), twice, (a);")),
-              HasSubstr("'a' has 8 bytes, and the function takes 4"));
+              HasSubstr("'a' has 8 bytes, but the function takes 4"));
   EXPECT_THAT(refusal(kTwice + kernel(".param .u32 r; call (r), twice;")),
-              HasSubstr("0 arguments, and the function has 1"));
+              HasSubstr("0 arguments, but the function has 1"));
   EXPECT_THAT(refusal(kernel("call nobody;")), HasSubstr("nobody is not defined"));
   EXPECT_THAT(refusal(kernel("call k;")), HasSubstr("kernels cannot be called"));
   EXPECT_THAT(refusal(kernel("brx.idx %t, nowhere;")), HasSubstr("table"));
@@ -194,7 +194,8 @@ TEST(Calls, memory_of_the_device_heap) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(y[static_cast<std::size_t>(i)], 7 + i);
   EXPECT_EQ(y[4], 1);
   launch.kernel = "twice";
-  EXPECT_THAT(run_to_fault(module, launch, {y.region()}).message, HasSubstr("which is free"));
+  EXPECT_THAT(run_to_fault(module, launch, {y.region()}).message,
+              HasSubstr("which is already free"));
 }
 
 TEST(Control, tables_of_targets) {

@@ -157,12 +157,12 @@ TEST(Cluster, misuse_is_named) {
   };
   const Row rows[] = {
       {"", {32, 3, {2, 1, 1}}, "not a multiple"},
-      {"", {32, 16, {16, 1, 1}}, "a cluster of 16 blocks"},
+      {"", {32, 16, {16, 1, 1}}, "the cluster has 16 blocks"},
       {"",
        {32, 2, {2, 1, 1}, ".reqnctapercluster 1, 1, 1"},
-       "not the one that the kernel requires"},
+       "differs from the one that the kernel requires"},
       {"", {32, 2, {0, 0, 0}, ".explicitcluster"}, "has to be launched with clusters"},
-      {"", {32, 4, {4, 1, 1}, ".maxclusterrank 2"}, "and 2 are allowed"},
+      {"", {32, 4, {4, 1, 1}, ".maxclusterrank 2"}, "the limit is 2"},
       {"barrier.cluster.wait;", {32, 2, {2, 1, 1}}, "without having arrived"},
       {"barrier.cluster.arrive; barrier.cluster.arrive;", {32, 1}, "without having waited"},
       {"mapa.shared::cluster.u32 %r1, s, 2;", {32, 2, {2, 1, 1}}, "to block 2 of a cluster of 2"},
@@ -176,7 +176,7 @@ TEST(Cluster, misuse_is_named) {
        "barrier.cluster.wait; bra END; W: mbarrier.init.shared.b64 [m], 64; V: "
        "mbarrier.try_wait.parity.shared.b64 %p2, [m], 0; @!%p2 bra V;",
        {1, 2, {2, 1, 1}},
-       "can go on"},
+       "can continue"},
   };
   for (const Row& row : rows) {
     const auto outcome = run_block(row.code, row.how);

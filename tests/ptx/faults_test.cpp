@@ -80,7 +80,7 @@ TEST_F(Faults, write_to_a_read_only_buffer) {
   const Fault got = fault("past_end", arguments(x.data(), 5), {x.region(false)});
   EXPECT_EQ(got.kind, FaultKind::kIllegalWrite);
   EXPECT_EQ(got.offset_bytes, 0);
-  EXPECT_THAT(got.message, HasSubstr("may only be read"));
+  EXPECT_THAT(got.message, HasSubstr("is read-only"));
 }
 
 TEST_F(Faults, read_in_the_red_zone) {
@@ -163,7 +163,7 @@ TEST_F(Faults, launches_that_no_device_takes) {
   EXPECT_EQ(fault("past_end", arguments(x.data()), {x.region()}).kind, FaultKind::kBadLaunch);
   const Fault size = fault("past_end", arguments(x.data(), 5.0), {x.region()});
   EXPECT_EQ(size.kind, FaultKind::kBadLaunch);
-  EXPECT_THAT(size.message, HasSubstr("argument 2 has 8 bytes and not 4"));
+  EXPECT_THAT(size.message, HasSubstr("argument 2 has 8 bytes instead of 4"));
   EXPECT_EQ(fault("nothing", {}, {}).kind, FaultKind::kBadLaunch);
   Launch launch;
   launch.kernel = "past_end";

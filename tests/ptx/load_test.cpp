@@ -39,7 +39,8 @@ TEST(Load, refuses_what_it_cannot_run_with_instruction_and_line) {
 TEST(Load, refuses_forms_that_no_row_asked_for) {
   EXPECT_THAT(refused("add.rn.u32 %r1, %r2, %r3;").message, HasSubstr(".rn"));
   EXPECT_THAT(refused("add.u32 %r1, %r2, %nothing;").message, HasSubstr("%nothing"));
-  EXPECT_THAT(refused("add.u32 %r1, %rd2, %r3;").message, HasSubstr("another size"));
+  EXPECT_THAT(refused("add.u32 %r1, %rd2, %r3;").message,
+              HasSubstr("does not match the instruction"));
   refused("mov.u32 %r1, %pm0;");
   refused("shfl.idx.b32 %r1, %r2, 0, 31;");
   refused("ld.global.cluster.u32 %r1, [%rd1];");

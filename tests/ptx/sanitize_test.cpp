@@ -155,10 +155,10 @@ TEST_F(Sanitizers, shared_memory_that_nobody_has_written) {
       run("tile_without_border", arguments(x.data(), y.data()), {x.region(false), y.region()});
   expect_undefined(got, 6, "shared memory", 0, 4);
   EXPECT_EQ(got.findings[0].thread[0], 0U);
-  EXPECT_THAT(got.findings[0].message,
-              HasSubstr("thread (0, 0, 0) of block (0, 0, 0) reads 4 bytes that nobody has "
-                        "written, at offset 0 of shared memory, which has 160 bytes (index 0 of "
-                        "40 elements)"));
+  EXPECT_THAT(
+      got.findings[0].message,
+      HasSubstr("thread (0, 0, 0) of block (0, 0, 0) reads 4 uninitialized bytes at offset 0 "
+                "of shared memory, which has 160 bytes (index 0 of 40 elements)"));
   EXPECT_THAT(got.findings[0].message, HasSubstr("kernel.cu:6)"));
 }
 
@@ -249,7 +249,7 @@ TEST_F(Sanitizers, a_warp_that_meets_a_barrier_divided) {
   EXPECT_EQ(found.kind, FindingKind::kBarrierDivergence);
   EXPECT_EQ(found.line, 74);
   EXPECT_EQ(found.count, 24U);
-  EXPECT_THAT(found.message, HasSubstr("8 threads of its warp elsewhere"));
+  EXPECT_THAT(found.message, HasSubstr("8 threads of its warp arrived elsewhere"));
   EXPECT_THAT(found.message, HasSubstr("kernel.cu:71)"));
 }
 

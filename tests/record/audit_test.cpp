@@ -124,9 +124,9 @@ TEST_F(AuditLog, WhatIsNoAuditFileIsRefused) {
   const auto message = [&] { read(); };
   EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("cannot read")));
   put(path_, "{\"type\": \"run\"}\n");
-  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("is no audit file")));
+  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("is not an audit file")));
   put(path_, "{\"type\": \"audit_run\", \"schema\": \"2.0\"}\n");
-  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("is of schema 2.0")));
+  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("has schema 2.0")));
   EXPECT_THAT([&] { read_audits({folder_.path()}); },
               ThrowsMessage<UsageError>(HasSubstr("it is a folder")));
 }
@@ -149,7 +149,7 @@ TEST_F(AuditLog, IsGoneOnWithAfterATornLineAndNeverOverwritten) {
   EXPECT_THAT(file.bad_lines, ElementsAre(HasSubstr("line 4")));
   put(path_, "hello\n");
   EXPECT_THAT([&] { AuditWriter(path_, true); },
-              ThrowsMessage<UsageError>(HasSubstr("is no audit file")));
+              ThrowsMessage<UsageError>(HasSubstr("is not an audit file")));
 }
 
 TEST_F(AuditLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {

@@ -79,7 +79,7 @@ TEST_F(RunLog, AFollowerSaysWhatItCannotFollow) {
   RunFollower follower(path_);
   follower.poll();
   test::put(path_, "");
-  EXPECT_THAT([&] { follower.poll(); }, ThrowsMessage<UsageError>(HasSubstr("become shorter")));
+  EXPECT_THAT([&] { follower.poll(); }, ThrowsMessage<UsageError>(HasSubstr("became shorter")));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(RunLog, BadLinesAreNamedAndTheRestIsRead) {
       run.bad_lines,
       ElementsAre("line 5: is not JSON (cut off or damaged)", "line 7: is not an object",
                   "line 8: has the unknown type \"sonnet\"", "line 9: field \"model\" is missing",
-                  "line 11: is not JSON: NaN is no number there"));
+                  "line 11: is not JSON: NaN is not a number in JSON"));
   EXPECT_THAT(read_runs({path_, path_}).bad_lines,
               testing::Contains(HasSubstr("run.jsonl, line 5")));
 }
@@ -114,7 +114,7 @@ TEST_F(RunLog, ANewerMajorVersionIsRefusedAndANewerMinorOneRead) {
   put(path_, line.dump() + "\n");
   EXPECT_THAT([&] { read_run(path_); },
               ThrowsMessage<UsageError>(
-                  AllOf(HasSubstr("run.jsonl is of schema 2.0"), HasSubstr("newer one"))));
+                  AllOf(HasSubstr("run.jsonl has schema 2.0"), HasSubstr("newer one"))));
   EXPECT_THROW(RunWriter(path_, true), UsageError);
 
   line["schema"] = fmt::format("1.{}", kSchemaMinor + 1);
@@ -137,7 +137,7 @@ TEST_F(RunLog, WhatIsNoRunFileIsRefusedWithASentence) {
   put(path_, "Dear diary,\n");
   EXPECT_THAT([&] { read_run(path_); }, ThrowsMessage<UsageError>(HasSubstr("no run line")));
   EXPECT_THAT([&] { RunWriter(path_, true); },
-              ThrowsMessage<UsageError>(HasSubstr("its first line is no run line")));
+              ThrowsMessage<UsageError>(HasSubstr("its first line is not a run line")));
   EXPECT_EQ(contents(path_), "Dear diary,\n");
 }
 
@@ -250,10 +250,10 @@ TEST_F(RunLog, DetailsAreFoundAgainOrItIsSaidWhyNot) {
   moved = run.records[0];
   moved.details->offset += 3;
   EXPECT_TRUE(details.details(moved, why).is_null());
-  EXPECT_THAT(why, HasSubstr("holds something else"));
+  EXPECT_THAT(why, HasSubstr("contains other data"));
   std::filesystem::remove(details_path(path_));
   EXPECT_TRUE(RunDetails(run).details(run.records[1], why).is_null());
-  EXPECT_THAT(why, HasSubstr("is not there"));
+  EXPECT_THAT(why, HasSubstr("does not exist"));
   EXPECT_TRUE(RunDetails(run).line(samples::correct()).is_null()) << "it is from no file";
 }
 

@@ -62,7 +62,7 @@ TEST(Select, WhatLeavesNothingIsToldWhatItMayHaveMeant) {
   };
   EXPECT_THAT([&] { choose("model=alhpa"); },
               ThrowsMessage<UsageError>(HasSubstr(
-                  "--select model=alhpa leaves nothing of a.jsonl; did you mean alpha?")));
+                  "--select model=alhpa matches nothing in a.jsonl; did you mean alpha?")));
   EXPECT_THAT([&] { choose("problem=1_B"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean")));
   EXPECT_THAT([&] { choose("tag=reducton"); },
               ThrowsMessage<UsageError>(HasSubstr("did you mean reduction?")));

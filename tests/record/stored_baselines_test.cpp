@@ -224,7 +224,7 @@ TEST(StoredBaselines, WhatIsNotRightGetsNone) {
 TEST(StoredBaselines, AnotherStateOfTheL2IsRefused) {
   StoredBaselines baselines;
   EXPECT_THAT([&] { baselines.add(run_of({reference()}), "stored.jsonl", "warm"); },
-              ThrowsMessage<UsageError>(HasSubstr("--l2 cold, and this run is warm")));
+              ThrowsMessage<UsageError>(HasSubstr("--l2 cold, but this run uses --l2 warm")));
 }
 
 TEST(Rivals, AreBaselinesOfTheSameRun) {

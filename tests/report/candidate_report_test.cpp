@@ -85,7 +85,7 @@ TEST_F(CandidateReport, TellsBaselinesBesideKernelsAndWhyOneHasNoTime) {
   other.sides["eager"] = record.timing->sides["eager"];
   record.timing->beside_kernels = std::make_shared<const OtherTimes>(std::move(other));
   EXPECT_THAT(told(record, {{"failed_baselines", {{"compile", "no compiler"}}}}),
-              AllOf(HasSubstr("eager beside kernels: 19.0 µs, by events_held_net"),
+              AllOf(HasSubstr("eager as timed for kernels: 19.0 µs, by events_held_net"),
                     HasSubstr("no time of compile: no compiler")));
 }
 

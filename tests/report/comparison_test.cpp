@@ -180,7 +180,7 @@ TEST(Comparison, OnAnotherDeviceTheSpeedupDecidesAndNoTimeIsARegression) {
   after.speedup[0].baseline = "compile";
   const ComparedSample unshared = sample_of(before, after);
   EXPECT_EQ(unshared.change, Change::kBothCorrect);
-  EXPECT_THAT(unshared.reason, HasSubstr("no baseline that both have"));
+  EXPECT_THAT(unshared.reason, HasSubstr("no shared baseline"));
   EXPECT_EQ(sample_of(before, samples::mismatch("alpha", "a")).regression, true);
 }
 
@@ -349,20 +349,20 @@ TEST(RegressionGate, FailsWhereARunThatWasCutOffHasNoVerdict) {
   RunFile after = before;
   after.records.resize(1);
   EXPECT_THAT(regressions(compared(before, after)),
-              testing::ElementsAre("after.jsonl has no verdict yet on 2 samples that before.jsonl "
-                                   "has right: b alpha 0, c alpha 0"));
+              testing::ElementsAre("after.jsonl has no verdict yet on 2 samples that are correct "
+                                   "in before.jsonl: b alpha 0, c alpha 0"));
   after.roster.resize(1);
   EXPECT_THAT(regressions(compared(before, after)),
-              testing::ElementsAre("after.jsonl has not on its roster 2 samples that before.jsonl "
-                                   "has right: b alpha 0, c alpha 0"));
+              testing::ElementsAre("after.jsonl does not plan 2 samples that are correct in "
+                                   "before.jsonl: b alpha 0, c alpha 0"));
 }
 
 TEST(RegressionGate, FailsWhereNothingCouldBeCompared) {
   Record half = timed("a", 1);
   half.precision = "fp16";
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({half}))),
-              testing::ElementsAre(HasSubstr("nothing of it could be compared with before.jsonl by "
-                                             "its time: precision native and fp16")));
+              testing::ElementsAre(HasSubstr("no sample could be compared with before.jsonl by "
+                                             "time: precision native and fp16")));
   Record other = timed("a", 1);
   other.device = "NVIDIA A100";
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({other}))),

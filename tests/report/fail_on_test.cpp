@@ -131,7 +131,7 @@ TEST(FailOnGate, NamesWhatIsNoLongerOnTheRoster) {
   for (const char* argument : {"new-failure", "regression"})
     EXPECT_THAT(
         held(run, older, argument),
-        ElementsAre("3 samples no longer on the roster, correct before, against old.jsonl: "
+        ElementsAre("3 samples no longer planned, correct before, against old.jsonl: "
                     "level1/2_Softmax alpha 0, level1/2_Softmax alpha 1, level1/2_Softmax beta 0"));
   ReportOptions options;
   options.select.add("problem!=2_Softmax");
@@ -149,12 +149,12 @@ TEST(FailOnGate, SaysWhatItCouldNotCompare) {
   const RunFile precision = changed([](Record& record) { record.precision = "fp16"; });
   for (const char* argument : {"new-failure", "regression"})
     EXPECT_THAT(held(precision, older, argument),
-                ElementsAre(HasSubstr("nothing of this run could be compared with old.jsonl: "
+                ElementsAre(HasSubstr("no sample of this run could be compared with old.jsonl: "
                                       "precision native and fp16")));
   const RunFile gpu = changed([](Record& record) { record.device = "NVIDIA A100"; });
   EXPECT_THAT(held(gpu, older, "new-failure"), IsEmpty()) << "outcomes can be compared";
   EXPECT_THAT(held(gpu, older, "regression"),
-              ElementsAre("--fail-on regression: no time could be compared with one of old.jsonl: "
+              ElementsAre("--fail-on regression: no time could be compared with old.jsonl: "
                           "NVIDIA H200 and NVIDIA A100"));
   RunFile cpu = changed([](Record& record) { record.device = "cpu"; });
   EXPECT_THAT(held(older, cpu, "regression"), ElementsAre(HasSubstr("no time could be compared")));
@@ -176,7 +176,7 @@ TEST(FailOnGate, ThatPassesSaysHowMuchItCompared) {
   const auto [before, after] = samples::changed_runs();
   const ComparedRun against{.name = "old.jsonl", .run = before, .label = {}};
   EXPECT_EQ(failed_on(build_report(after, {}), gate("new-failure"), &against).compared,
-            "8 samples compared with old.jsonl, 5 of them by their times; 1 could not be: sizes "
+            "8 samples compared with old.jsonl, 5 of them by time; 1 could not be compared: sizes "
             "of the file and rows=64");
 }
 

@@ -99,8 +99,8 @@ TEST(Leaderboard, SaysWhereModelsWereAskedDifferentProblems) {
     return entry.model == "alpha" && entry.problem == "level1/19_ReLU";
   });
   EXPECT_THAT(build_report(run, {}).warnings,
-              Contains("models were asked different problems, and each is ranked by its own: alpha "
-                       "2, beta 3 (2 problems of all)"));
+              Contains("models have different problems, and each is ranked by its own: alpha 2, "
+                       "beta 3 (2 problems in common)"));
   std::erase_if(run.roster, [](const RosterEntry& entry) { return entry.model == "alpha"; });
   EXPECT_THAT(build_report(run, {}).warnings, Not(Contains(HasSubstr("different problems"))));
 }
@@ -149,7 +149,7 @@ TEST(FirstBlock, WarnsOfOtherVersionsAndNamesSomeLinesThatCannotBeRead) {
   run.headers[1].kbench_version = "0.2.0";
   run.bad_lines = {"line 1: a", "line 2: b", "line 3: c", "line 4: d"};
   EXPECT_THAT(build_report(run, {}).warnings,
-              IsSupersetOf({"these are runs of 2 versions of kbench, which need not judge alike: "
+              IsSupersetOf({"these are runs of 2 versions of kbench, which may judge differently: "
                             "0.1.0, 0.2.0",
                             "4 lines could not be read: line 1: a; line 2: b; line 3: c, …"}));
 }

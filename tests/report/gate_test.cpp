@@ -105,7 +105,7 @@ RunFile nothing() {
 TEST(Gates, AreNotMetByNothing) {
   const Report report = build_report(nothing(), {});
   for (const char* gate : {"correct=1", "correct=0", "geomean=0", "fast_1@ci=0"})
-    EXPECT_THAT(unmet(report, gate), ElementsAre(HasSubstr("no candidate is on the run's roster")));
+    EXPECT_THAT(unmet(report, gate), ElementsAre(HasSubstr("the run's manifest has no candidate")));
   RunFile unjudged = nothing();
   unjudged.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
   EXPECT_THAT(unmet(build_report(unjudged, {}), "correct=0.1"),
@@ -187,7 +187,7 @@ TEST_F(ExpectationsOf, AreNotMetByNothing) {
   const Report report = build_report(samples::gpu_run(), {});
   for (const char* text : {"{}", R"({"alpha": {}})"})
     EXPECT_THAT(unmet_expectations(report, read(text)),
-                ElementsAre(AllOf(HasSubstr("expected.json: no sample was held to it"),
+                ElementsAre(AllOf(HasSubstr("expected.json: no sample was compared with it"),
                                   HasSubstr("it names no problem"))));
   EXPECT_THAT(unmet_expectations(build_report(nothing(), {}), read(R"({"*": "correct"})")),
               ElementsAre(HasSubstr("it names none of this run's problems")));
@@ -208,12 +208,12 @@ TEST_F(ExpectationsOf, NonsenseIsOneClearSentence) {
        {"", "[]", "{\"p\": 1}", "{\"p\": \"right\"}", "{\"p\": []}", "{\"m\": {\"p\": {}}}"}) {
     EXPECT_THAT([&] { read(text); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr("expected.json"),
-                                                HasSubstr("is no file of expected outcomes"))))
+                                                HasSubstr("is not a file of expected outcomes"))))
         << text;
   }
   EXPECT_THAT([&] { read(R"({"level1/2_Softmax": "corect"})"); },
               ThrowsMessage<UsageError>(
-                  HasSubstr("\"corect\" of \"level1/2_Softmax\" is no outcome; did you mean "
+                  HasSubstr("\"corect\" of \"level1/2_Softmax\" is not an outcome; did you mean "
                             "correct?")));
   EXPECT_THAT([&] { read_expectations(folder_.path() / "none.json"); },
               ThrowsMessage<UsageError>(HasSubstr("cannot read")));

@@ -97,7 +97,7 @@ TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
   EXPECT_THAT(report.exclusions, SizeIs(2));
   EXPECT_THAT(report.warnings,
               ElementsAre(HasSubstr("1 fault of kbench itself"), HasSubstr("not ended"),
-                          HasSubstr("line 7"), HasSubstr("1 record is not on the roster")));
+                          HasSubstr("line 7"), HasSubstr("1 record is not in the manifest")));
   EXPECT_TRUE(build_report(samples::cpu_run(), {}).complete);
 }
 

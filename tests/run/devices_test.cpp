@@ -79,7 +79,7 @@ TEST(ChooseDevices, MistakesAreRefusedByName) {
   for (const char* option : {"", "gpu", "CPU", "cpu:0", "cuda:", "cuda0", "rocm", "cpu,cuda"})
     EXPECT_THAT(refusal(option, 2), HasSubstr("auto, cpu, cuda")) << option;
   for (const char* option : {"cuda:x", "cuda:0x", "cuda:0,", "cuda:,0", "cuda:0,,1", "cuda: 0"})
-    EXPECT_THAT(refusal(option, 2), HasSubstr("no GPU's number")) << option;
+    EXPECT_THAT(refusal(option, 2), HasSubstr("not the number of a GPU")) << option;
   EXPECT_THAT(refusal("cuda:2", 2), HasSubstr("there is no GPU 2"));
   EXPECT_THAT(refusal("cuda:-1", 2), HasSubstr("-1"));
   EXPECT_THAT(refusal("cuda:99999999999", 2), HasSubstr("99999999999"));

@@ -106,7 +106,8 @@ TEST_F(Extensions, WithoutNvccTheRefusalSaysSo) {
   EXPECT_EQ(error.outcome, Outcome::kCompileFailure);
   EXPECT_EQ(error.cause, "device_lambda");
   EXPECT_THAT(error.message, HasSubstr("k.py (cuda_sources[0]):3: "));
-  EXPECT_THAT(error.message, HasSubstr("it cannot be asked (KBENCH_NVCC=none): see kbench doctor"));
+  EXPECT_THAT(error.message,
+              HasSubstr("kbench cannot use nvcc (KBENCH_NVCC=none): run kbench doctor"));
 }
 
 TEST_F(Extensions, OnTheCpuNvccIsNoWay) {
@@ -295,7 +296,7 @@ TEST_F(Extensions, ABrokenSourceIsNotNvccs) {
   const auto result = build("__global__ void k() {\n", nvcc.string());
   const auto& error = std::get<ExtensionError>(result);
   EXPECT_EQ(error.cause, "syntax_error");
-  EXPECT_THAT(error.message, HasSubstr("has no counterpart"));
+  EXPECT_THAT(error.message, HasSubstr("is unmatched"));
   EXPECT_EQ(error.fallback, "");
 }
 

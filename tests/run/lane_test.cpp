@@ -196,7 +196,7 @@ TEST(Lane, ACandidateOverItsMemoryIsOutOfMemory) {
   const Record record = bench.judge();
   EXPECT_EQ(record.outcome, Outcome::kOutOfMemory);
   EXPECT_EQ(record.cause, "resident_limit");
-  EXPECT_THAT(record.message, HasSubstr("more than the 0.105 GB of memory"));
+  EXPECT_THAT(record.message, HasSubstr("more memory than their limit of 0.105 GB"));
 }
 
 TEST(Lane, ACandidateThatFloodsItsLogIsRejected) {

@@ -61,8 +61,7 @@ constexpr Case kCases[] = {
      "k.py, line 9: use of undeclared identifier 'cub'",
      "k.py:9:2: error: use of undeclared identifier 'cub'\n", true},
     {"an unknown function", SplitPart::kHost, "unknown_function", "forward", "", false},
-    {"a bracket too many", SplitPart::kSplit, "syntax_error", "the '{' has no counterpart", "",
-     false},
+    {"a bracket too many", SplitPart::kSplit, "syntax_error", "the '{' is unmatched", "", false},
     {"what torch's build refuses too", SplitPart::kSplit, "device_launch", "…", "", false},
     {"macros without end", SplitPart::kSplit, "too_large", "…", "", false},
 };

@@ -258,7 +258,8 @@ TEST(StartedCandidate, AnEndThatNobodyTellsOfIsAnError) {
   limits.exit = milliseconds(300);
   WorkerHost host(fake_installation("never_tells_of_exits"), -1, limits);
   StartedCandidate candidate(host, {}, 1u << 30);
-  EXPECT_THAT(error_of([&] { candidate.finish(milliseconds(0)); }), HasSubstr("does not die"));
+  EXPECT_THAT(error_of([&] { candidate.finish(milliseconds(0)); }),
+              HasSubstr("does not end after SIGKILL"));
 }
 
 }  // namespace

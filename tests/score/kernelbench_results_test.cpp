@@ -94,10 +94,10 @@ TEST(KernelBenchResults, FaultyEntriesAreNamedAndKeepTheirPlaces) {
           "2": [{"compiled": "yes", "correctness": false}], "3": "broken", "4": []})");
   EXPECT_THAT(
       all.notes,
-      ElementsAre(HasSubstr("problem 1, sample 0 was passed over: its \"sample_id\""),
-                  HasSubstr("problem 1, sample 1 was passed over: it is no JSON object"),
-                  HasSubstr("problem 2, sample 0 was passed over: its \"compiled\""),
-                  HasSubstr("problem 3, sample 0"), HasSubstr("\"summary\" is no problem")));
+      ElementsAre(HasSubstr("skipped the result of problem 1, sample 0: its \"sample_id\""),
+                  HasSubstr("problem 1, sample 1: it is not a JSON object"),
+                  HasSubstr("problem 2, sample 0: its \"compiled\""),
+                  HasSubstr("problem 3, sample 0"), HasSubstr("\"summary\": it is not a problem")));
   EXPECT_THAT(all.results, SizeIs(4));
 }
 
@@ -112,7 +112,7 @@ TEST(KernelBenchResults, OfSeveralForASampleTheLastThatCanBeReadCounts) {
 
 TEST(KernelBenchResults, WhatIsNoneIsSaid) {
   EXPECT_THAT([] { parse_kernelbench_results("[]"); },
-              ThrowsMessage<Error>(HasSubstr("no JSON object")));
+              ThrowsMessage<Error>(HasSubstr("not a JSON object")));
   EXPECT_THAT([] { parse_kernelbench_results(R"({"a": 1})"); },
               ThrowsMessage<Error>(HasSubstr("none of its keys is a problem's number")));
 }
@@ -269,8 +269,8 @@ TEST(BaselineTimes, FoldersAndFilesAreReadEagerFirst) {
   refusal({folder / "run"}, "holds no baseline_time_*.json");
   refusal({folder / "timing/notes.json"}, "is not JSON (line 1)");
   refusal({folder / "timing", folder / "timing/baseline_time_torch.json"}, "both times of");
-  refusal({folder.write("list.json", "[]")}, "no JSON object");
-  refusal({folder.write("flat.json", R"({"19_ReLU.py": {"mean": 1}})")}, "no level in it");
+  refusal({folder.write("list.json", "[]")}, "not a JSON object");
+  refusal({folder.write("flat.json", R"({"19_ReLU.py": {"mean": 1}})")}, "has no level");
 }
 
 TEST(GenerationConfig, ReadsPlainAndQuotedScalarsAndWhatItWrites) {

@@ -223,9 +223,9 @@ TEST(Correct, CountsSamplesWhereFastZeroCountsFirstOnes) {
 TEST(Allclose, SaysWhatOtherTolerancesWouldHaveTaken) {
   std::vector<ProblemSamples> problems = {problem("a", {right()}), problem("b", {wrong()}),
                                           problem("c", {wrong()})};
-  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "nobody compared with tolerances");
+  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "no record has a comparison with tolerances");
   problems[0].samples[0].allclose_at = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "nobody compared with tolerances")
+  EXPECT_EQ(share_allclose(problems, 1e-2).why_none, "no record has a comparison with tolerances")
       << "one that gave nothing to compare tells nothing of the others";
   for (ProblemSamples& problem : problems)
     problem.samples[0].allclose_at = std::numeric_limits<double>::infinity();
@@ -252,7 +252,7 @@ TEST(FastP, WhatNobodyMeasuredHasNoValue) {
   std::vector<ProblemSamples> problems = {problem("a", {right(2.0)}), problem("b", {wrong()})};
   problems[0].samples[0].own.reset();
   EXPECT_FALSE(fast_p_own(problems, 0).value);
-  EXPECT_EQ(fast_p_own(problems, 1).why_none, "nobody looked whose kernels ran");
+  EXPECT_EQ(fast_p_own(problems, 1).why_none, "no record says whose kernels ran");
   EXPECT_DOUBLE_EQ(*fast_p_ci(problems, 1).value, 0.5);
   problems[0].samples[0].speedup_lo.reset();
   EXPECT_FALSE(fast_p_ci(problems, 1).value);

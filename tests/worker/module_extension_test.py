@@ -163,14 +163,14 @@ ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
                          (["csrc/b.cpp"], ["a.cu"]))
         failure = self.failure(self.load, f"{_HEAD}load('e', ['c.cu'])\n")
         self.assertEqual(failure.cause, "missing_file")
-        self.assertIn("c.cu is not there, beside the candidate", str(failure))
+        self.assertIn("c.cu does not exist in the candidate's folder", str(failure))
 
     def test_files_outside_of_its_folder(self):
         for path in ("'../a.cu'", "'csrc/../../a.cu'",
                      "os.path.join(os.path.dirname(__file__), '..', 'a.cu')"):
             failure = self.failure(self.load, f"import os\n{_HEAD}load('e', [{path}])\n")
             self.assertEqual(failure.cause, "outside_folder")
-            self.assertIn("../a.cu lies outside of the candidate's folder", str(failure))
+            self.assertIn("../a.cu is outside of the candidate's folder", str(failure))
 
     def test_names_that_are_no_identifiers(self):
         for name in ("my ext", "e'", 'e"', "e\nf", "../x", "", "é", "x" * 300, "1e"):
@@ -179,7 +179,7 @@ ext = load("e", [os.path.join(here, name) for name in ("a.cu", "b.cpp")])
             self.assertNotIn("\n", str(failure))
         self.assertEqual(self.builds.requests, [])
         failure = self.failure(self.load, f"{_HEAD}load_inline(3, 'c')\n{_TAIL}")
-        self.assertIn("has to be a string", str(failure))
+        self.assertIn("must be a string", str(failure))
 
     def test_cuda_home_can_be_named(self):
         self.load("import os, torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"

@@ -32,7 +32,7 @@ class Import(CandidateCase):
         failure = self.failure(self.load, "raise RuntimeError('unable to open shared memory object "
                                "</torch_6_2_0> in read-write mode: Permission denied (13)')\n")
         self.assertEqual(failure.cause, "no_permission")
-        self.assertIn("/dev/shm of their own", str(failure))
+        self.assertIn("a private /dev/shm", str(failure))
 
     def test_raises(self):
         failure = self.failure(self.load, "x = 1\ndef f():\n    return x / 0\nf()\n")
@@ -83,7 +83,7 @@ class Import(CandidateCase):
         failure = self.failure(
             self.load, "raise PermissionError(13, 'Permission denied', '/etc/secret')\n")
         self.assertEqual(failure.cause, "no_permission")
-        self.assertIn("mine.py:1: /etc/secret cannot be had", str(failure))
+        self.assertIn("mine.py:1: /etc/secret cannot be accessed", str(failure))
 
     def test_has_no_modelnew(self):
         for source in ("import torch\nclass Model: pass\n", "ModelNew = 3\n"):

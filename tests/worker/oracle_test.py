@@ -93,7 +93,7 @@ class Oracle(unittest.TestCase):
         self.assertEqual(y.dtype, torch.bfloat16)
         none, why = oracle.half_outputs(Model(double).bfloat16(), [torch.ones(3).bfloat16()])
         self.assertIsNone(none)
-        self.assertIn("there is none below torch.bfloat16", why)
+        self.assertIn("no type is narrower than torch.bfloat16", why)
 
     def test_half_precision_that_cannot_be_had_says_why(self):
         def strict(self, x):

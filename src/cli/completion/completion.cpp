@@ -131,7 +131,7 @@ int print_words(const CLI::App& app, const std::vector<std::string>& arguments) 
   const char* end = number.data() + number.size();
   const auto parsed = std::from_chars(number.data(), end, index);
   if (parsed.ec != std::errc() || parsed.ptr != end)
-    throw UsageError("kbench completion words INDEX WORD…: INDEX is no number");
+    throw UsageError("kbench completion words INDEX WORD…: INDEX is not a number");
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   const Completions found = complete(app, words, index,
                                      {.problems = quiet(problem_names),
@@ -158,8 +158,8 @@ int print_script(const std::string& name) {
 }  // namespace
 
 Subcommand add_completion(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("completion", "Print what makes a shell complete kbench's words");
+  CLI::App* command = app.add_subcommand(
+      "completion", "Print a script with which a shell completes kbench's commands and options");
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("SHELL", *words, "bash, zsh or fish")->required();
   // The words to complete are never parsed as options.

@@ -32,7 +32,7 @@ std::string_view summary(const Verdict& can) {
   if (can.cpu) {
     return "kbench can run on the CPU (--device cpu), not on a GPU.";
   }
-  return "kbench cannot run yet: do what stands below the lines marked missing.";
+  return "kbench cannot run yet: follow the advice below each line marked missing.";
 }
 
 struct DoctorArguments {
@@ -85,7 +85,7 @@ std::string doctor_text(const Machine& machine) {
 Subcommand add_doctor(CLI::App& app) {
   auto options = std::make_shared<DoctorArguments>();
   CLI::App* doctor = app.add_subcommand(
-      "doctor", "Say what was found on this machine, what is missing, and what to do about it");
+      "doctor", "Report what this machine has, what is missing, and what to do about it");
   doctor->add_flag("--json", options->json, "Print one JSON object");
   // Hidden: doctor calls itself with this option, because a driver or compiler call may hang.
   doctor->add_option("--probe", options->probe)->group("");

@@ -81,8 +81,8 @@ Finding judge_nvrtc(const Machine& machine) {
   const std::string& torch = machine.torch_cuda;
   if (!torch.empty() && major_of(torch) != major_of(machine.nvrtc_version)) {
     return {Level::kNote,
-            fmt::format("NVRTC {} beside torch for CUDA {}", machine.nvrtc_version, torch),
-            fmt::format("{} with a Python that holds nvidia-cuda-nvrtc of CUDA {}", kSetUp, torch)};
+            fmt::format("NVRTC {}, but torch is for CUDA {}", machine.nvrtc_version, torch),
+            fmt::format("{} with a Python that has nvidia-cuda-nvrtc of CUDA {}", kSetUp, torch)};
   }
   return {Level::kOk, fmt::format("NVRTC {}, {}", machine.nvrtc_version, path), ""};
 }
@@ -96,7 +96,7 @@ Finding judge_headers(const Machine& machine) {
     const bool basic = std::find(missing.begin(), missing.end(), "cuda_fp16.h") != missing.end();
     return {basic ? Level::kMissing : Level::kNote,
             fmt::format("not found: {}", fmt::join(missing, ", ")),
-            fmt::format("{} (nvidia-cuda-crt brings mma.h, nvidia-cuda-cccl cooperative_groups.h "
+            fmt::format("{} (nvidia-cuda-crt has mma.h, nvidia-cuda-cccl has cooperative_groups.h "
                         "and cub), or install a CUDA toolkit",
                         kSetUp)};
   }
@@ -133,28 +133,26 @@ Finding judge_host_compiler(const Machine& machine) {
 Finding judge_ncu(const Machine& machine) {
   if (machine.ncu.empty())
     return {Level::kNote, "no ncu on PATH or in /usr/local/cuda/bin",
-            "nothing to do but for --profile ncu: install Nsight Compute, or name its ncu in "
-            "KBENCH_NCU"};
+            "only --profile ncu needs it: install Nsight Compute, or name its ncu in KBENCH_NCU"};
   return {Level::kOk, fmt::format("{}: for --profile ncu", machine.ncu.string()), ""};
 }
 
 Finding judge_nvcc(const Machine& machine) {
   if (machine.nvcc.found) {
     return {Level::kOk,
-            fmt::format("nvcc {}, {}: compiles what the split of host and device code cannot take",
+            fmt::format("nvcc {}, {}: compiles sources that kbench cannot split",
                         machine.nvcc.found->version, machine.nvcc.found->path.string()),
             ""};
   }
   const std::string cuda = machine.installation ? machine.installation->cuda_version : "";
   const std::string advice = fmt::format(
-      "nothing to do for nearly all candidates; else install a CUDA {0} toolkit, or "
+      "few candidates need it: install a CUDA {0} toolkit, or "
       "`{1} -m pip install 'nvidia-cuda-nvcc=={0}.*' 'nvidia-nvvm=={0}.*'` (100 MB), or "
       "name an nvcc in KBENCH_NVCC",
       cuda.empty() ? "13.0" : cuda,
       machine.installation ? machine.installation->python.string() : "python");
   return {Level::kNote,
-          fmt::format("{}: what the split of host and device code cannot take is a "
-                      "compile_failure",
+          fmt::format("{}: a source that kbench cannot split is a compile_failure",
                       machine.nvcc.absence.empty() ? "none" : machine.nvcc.absence),
           advice};
 }
@@ -163,24 +161,25 @@ Finding judge_driver(const Machine& machine) {
   const std::string& module = machine.kernel_driver;
   if (!machine.driver.error.empty()) {
     const bool none = module.empty();
-    return {Level::kMissing,
-            fmt::format("{}{}", none ? "" : fmt::format("kernel module {}, but ", module),
-                        machine.driver.error),
-            none ? "nothing to do for --device cpu; else install NVIDIA's driver 580 or newer, and "
-                   "start containers with --gpus all"
-                 : "let nvidia-smi say what is wrong: often the libraries and the kernel module "
-                   "differ in version until a restart"};
+    return {
+        Level::kMissing,
+        fmt::format("{}{}", none ? "" : fmt::format("kernel module {}, but ", module),
+                    machine.driver.error),
+        none ? "--device cpu does not need it; for a GPU install NVIDIA's driver 580 or newer, and "
+               "start containers with --gpus all"
+             : "run nvidia-smi to see the error: often the libraries and the kernel module differ "
+               "in version until a restart"};
   }
   const int version = machine.driver.cuda_version;
   const std::string found =
       fmt::format("driver {}, for CUDA up to {}.{}", module.empty() ? "of unknown version" : module,
                   version / 1000, version % 1000 / 10);
   if (machine.torch_cuda.empty() && machine.torch_error.empty()) {
-    return {Level::kMissing, fmt::format("{}, and a torch without CUDA", found),
+    return {Level::kMissing, fmt::format("{}, but torch has no CUDA", found),
             "name a Python with a CUDA build of torch in KBENCH_PYTHON"};
   }
   if (version < major_of(machine.torch_cuda) * 1000) {
-    return {Level::kMissing, fmt::format("{}, and torch needs CUDA {}", found, machine.torch_cuda),
+    return {Level::kMissing, fmt::format("{}, but torch needs CUDA {}", found, machine.torch_cuda),
             "update the driver (CUDA 13 needs 580 or newer), or name a Python with a torch for "
             "CUDA 12 in KBENCH_PYTHON"};
   }
@@ -189,8 +188,8 @@ Finding judge_driver(const Machine& machine) {
 
 Finding judge_gpu(const Machine& machine) {
   if (machine.driver.gpus.empty()) {
-    return {Level::kMissing, "none that the driver shows",
-            "nothing to do for --device cpu; else look at nvidia-smi and CUDA_VISIBLE_DEVICES"};
+    return {Level::kMissing, "the driver shows no GPU",
+            "--device cpu does not need one; for a GPU check nvidia-smi and CUDA_VISIBLE_DEVICES"};
   }
   std::vector<std::string> names;
   for (const GpuFacts& gpu : machine.driver.gpus) {
@@ -202,12 +201,11 @@ Finding judge_gpu(const Machine& machine) {
 
 Finding judge_device_files(const Machine& machine) {
   if (!machine.locked_devices.empty()) {
-    return {
-        Level::kMissing,
-        fmt::format("{} may not be opened by this user", machine.locked_devices.front().string()),
-        "add the user to the group that owns it (ls -l /dev/nvidia*), often video or render"};
+    return {Level::kMissing,
+            fmt::format("this user may not open {}", machine.locked_devices.front().string()),
+            "add the user to the group that owns it (ls -l /dev/nvidia*), often video or render"};
   }
-  return {Level::kOk, "no /dev/nvidia* is closed to this user", ""};
+  return {Level::kOk, "this user may open every /dev/nvidia*", ""};
 }
 
 Finding judge_compute_mode(const Machine& machine) {
@@ -228,7 +226,7 @@ Finding judge_compute_mode(const Machine& machine) {
 
 Finding judge_mps(const Machine& machine) {
   if (machine.mps) {
-    return {Level::kNote, "an MPS control daemon is there: a fault of one candidate reaches others",
+    return {Level::kNote, "an MPS control daemon runs: a fault of one candidate affects others",
             "echo quit | nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"};
   }
   return {Level::kOk, "off", ""};
@@ -237,9 +235,9 @@ Finding judge_mps(const Machine& machine) {
 Finding judge_cupti(const Machine& machine) {
   if (machine.cupti.empty())
     return {Level::kNote,
-            "libcupti was not found: nobody sees whose kernels a module runs on a GPU",
-            fmt::format("{} with a Python that holds nvidia-cuda-cupti", kSetUp)};
-  return {Level::kOk, fmt::format("{}: tells whose kernels run", machine.cupti.string()), ""};
+            "libcupti was not found: kbench cannot see whose kernels a module runs on a GPU",
+            fmt::format("{} with a Python that has nvidia-cuda-cupti", kSetUp)};
+  return {Level::kOk, fmt::format("{}: shows whose kernels run", machine.cupti.string()), ""};
 }
 
 Finding judge_hmm(const Machine& machine) {
@@ -264,12 +262,13 @@ Finding judge_cage(const Machine& machine) {
   // A process that loses its parent is found by its PID namespace, which it cannot leave.
   const std::string_view memory =
       machine.cage.has(CagePart::kPidNamespace)
-          ? "memory is bounded for all processes of one together"
-          : "memory is bounded for all processes of one together, but those that it disowns";
+          ? "one memory limit holds for all processes of a candidate"
+          : "one memory limit holds for all processes of a candidate, except detached ones";
   if (lacks.empty())
-    return {Level::kOk, fmt::format("candidates are caged with all of it; {}", memory), ""};
-  return {Level::kNote, fmt::format("candidates are caged without {}; {}", lacks, memory),
-          advice.empty() ? "run candidates in a container or a machine of their own" : advice};
+    return {Level::kOk, fmt::format("candidates run in the complete sandbox; {}", memory), ""};
+  return {
+      Level::kNote, fmt::format("candidates run in a sandbox without {}; {}", lacks, memory),
+      advice.empty() ? "run candidates in a separate container or on a separate machine" : advice};
 }
 
 Finding judge_memory(const Machine& machine) {
@@ -278,8 +277,9 @@ Finding judge_memory(const Machine& machine) {
       fmt::format("{} cores, {} of {} free", machine.cores, gigabytes(machine.available_bytes),
                   gigabytes(machine.memory_bytes));
   if (machine.available_bytes < kEnough) {
-    return {Level::kNote, found,
-            "free some, or lower --jobs: torch, a reference and a candidate take about 4 GB"};
+    return {
+        Level::kNote, found,
+        "free some memory, or lower --jobs: torch, a reference and a candidate take about 4 GB"};
   }
   return {Level::kOk, found, ""};
 }
@@ -296,14 +296,15 @@ Finding judge_shared_memory(const Machine& machine) {
 Finding judge_cache(const Machine& machine) {
   constexpr std::uint64_t kEnough = 1'000'000'000;
   const std::string found =
-      fmt::format("{}: {} used, {} free on that disk", machine.cache.string(),
+      fmt::format("{}: {} used, {} free on its disk", machine.cache.string(),
                   gigabytes(machine.cache_bytes), gigabytes(machine.cache_free_bytes));
   if (!machine.cache_writable) {
     return {Level::kMissing, fmt::format("{} cannot be written", machine.cache.string()),
-            "set KBENCH_HOME to a folder that can"};
+            "set KBENCH_HOME to a writable folder"};
   }
   if (machine.cache_free_bytes < kEnough) {
-    return {Level::kNote, found, "make room, or set KBENCH_HOME to another disk"};
+    return {Level::kNote, found,
+            "free space on the disk, or set KBENCH_HOME to a folder on another disk"};
   }
   return {Level::kOk, found, ""};
 }

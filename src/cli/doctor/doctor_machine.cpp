@@ -57,7 +57,7 @@ nlohmann::json ask_probe(const fs::path& self, const std::string& what) {
   } catch (const Error& error) {
     return {{"error", error.what()}};
   } catch (const nlohmann::json::exception& error) {
-    return {{"error", fmt::format("the probe's answer cannot be read: {}", error.what())}};
+    return {{"error", fmt::format("cannot read the probe's answer: {}", error.what())}};
   }
 }
 

@@ -98,7 +98,7 @@ nlohmann::json probe(std::string_view what) {
   } catch (const Error& error) {
     return {{"error", error.what()}};
   }
-  throw UsageError(fmt::format("doctor cannot probe '{}': driver or nvrtc:PATH", what));
+  throw UsageError(fmt::format("doctor cannot probe '{}': give driver or nvrtc:PATH", what));
 }
 
 }  // namespace kbench::cli

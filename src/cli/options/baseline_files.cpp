@@ -28,7 +28,7 @@ void tell_unreadable(const RunFile& run, const std::string& file) {
   if (run.torn) what += what.empty() ? "its last line is cut off" : "; its last line is cut off";
   if (what.empty()) return;
   tell(
-      "kbench: --baseline-file {}: not all of it can be read ({}); times that it lacks are "
+      "kbench: --baseline-file {}: some lines cannot be read ({}); times that it lacks are "
       "measured\n",
       file, what);
 }
@@ -38,9 +38,11 @@ void tell_unreadable(const RunFile& run, const std::string& file) {
 void take_baseline_files(EvalOptions& options) {
   if (options.baseline_files.empty()) return;
   if (!find_timing_method(options.timing)->timed)
-    throw UsageError("--baseline-file and --timing none: there are no times to set against them");
+    throw UsageError(
+        "--baseline-file cannot be combined with --timing none, which measures no times");
   if (kernelbench_row(options.precision) != nullptr)
-    throw UsageError("--baseline-file does not go with --kb-compat, which measures both sides");
+    throw UsageError(
+        "--baseline-file cannot be combined with --kb-compat, which measures the baseline itself");
   StoredBaselines stored;
   Sha256 hash;
   const std::string driver = options.device == "cpu" ? "" : run::driver_version();
@@ -48,11 +50,10 @@ void take_baseline_files(EvalOptions& options) {
     const RunFile run = read_run(file);
     tell_unreadable(run, file);
     if (!stored.add(run, file, options.cold_cache ? "cold" : "warm", driver))
-      fmt::print(
-          stderr,
-          "kbench: --baseline-file {}: its times were taken with another driver than {}, and "
-          "are measured again\n",
-          file, driver);
+      fmt::print(stderr,
+                 "kbench: --baseline-file {}: its times are of another driver than {}, so they "
+                 "are measured again\n",
+                 file, driver);
     for (const RunHeader& header : run.headers) hash.field(header.run_id);
     for (const Record& record : run.records)
       hash.field(record.timing ? to_json(record).dump() : "");

@@ -75,7 +75,7 @@ std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
 
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation) {
   if (arguments.candidate.empty() != arguments.problem.empty())
-    throw UsageError("--candidate and --problem go together: one file for one problem");
+    throw UsageError("--candidate and --problem must be given together: one file for one problem");
   EvalInput input;
   input.problems = find_eval_problems(arguments, installation);
   const Shard shard = parse_shard(arguments.shard);
@@ -93,7 +93,8 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     const std::string others =
         report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
     if (found.of_other_problems > 0 && !arguments.candidates.empty())
-      input.notes.push_back(fmt::format("{} left out: for problems that were not named", others));
+      input.notes.push_back(
+          fmt::format("{} left out, because their problems were not named", others));
     if (input.candidates.empty())
       throw UsageError(fmt::format(
           "no candidates for {}, but {} for other problems: name the problem set as well, as in "

@@ -24,16 +24,17 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
       ->check(one_of(names_of(precisions())))
       ->capture_default_str();
   app.add_flag("--kb-compat", arguments.kb_compat,
-               "judge modules by KernelBench's own rules: its seeds, casts, tolerance and timing");
+               "judge modules by KernelBench's rules: its seeds, casts, tolerance and timing");
   app.add_flag("--eval-mode", options.eval_mode,
-               "put both models in eval mode, the reference's and the candidate's: running "
-               "statistics instead of the batch's, no dropout");
-  app.add_option("--trials", options.trials, "correctness trials, each on inputs of its own")
+               "put the reference and the candidate in eval mode: running statistics instead of "
+               "the batch's, no dropout");
+  app.add_option("--trials", options.trials, "correctness trials, each on different inputs")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_flag("--families,!--no-families", options.families,
-               "check with other kinds of inputs than the problem draws, too (the default)");
-  app.add_option("--seed", options.seed, "draw inputs from this seed: a public-seed run");
+               "also check with other input distributions than the problem's (default)");
+  app.add_option("--seed", options.seed,
+                 "draw inputs from this public seed (default: a secret one)");
   app.add_option("--set", arguments.settings, "NAME=VALUE: override a problem's constant")
       ->allow_extra_args(false);
   add_shrink_option(app, arguments.shrink);
@@ -61,8 +62,8 @@ void add_timing_options(CLI::App& app, EvalOptions& options) {
       ->check(one_of(names_of(timing_methods())))
       ->capture_default_str();
   app.add_option("--score", options.score,
-                 "what a call's time is on a GPU: span, from the first start of its work to the "
-                 "last end; busy, while any of it ran; wall, what a caller waits")
+                 "time of a call on a GPU: span, from the first start of its work to the last end; "
+                 "busy, while any work ran; wall, until the caller has the result")
       ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
       ->capture_default_str();
 }
@@ -73,7 +74,7 @@ void check_score(const EvalOptions& options) {
   const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
                        (options.score == kWallScore && clock != protocol::TimeClock::kHost);
   if (differs && clock != protocol::TimeClock::kEvents)
-    throw UsageError(fmt::format("--timing {} and --score {} ask for two clocks: leave one out",
+    throw UsageError(fmt::format("--timing {} and --score {} use two clocks: omit one of them",
                                  options.timing, options.score));
 }
 
@@ -81,17 +82,18 @@ void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals) {
   const std::vector<std::string> names = names_of(baselines());
   const auto check = [names, rivals](const std::string& name) -> std::string {
     if (rivals == Rivals::kTaken && is_rival(name))
-      return name.size() > kRivalPrefix.size() ? "" : "candidate: names no path";
+      return name.size() > kRivalPrefix.size() ? "" : "candidate: needs a path";
     if (std::ranges::find(names, name) != names.end()) return "";
     return fmt::format("there is no baseline {}; there are {}{}{}", name, fmt::join(names, ", "),
                        rivals == Rivals::kTaken ? " and candidate:PATH" : "",
                        did_you_mean(name, names));
   };
-  app.add_option("--baseline", options.baselines,
-                 rivals == Rivals::kTaken
-                     ? "ways to run the reference, or candidate:PATH, other candidates to be "
-                       "faster than; speedups are over the first (default: eager)"
-                     : "ways to run the reference (default: eager)")
+  app.add_option(
+         "--baseline", options.baselines,
+         rivals == Rivals::kTaken
+             ? "ways to run the reference, or candidate:PATH for other candidates; speedups "
+               "are over the first (default: eager)"
+             : "ways to run the reference (default: eager)")
       ->delimiter(',')
       ->check(CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ","))))
       ->allow_extra_args(false);

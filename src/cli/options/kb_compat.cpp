@@ -22,7 +22,7 @@ void choose_kernelbench_rules(const CLI::App& command, EvalOptions& options) {
     if (const auto* given = command.get_option_no_throw(option);
         given != nullptr && given->count() > 0)
       throw UsageError(
-          fmt::format("{} and --kb-compat do not go together: KernelBench's rules leave no choice "
+          fmt::format("{} cannot be combined with --kb-compat: KernelBench's rules leave no choice "
                       "there",
                       option));
   const auto* row =
@@ -43,12 +43,12 @@ void check_rules_know(Candidate& candidate, const EvalOptions& options) {
   if (candidate.path.extension() != ".cu") {
     candidate.reject_cause = "not_a_module";
     candidate.reject_message =
-        "The code is no module: --kb-compat judges what KernelBench does, a class ModelNew.";
+        "The code is not a module: like KernelBench, --kb-compat judges only a class ModelNew.";
     return;
   }
-  throw UsageError(
-      fmt::format("{} is no module: --kb-compat judges what KernelBench does, a .py with ModelNew",
-                  candidate.id));
+  throw UsageError(fmt::format(
+      "{} is not a module: like KernelBench, --kb-compat judges only a .py with ModelNew",
+      candidate.id));
 }
 
 }  // namespace kbench::cli

@@ -42,7 +42,7 @@ void write_step_summary(const Report& report, std::span<const ReportTarget> targ
   std::ofstream out(file, std::ios::app);
   report_format("markdown").write(report, out);
   out.flush();
-  if (!out) tell("kbench: cannot write {} (GITHUB_STEP_SUMMARY): no step summary\n", file);
+  if (!out) tell("kbench: cannot write the step summary to {} (GITHUB_STEP_SUMMARY)\n", file);
 }
 
 /// One sentence for each gate, expectation and `--fail-on` condition that the report does not meet.
@@ -76,7 +76,8 @@ FailOn fail_on_of(const ReportArguments& arguments) {
 void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
   app.add_option(
          format_option, a.formats,
-         fmt::format("FORMAT, FORMAT=FILE or svg=FOLDER, of {}; may be repeated", format_names()))
+         fmt::format("FORMAT, FORMAT=FILE or svg=FOLDER; FORMAT is one of {}; may be repeated",
+                     format_names()))
       ->allow_extra_args(false);
   app.add_option("--p", a.options.p, "speedups p of fast_p")
       ->type_name("P[,…]")
@@ -89,28 +90,28 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--fail-under", a.gates,
-                 "[levelN.]METRIC[@ci]=X: exit 3 where a model stays below; with @ci, where the "
-                 "lower end of the metric's interval does; may be repeated")
+                 "[levelN.]METRIC[@ci]=X: exit 3 if a model's METRIC is below X; with @ci, if the "
+                 "lower end of its interval is; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--expect", a.expect,
                  "JSON file of problem: outcome (--report expect=FILE writes one; the problem * is "
-                 "every other one): exit 3 where another outcome came out");
+                 "every other one): exit 3 if an outcome differs");
   app.add_option("--fail-on", a.fail_on,
-                 "cheat, or, with --against, new-failure or regression[=5%]: exit 3 where there "
-                 "is one; may be repeated")
+                 "cheat, or, with --against, new-failure or regression[=5%]: exit 3 if the run has "
+                 "one; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--against", a.against, "older run file that --fail-on compares with");
   add_select_option(app, a.selections);
   app.add_flag("--include-degenerate", a.options.include_degenerate,
-               "count problems in metrics and gates whose whole check trivial answers pass");
+               "count degenerate problems (trivial answers pass their check) in metrics and gates");
   app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
 }
 
 void add_select_option(CLI::App& app, std::vector<std::string>& selections) {
   app.add_option("--select", selections,
                  "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
-                 "choose what is counted, outcome, cause, class, kind, flag and trust what is "
-                 "listed; may be repeated")
+                 "choose what is counted; outcome, cause, class, kind, flag and trust choose only "
+                 "what is listed; may be repeated")
       ->allow_extra_args(false);
 }
 

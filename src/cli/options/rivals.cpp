@@ -31,24 +31,26 @@ std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Pro
   for (const std::string& baseline : options.baselines) {
     if (!is_rival(baseline)) continue;
     if (!find_timing_method(options.timing)->timed)
-      throw UsageError(
-          fmt::format("--baseline {} and --timing none: there are no times to compare", baseline));
+      throw UsageError(fmt::format(
+          "--baseline {} cannot be combined with --timing none, which measures no times",
+          baseline));
     if (kernelbench_row(options.precision) != nullptr)
       throw UsageError(fmt::format(
-          "--baseline {} does not go with --kb-compat, which times the reference alone", baseline));
+          "--baseline {} cannot be combined with --kb-compat, which times only the reference",
+          baseline));
     const std::string path = baseline.substr(kRivalPrefix.size());
     const FoundCandidates found = candidates_of(baseline, path, problems);
     std::set<std::string> seen;
     for (const Candidate& candidate : found.candidates) {
       if (!seen.insert(candidate.problem).second)
         throw UsageError(fmt::format(
-            "--baseline {}: there are several candidates for {}; name a path that has one",
+            "--baseline {}: the path has several candidates for {}; name a path that has one",
             baseline, candidate.problem));
       rivals.push_back({baseline, candidate});
     }
     if (seen.empty())
-      throw UsageError(
-          fmt::format("--baseline {}: it has a candidate for none of the problems", baseline));
+      throw UsageError(fmt::format(
+          "--baseline {}: the path has no candidate for any of the problems", baseline));
   }
   return rivals;
 }

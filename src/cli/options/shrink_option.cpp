@@ -23,7 +23,7 @@ void add_shrink_option(CLI::App& command, std::string& text) {
   command
       .add_flag("--shrink{on},--no-shrink{off}", text,
                 "[=BYTES[,FLOP]]: halve constants of problems above these limits (64MiB,1GFLOP); "
-                "default on the CPU where there is no sizes.json")
+                "default on the CPU for problems without a sizes.json")
       ->check(readable);
 }
 

@@ -43,7 +43,7 @@ void on_signal(int) {
 
 int install_cancel() {
   cancel_fd = eventfd(0, EFD_CLOEXEC);
-  if (cancel_fd < 0) throw Error("no eventfd to be told of Ctrl-C by");
+  if (cancel_fd < 0) throw Error("cannot create an eventfd for Ctrl-C");
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);

@@ -34,12 +34,12 @@ const Problem& problem_named(const std::string& name, const std::vector<Problem>
     if (problem.key == name) return problem;
     if (problem.name != name && problem.id != name) continue;
     if (found != nullptr)
-      throw UsageError(fmt::format("problem \"{}\" is {} or {}: write the one you mean", name,
+      throw UsageError(fmt::format("problem \"{}\" is ambiguous, {} or {}: write one of them", name,
                                    found->key, problem.key));
     found = &problem;
   }
   if (found == nullptr)
-    throw UsageError(fmt::format("no problem \"{}\"; kbench list names those there are", name));
+    throw UsageError(fmt::format("there is no problem \"{}\"; kbench list shows all", name));
   return *found;
 }
 
@@ -87,8 +87,8 @@ Candidate candidate_from_line(const std::string& line, const std::vector<Problem
   }
   const auto known = candidate_kind_from_name(kind);
   if (!known)
-    throw UsageError(fmt::format(
-        "kind \"{}\" is unknown; there are kernel, extension, module and response", kind));
+    throw UsageError(
+        fmt::format("unknown kind \"{}\"; there are kernel, extension, module and response", kind));
   classify(candidate, kind == "module" ? "candidate.py" : "candidate.cu");
   candidate.kind = *known;
   return candidate;

@@ -28,7 +28,7 @@ struct Job {
 
 Job parse(std::span<const std::string> arguments) {
   Job job;
-  if (arguments.empty()) throw Error("no limit of memory");
+  if (arguments.empty()) throw Error("the memory limit is missing");
   const std::string& bytes = arguments.front();
   std::from_chars(bytes.data(), bytes.data() + bytes.size(), job.memory_bytes);
   std::size_t at = 1;
@@ -36,7 +36,7 @@ Job parse(std::span<const std::string> arguments) {
     (arguments[at] == "--write" ? job.write : job.read).emplace_back(arguments[at + 1]);
   }
   for (++at; at < arguments.size(); ++at) job.command.push_back(arguments[at]);
-  if (job.command.empty()) throw Error("no command");
+  if (job.command.empty()) throw Error("the command is missing");
   return job;
 }
 

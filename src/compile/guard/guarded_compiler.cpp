@@ -143,7 +143,7 @@ std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
   if (killed || says(log, {"Killed signal", "signal 9"})) {
     return compile_error(
         "compiler_killed",
-        fmt::format("{} was killed from outside, most likely for want of memory", compiler.name),
+        fmt::format("the system killed {}, most likely because memory ran out", compiler.name),
         log);
   }
   if (result.status.signaled ||

@@ -94,8 +94,8 @@ HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
   const Prelude prelude = preludes.ready(kind);
   result = run.compile(prelude, units);
   if (is_settled(result) || !run.said().speaks_of_prelude || !run.refuses(prelude)) return result;
-  throw Error(fmt::format("{} does not take its own precompiled header: {}",
-                          preludes.compiler().name(), std::get<CompileError>(result).message));
+  throw Error(fmt::format("{} rejects its own precompiled header: {}", preludes.compiler().name(),
+                          std::get<CompileError>(result).message));
 }
 
 /// Tries one translation unit first, for speed. If that fails, tries several as torch does, because

@@ -9,21 +9,21 @@ namespace kbench {
 namespace {
 
 constexpr std::string_view kStream =
-    "torch has THC no more: write at::cuda::getCurrentCUDAStream(), of <ATen/cuda/CUDAContext.h>";
-constexpr std::string_view kContext = "torch has THC no more: include <ATen/cuda/CUDAContext.h>";
+    "torch no longer has THC: use at::cuda::getCurrentCUDAStream() from <ATen/cuda/CUDAContext.h>";
+constexpr std::string_view kContext = "torch no longer has THC: include <ATen/cuda/CUDAContext.h>";
 
 // The first row that matches counts.
 constexpr GoneName kRows[] = {
     {{"DeprecatedTypeProperties", "ScalarType"},
-     "torch takes a scalar type there: write x.scalar_type() instead of x.type()"},
+     "torch expects a scalar type: use x.scalar_type() instead of x.type()"},
     {{"DeprecatedTypeProperties", ""},
-     "x.type() has lost its methods: write x.options() to make tensors like x, x.scalar_type() for "
-     "the type, x.element_size() for its bytes"},
+     "x.type() no longer has methods: use x.options() to create tensors like x, x.scalar_type() "
+     "for the type, x.element_size() for its bytes"},
     {{"TypeMeta", "ScalarType"},
-     "torch takes a scalar type there: write x.scalar_type() instead of x.dtype()"},
-    {{"AT_CHECK", ""}, "torch has AT_CHECK no more: write TORCH_CHECK(condition, message)"},
+     "torch expects a scalar type: use x.scalar_type() instead of x.dtype()"},
+    {{"AT_CHECK", ""}, "torch no longer has AT_CHECK: use TORCH_CHECK(condition, message)"},
     {{"THCudaCheck", ""},
-     "torch has THC no more: write C10_CUDA_CHECK(call), of <c10/cuda/CUDAException.h>"},
+     "torch no longer has THC: use C10_CUDA_CHECK(call) from <c10/cuda/CUDAException.h>"},
     {{"THCState", ""}, kStream},
     {{"THCState_getCurrentStream", ""}, kStream},
     {{"getTHCState", ""}, kStream},

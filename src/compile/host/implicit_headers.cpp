@@ -52,14 +52,14 @@ std::optional<std::string> name_without_header(std::span<const HostText> texts, 
         return std::nullopt;
       if (names_torch(tokens, at))
         return fmt::format(
-            "{}:{}: '{}' has not been declared: with no_implicit_headers sources "
-            "include torch's headers themselves",
+            "{}:{}: '{}' has not been declared: with no_implicit_headers, the sources "
+            "have to include torch's headers",
             text.name, token.line, token.text);
     }
   }
   if (!is_bound || texts.empty()) return std::nullopt;
   return fmt::format(
-      "{}: functions are bound by pybind11, and with no_implicit_headers none of the cpp_sources "
+      "{}: pybind11 binds the functions, but with no_implicit_headers none of the cpp_sources "
       "includes <torch/extension.h>",
       texts.back().name);
 }

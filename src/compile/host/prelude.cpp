@@ -171,8 +171,8 @@ const FoundCompiler& Preludes::compiler() {
     auto found = find_host_compilers(setup_.compilers);
     if (found.empty()) {
       throw Error(
-          "no C++ compiler for the host half of extensions: install clang (14 or newer) or g++ "
-          "(10 or newer), or name one");
+          "no C++ compiler for the host code of extensions: install clang (14 or newer) or g++ "
+          "(10 or newer)");
     }
     compiler_ = std::move(found.front());
   }

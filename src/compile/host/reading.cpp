@@ -31,7 +31,7 @@ CompileError unanswered(const CommandResult& command, std::chrono::milliseconds 
   }
   if (status.signaled && status.code == SIGKILL) {
     return unread("compiler_killed",
-                  fmt::format("the process that reads {} was killed from outside", what), command);
+                  fmt::format("the system killed the process that reads {}", what), command);
   }
   const std::string how =
       status.signaled ? ::strsignal(status.code) : fmt::format("exit code {}", status.code);
@@ -104,11 +104,11 @@ Reader::Result<TextsRead> Reader::read(const TextsJob& job, CompileTime& time) c
 }
 
 Reader::Result<ObjectRead> Reader::read(const ObjectJob& job, CompileTime& time) const {
-  return read_as<ObjectRead>(job, "what the host compiler has made", time);
+  return read_as<ObjectRead>(job, "the host compiler's output", time);
 }
 
 Reader::Result<LogRead> Reader::read(const LogJob& job, CompileTime& time) const {
-  return read_as<LogRead>(job, "what the compiler said", time);
+  return read_as<LogRead>(job, "the compiler's log", time);
 }
 
 LogJob log_job(const std::string& log, const HostRequest& request,

@@ -118,7 +118,7 @@ ReadingJob unpack_reading_job(std::string_view bytes) {
     case kReadLog:
       return take_log_job(unpacker);
     default:
-      throw Error("kbench-cc is to read what it does not know");
+      throw Error("kbench-cc got a job of an unknown kind");
   }
 }
 

@@ -153,10 +153,11 @@ CompileError HostRun::failed(const GuardedCompiler& compiler, const CommandResul
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   said_ = std::get<LogRead>(std::move(read));
   if (request_.device == HostDevice::kCpu && !said_.unsupported.empty())
-    return compile_error("unsupported_on_cpu",
-                         fmt::format("the host code names {}, which has no counterpart on the CPU",
-                                     said_.unsupported),
-                         log);
+    return compile_error(
+        "unsupported_on_cpu",
+        fmt::format("the host code uses {}, which kbench does not emulate on the CPU",
+                    said_.unsupported),
+        log);
   return compile_error(said_.diagnosis.cause, said_.diagnosis.message, log);
 }
 

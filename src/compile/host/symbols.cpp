@@ -66,13 +66,13 @@ struct Doubt {
 
 Diagnosis without_counterpart(std::string_view name) {
   return {"unsupported_on_cpu",
-          fmt::format("the host code calls {}, which has no counterpart on the CPU", name)};
+          fmt::format("the host code calls {}, which kbench does not emulate on the CPU", name)};
 }
 
 Diagnosis refusal_of(const Doubt& doubt) {
   if (doubt.is_cuda) return without_counterpart(doubt.plain.substr(0, doubt.plain.find('(')));
   return {"undefined_function",
-          fmt::format("{} is declared and used, but nowhere defined", doubt.plain)};
+          fmt::format("{} is declared and used, but not defined", doubt.plain)};
 }
 
 /// Refuses the object for its first undefined symbol that no library defines.
@@ -151,7 +151,7 @@ ObjectRead read_object(const ObjectJob& job) {
   const MappedFile object(job.object);
   const auto file = as_elf(object.bytes());
   if (!file) {
-    read.refusal = {"compiler_crash", "what the host compiler has made is no shared object"};
+    read.refusal = {"compiler_crash", "the host compiler's output is not a shared object"};
     return read;
   }
   read_defined(job, *file, read);

@@ -72,13 +72,13 @@ std::string pack(const HostResult& result) {
 
 HostResult unpack_host_result(std::string_view bytes) {
   const std::size_t end = bytes.find('\n');
-  if (end == std::string_view::npos) throw Error("the kept host half has no head");
+  if (end == std::string_view::npos) throw Error("the cached host code has no header");
   try {
     const json head = json::parse(bytes.substr(0, end));
     if (head.contains("cause")) return error_from_json(head);
     return module_from_json(head, bytes.substr(end + 1));
   } catch (const json::exception& error) {
-    throw Error(fmt::format("the kept host half is not what it should be: {}", error.what()));
+    throw Error(fmt::format("the cached host code is malformed: {}", error.what()));
   }
 }
 

@@ -60,14 +60,14 @@ NvccSearch find_nvcc(const NvccSetup& setup) {
   }
   std::string absence = named.empty()
                             ? "no nvcc on PATH, in CUDA_HOME, /usr/local/cuda or Python's packages"
-                            : fmt::format("KBENCH_NVCC={}, which is no nvcc that runs", named);
+                            : fmt::format("KBENCH_NVCC={} is not an nvcc that runs", named);
   for (const auto& place : places) {
     std::error_code ignored;
     if (!fs::exists(place, ignored)) continue;
     const std::string version = version_of(place);
     if (version.empty()) continue;
     if (major_of(version) == major_of(setup.cuda_version)) return {FoundNvcc{place, version}, ""};
-    absence = fmt::format("{} is of CUDA {}, and torch of {}", place.string(), version,
+    absence = fmt::format("{} has CUDA {}, but torch has {}", place.string(), version,
                           setup.cuda_version.empty() ? "none" : setup.cuda_version);
   }
   return {std::nullopt, absence};

@@ -65,7 +65,7 @@ const FoundCompiler& NvccCompiler::Impl::compiler() {
       found_compiler = found.front();
     }
   });
-  if (!found_compiler) throw Error("nvcc needs a C++ compiler, and there is none: install g++");
+  if (!found_compiler) throw Error("nvcc needs a C++ compiler, but there is none: install g++");
   return *found_compiler;
 }
 

@@ -187,7 +187,7 @@ Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
   append(words, torch_libraries(setup_.host.torch_lib, HostDevice::kCuda));
   const auto folders = library_folders();
   const fs::path runtime = library_file(folders, "cudart");
-  if (runtime.empty()) throw Error("libcudart.so is neither in Python's packages nor beside nvcc");
+  if (runtime.empty()) throw Error("libcudart.so is neither in Python's packages nor next to nvcc");
   words.push_back(runtime.string());
   for (const auto& flag : request.libraries) {
     if (!flag.starts_with("-l")) continue;

@@ -12,7 +12,7 @@ namespace {
 template <typename Function>
 void find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
-  if (function == nullptr) throw Error(fmt::format("NVRTC has no {}; take a newer one", name));
+  if (function == nullptr) throw Error(fmt::format("NVRTC has no {}; install a newer NVRTC", name));
 }
 
 void load_builtins(const std::filesystem::path& library) {

@@ -88,9 +88,9 @@ int Program::compile(const std::vector<std::string>& options) {
 
 std::string Program::log() const {
   std::size_t size = 0;
-  must(nvrtc_.log_size(program_, &size), "tell its log");
+  must(nvrtc_.log_size(program_, &size), "return its log");
   std::string text(size, '\0');
-  if (size != 0) must(nvrtc_.log(program_, text.data()), "tell its log");
+  if (size != 0) must(nvrtc_.log(program_, text.data()), "return its log");
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   if (text.size() > kMaxLogBytes) text.resize(kMaxLogBytes);
   return text;
@@ -98,17 +98,17 @@ std::string Program::log() const {
 
 std::string Program::lowered(const std::string& expression) const {
   const char* name = nullptr;
-  must(nvrtc_.lowered_name(program_, expression.c_str(), &name), "tell a kernel's symbol");
+  must(nvrtc_.lowered_name(program_, expression.c_str(), &name), "return a kernel's symbol");
   return name;
 }
 
 std::string Program::image(bool is_ptx) const {
   std::size_t size = 0;
   must(is_ptx ? nvrtc_.ptx_size(program_, &size) : nvrtc_.cubin_size(program_, &size),
-       "give the image");
+       "return the image");
   std::string bytes(size, '\0');
   must(is_ptx ? nvrtc_.ptx(program_, bytes.data()) : nvrtc_.cubin(program_, bytes.data()),
-       "give the image");
+       "return the image");
   if (is_ptx) bytes.resize(std::min(bytes.find('\0'), bytes.size()));
   return bytes;
 }
@@ -144,7 +144,7 @@ bool knows(const NvrtcApi& nvrtc, const std::string& arch) {
 CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const CompileRequest& request) {
   const bool says_so = log.find("invalid value for --gpu-architecture") != std::string::npos;
   if (says_so && !knows(nvrtc, request.arch)) {
-    throw Error(fmt::format("NVRTC does not know the architecture {}; take a CUDA that does",
+    throw Error(fmt::format("NVRTC does not support the architecture {}; install a CUDA that does",
                             request.arch));
   }
   const Diagnosis diagnosis = diagnose(log, request.name_expressions);
@@ -164,8 +164,8 @@ std::vector<std::string> options_of(const CompilerJob& job) {
 
 CompileError unreadable_parameters(const std::string& kernel, const Artifact& artifact) {
   return {"unreadable_parameters",
-          fmt::format("the plan launches {}, whose parameters cannot be told: the names of their "
-                      "types are too long",
+          fmt::format("the plan launches {}, but kbench cannot read its parameters: the names of "
+                      "their types are too long",
                       kernel),
           artifact.log,
           0,

@@ -102,12 +102,13 @@ CompileResult with_refusals(CompileResult result) {
   const std::string where = error != nullptr && error->message.starts_with("line ")
                                 ? error->message.substr(0, error->message.find(':') + 2)
                                 : std::string();
-  return CompileError{"illegal_include",
-                      fmt::format("{}may not read {}, only CUDA's headers", where, *refused),
-                      error != nullptr ? error->log : std::string(),
-                      0,
-                      false,
-                      0};
+  return CompileError{
+      "illegal_include",
+      fmt::format("{}the source may not include {}, only CUDA's headers", where, *refused),
+      error != nullptr ? error->log : std::string(),
+      0,
+      false,
+      0};
 }
 
 [[noreturn]] void compile(Answer& answer) {

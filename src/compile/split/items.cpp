@@ -148,7 +148,7 @@ std::size_t ItemParser::template_head(SourceItem& made, std::size_t at, std::siz
     }
     const std::size_t close = text_.closing_angle(at + 1, end);
     if (close == kNoToken) {
-      throw SplitRefusal{"syntax_error", "the template parameters have no end", text_[at].line};
+      throw SplitRefusal{"syntax_error", "the template parameters are not closed", text_[at].line};
     }
     made.is_template = true;
     made.is_special = close == at + 2;

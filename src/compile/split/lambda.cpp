@@ -55,7 +55,7 @@ void read_captures(const SourceText& text, DeviceLambda& lambda) {
     } else if (text.is(i + 1, "=")) {
       lambda.captures.push_back({text[i].text, one_line(text, i + 2, end)});
     } else {
-      refuse_lambda(text, i, "has a capture of a form that is not known here");
+      refuse_lambda(text, i, "has a capture of an unsupported form");
     }
     i = end + 1;
   }
@@ -127,7 +127,7 @@ void resolve(const SourceText& text, const SourceItem& function, DeviceLambda& l
     } else if (const auto own = locals.template_parameters.find(name);
                own != locals.template_parameters.end()) {
       if (own->second.find("...") != std::string::npos) {
-        refuse_lambda(text, lambda.begin, "names a pack of template parameters");
+        refuse_lambda(text, lambda.begin, "uses a template parameter pack");
       }
       lambda.types.push_back(name);
       lambda.declared_types.push_back(own->second);
@@ -240,10 +240,10 @@ void rewrite_lambdas(const SourceUnit& unit, const SourceItem& function, Rewrite
   for (std::size_t at = function.body;;) {
     at = find_device_lambda(text, at, function.body_end);
     if (at == kNoToken) return;
-    if (count >= kMaxLambdas) refuse_lambda(text, at, "is one of too many");
+    if (count >= kMaxLambdas) refuse_lambda(text, at, "exceeds the allowed number of lambdas");
     DeviceLambda lambda = read_lambda(text, at);
     if (find_device_lambda(text, lambda.body, lambda.end) != kNoToken) {
-      refuse_lambda(text, at, "holds another one");
+      refuse_lambda(text, at, "contains another device lambda");
     }
     resolve(text, function, lambda);
     const std::string name = fmt::format("kbench_lambda_{}", count++);

@@ -35,7 +35,7 @@ std::size_t configuration_end(const SourceText& text, std::size_t open, std::siz
       ++i;
     }
   }
-  refuse_launch(text, open, "has no >>>(…) for its <<<");
+  refuse_launch(text, open, "has a <<< without a matching >>>(…)");
 }
 
 /// The index where the expression before <<< begins: names with their template arguments, members,
@@ -48,7 +48,7 @@ std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t b
     if (text.is(last, ">")) {
       const std::size_t angle = text.opening_angle(last, begin);
       if (angle == kNoToken || angle == begin)
-        refuse_launch(text, open, "has template arguments without <");
+        refuse_launch(text, open, "has template arguments without a <");
       at = angle;
       continue;  // the template's name is next
     }

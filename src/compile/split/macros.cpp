@@ -186,7 +186,7 @@ void SourceMacros::collect(const std::string& name) {
   }
   total_ += names.size();
   if (total_ > kMaxIdentifiers) {
-    throw SplitRefusal{"too_large", "the macros of the source name too much", 1};
+    throw SplitRefusal{"too_large", "the macros of the source contain too many names", 1};
   }
 }
 

@@ -373,7 +373,7 @@ std::vector<PlacedItem> Placement::placed() {
     traits_.push_back(traits(*item.item));
     total += traits_.back().size();
     if (total <= kMaxMentions) continue;
-    throw SplitRefusal{"too_large", "the declarations of the source name too much",
+    throw SplitRefusal{"too_large", "the declarations of the source contain too many names",
                        unit_.text[item.item->begin].line};
   }
   needed_.resize(items_.size());

@@ -58,12 +58,12 @@ void check(const SourceUnit& unit, const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   const int line = unit.text[item.begin].line;
   if (item.is_managed) {
-    throw SplitRefusal{"managed_variable", "a __managed__ variable has no host shadow", line};
+    throw SplitRefusal{"managed_variable", "a __managed__ variable needs nvcc", line};
   }
   if (item.is(Kind::kFunction) && item.has_space()) {
     if (has_launch(unit.text, item.begin, item.end)) {
-      throw SplitRefusal{"device_launch", fmt::format("{} launches a kernel itself", item.name),
-                         line};
+      throw SplitRefusal{"device_launch",
+                         fmt::format("{} launches a kernel from device code", item.name), line};
     }
     return;
   }
@@ -115,7 +115,7 @@ void refuse_member_lambdas(const SourceUnit& unit, const SourceItem& type) {
     if (!member.is(Kind::kFunction) || member.has_space()) continue;
     const std::size_t lambda = find_device_lambda(unit.text, member.begin, member.end);
     if (lambda == kNoToken) continue;
-    throw SplitRefusal{"device_lambda", "a device lambda stands in a member function",
+    throw SplitRefusal{"device_lambda", "a device lambda is in a member function",
                        unit.text[lambda].line};
   }
 }

@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kMaxOpen = 2500;
 
 [[noreturn]] void refuse_bracket(const SourceToken& token) {
-  throw SplitRefusal{"syntax_error", fmt::format("the '{}' has no counterpart", token.text),
-                     token.line};
+  throw SplitRefusal{"syntax_error", fmt::format("the '{}' is unmatched", token.text), token.line};
 }
 
 void check_depth(std::size_t open, const SourceToken& token) {

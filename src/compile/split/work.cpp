@@ -21,7 +21,8 @@ void spend(std::size_t& left, std::size_t count, int line) {
   if (left == kUncounted) return;
   if (count > left) {
     left = 0;
-    throw SplitRefusal{"too_large", "the source takes too much work to be split", line};
+    throw SplitRefusal{"too_large",
+                       "the source is too complex to split into host code and device code", line};
   }
   left -= count;
 }

@@ -55,7 +55,7 @@ constexpr CagePartRow kParts[] = {
     {CagePart::kSystemCalls, "system_calls", "a kernel with CONFIG_SECCOMP_FILTER"},
     {CagePart::kLimits, "limits", ""},
     {CagePart::kProcessLimit, "process_limit",
-     "user namespaces, and not as root, or Linux 6.14 or newer"},
+     "user namespaces and a user other than root, or Linux 6.14 or newer"},
     {CagePart::kTemporary, "own_tmp", kUserNamespaces},
 };
 

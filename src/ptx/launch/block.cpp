@@ -65,14 +65,14 @@ bool spend(Context& c, Block& block, Warp& warp, std::uint64_t instructions) {
                      options.max_instructions) {
     if (warp.fragments.empty()) return true;
     give_up(c, block, warp, FaultKind::kBudget,
-            fmt::format("is still running after the {} warp instructions that the launch may take",
+            fmt::format("is still running after {} warp instructions, the limit of a launch",
                         options.max_instructions));
     return false;
   }
   if (timed && std::chrono::steady_clock::now() >= options.deadline) {
     if (warp.fragments.empty()) return true;
     give_up(c, block, warp, FaultKind::kDeadline,
-            "is still running when the time of the call is over");
+            "is still running when the time limit of the call ends");
     return false;
   }
   return true;

@@ -16,16 +16,16 @@ constexpr std::uint64_t kMostStaticShared = std::uint64_t{48} * 1024;
 std::optional<Fault> check_shared(const Function& kernel, const Launch& launch,
                                   const DeviceModel& device) {
   if (kernel.static_shared_bytes > kMostStaticShared) {
-    return bad_launch(launch,
-                      fmt::format("{} bytes of static shared memory, and {} can be compiled: more "
-                                  "has to be dynamic (extern __shared__)",
-                                  kernel.static_shared_bytes, kMostStaticShared));
+    return bad_launch(
+        launch, fmt::format("uses {} bytes of static shared memory; the limit is {}: make the "
+                            "rest dynamic (extern __shared__)",
+                            kernel.static_shared_bytes, kMostStaticShared));
   }
   const std::uint64_t shared =
       std::uint64_t{kernel.static_shared_bytes} + launch.dynamic_shared_bytes;
   if (shared > device.shared_bytes_per_block) {
-    return bad_launch(launch, fmt::format("{} bytes of shared memory a block, and the device has "
-                                          "{}",
+    return bad_launch(launch, fmt::format("uses {} bytes of shared memory per block; the device "
+                                          "has {}",
                                           shared, device.shared_bytes_per_block));
   }
   return std::nullopt;
@@ -33,12 +33,12 @@ std::optional<Fault> check_shared(const Function& kernel, const Launch& launch,
 
 std::optional<Fault> check_arguments(const Function& kernel, const Launch& launch) {
   if (launch.arguments.size() != kernel.parameters.size()) {
-    return bad_launch(launch, fmt::format("takes {} arguments and was given {}",
+    return bad_launch(launch, fmt::format("takes {} arguments but was given {}",
                                           kernel.parameters.size(), launch.arguments.size()));
   }
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     if (launch.arguments[i].size() == kernel.parameters[i].bytes) continue;
-    return bad_launch(launch, fmt::format("argument {} has {} bytes and not {}", i + 1,
+    return bad_launch(launch, fmt::format("argument {} has {} bytes instead of {}", i + 1,
                                           launch.arguments[i].size(), kernel.parameters[i].bytes));
   }
   return std::nullopt;
@@ -53,14 +53,14 @@ std::optional<Fault> check_cluster(const Function& kernel, const Launch& launch)
     return bad_launch(launch, "the kernel has to be launched with clusters");
   }
   if (named && kernel.required_cluster[0] != 0 && extents != kernel.required_cluster) {
-    return bad_launch(launch, "the cluster is not the one that the kernel requires");
+    return bad_launch(launch, "the cluster differs from the one that the kernel requires");
   }
   const std::uint64_t most = kernel.max_cluster != 0
                                  ? std::min<std::uint64_t>(kernel.max_cluster, kMaxCluster)
                                  : kMaxCluster;
   if (product(extents) > most) {
     return bad_launch(
-        launch, fmt::format("a cluster of {} blocks, and {} are allowed", product(extents), most));
+        launch, fmt::format("the cluster has {} blocks; the limit is {}", product(extents), most));
   }
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (launch.grid[axis] % extents[axis] == 0) continue;
@@ -114,18 +114,20 @@ std::optional<Fault> check_launch(const Function& kernel, const Launch& launch,
   const std::uint64_t bound = product(kernel.max_threads);
   if (bound != 0 && threads > bound) {
     return bad_launch(
-        launch, fmt::format("{} threads a block, and the kernel is bounded to {}", threads, bound));
+        launch,
+        fmt::format("the block has {} threads; the kernel's launch bound is {}", threads, bound));
   }
   if (product(kernel.required_threads) != 0 && kernel.required_threads != launch.block) {
-    return bad_launch(launch, "the block is not the one that the kernel requires");
+    return bad_launch(launch, "the block differs from the one that the kernel requires");
   }
   if (auto fault = check_shared(kernel, launch, device)) return fault;
   const std::uint64_t shared =
       std::uint64_t{kernel.static_shared_bytes} + launch.dynamic_shared_bytes;
   const std::uint64_t resident = resident_blocks(device, threads, shared);
   if (launch.cooperative && product(launch.grid) > resident) {
-    return bad_launch(launch, fmt::format("a cooperative grid of {} blocks, and {} fit the device",
-                                          product(launch.grid), resident));
+    return bad_launch(launch,
+                      fmt::format("the cooperative grid has {} blocks; the device can hold {}",
+                                  product(launch.grid), resident));
   }
   if (auto fault = check_arguments(kernel, launch)) return fault;
   return check_cluster(kernel, launch);

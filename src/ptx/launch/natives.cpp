@@ -49,8 +49,9 @@ void release(Context& c, const Instr& in, const NativeCall& call) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t address = call.argument(0, i);
     if (address == 0 || (heap != nullptr && heap->release(address))) continue;
-    return raise(c, in, i, FaultKind::kTrap,
-                 fmt::format("frees {:#x}, which malloc did not give or which is free", address));
+    return raise(
+        c, in, i, FaultKind::kTrap,
+        fmt::format("frees {:#x}, which malloc did not return or which is already free", address));
   }
 }
 

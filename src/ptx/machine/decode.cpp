@@ -83,11 +83,12 @@ Instr Decode::run() {
   if (row == nullptr) reject("this instruction is not supported");
   row->decode(*this);
   for (std::size_t i = 0; i < used_.size(); ++i) {
-    if (!used_[i]) reject(fmt::format("the form .{} is not supported", statement_.modifiers[i]));
+    if (!used_[i])
+      reject(fmt::format("the modifier .{} is not supported", statement_.modifiers[i]));
   }
   if (!statement_.guard.empty()) {
     const auto guard = find_register(statement_.guard);
-    if (!guard || !guard->predicate) reject("the guard is no predicate");
+    if (!guard || !guard->predicate) reject("the guard is not a predicate");
     out.guard = guard->offset;
     out.guard_negated = statement_.guard_negated;
     if (!own_guard_) {
@@ -162,7 +163,7 @@ Register Decode::wide_register(const Operand& operand, unsigned bytes) const {
   }
   if (found->bytes < bytes) reject(fmt::format("register {} is too narrow", operand.name));
   if (operand.negated || operand.offset != 0) {
-    reject(fmt::format("'{}' is changed in a way that is not supported", operand.name));
+    reject(fmt::format("'{}' has a sign or an offset, which is not supported", operand.name));
   }
   return *found;
 }
@@ -172,7 +173,7 @@ std::uint32_t Decode::destination(const Operand& operand, Type type) {
   if (type == Type::kPred) return predicate(operand);
   const Register found = wide_register(operand, size_bytes(type));
   if (found.bytes != size_bytes(type)) {
-    reject(fmt::format("register {} has another size than the instruction", operand.name));
+    reject(fmt::format("the size of register {} does not match the instruction", operand.name));
   }
   return found.offset;
 }

@@ -250,12 +250,13 @@ void check_divergence(Context& c, const Instr& in, unsigned id) {
   if (!text.starts_with("bar.") && text.find(".aligned") == std::string::npos) return;
   Finding* entry = nullptr;
   if (!note(c, in, FindingKind::kBarrierDivergence, c.mask, entry)) return;
-  describe(c, in, static_cast<unsigned>(std::countr_zero(c.mask)),
-           fmt::format("arrives at barrier {} here and {} thread{} of its warp elsewhere{}: all "
-                       "threads of a warp shall arrive by the same instruction",
-                       id, std::popcount(others), std::popcount(others) == 1 ? "" : "s",
-                       source_of(c, *place)),
-           *entry);
+  describe(
+      c, in, static_cast<unsigned>(std::countr_zero(c.mask)),
+      fmt::format("arrives at barrier {} here, but {} thread{} of its warp arrived elsewhere{}: "
+                  "all threads of a warp have to arrive at the same instruction",
+                  id, std::popcount(others), std::popcount(others) == 1 ? "" : "s",
+                  source_of(c, *place)),
+      *entry);
 }
 
 void settle_faults(Context& c) {
@@ -288,11 +289,12 @@ void report_deadlock(Context& c, Cluster& cluster) {
   c.block = first->block;
   c.frame = fragment.frame;
   const bool mbarrier = fragment.wait == Wait::kMbarrier;
-  raise(c, *waiting[0].in, static_cast<unsigned>(std::countr_zero(fragment.mask)),
-        FaultKind::kDeadlock,
-        fmt::format(
-            "waits for {}: no thread of the block can go on; {}",
-            mbarrier ? "an mbarrier whose phase never completes" : "threads that never come", who));
+  raise(
+      c, *waiting[0].in, static_cast<unsigned>(std::countr_zero(fragment.mask)),
+      FaultKind::kDeadlock,
+      fmt::format(
+          "waits for {}: no thread of the block can continue; {}",
+          mbarrier ? "an mbarrier whose phase never completes" : "threads that never arrive", who));
 }
 
 void finish_fault(Fault& fault, const FaultDetails& details) {

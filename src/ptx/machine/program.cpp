@@ -83,7 +83,8 @@ class Builder {
   void aliases() {
     for (const auto& [name, target] : text_.aliases) {
       const auto found = names_.functions.find(target);
-      if (found == names_.functions.end()) reject(".alias", target + " is not defined here", 0);
+      if (found == names_.functions.end())
+        reject(".alias", target + " is not defined in this module", 0);
       names_.functions.try_emplace(name, found->second);
       if (const auto symbol = names_.symbols.find(target); symbol != names_.symbols.end()) {
         names_.symbols.try_emplace(name, symbol->second);
@@ -105,7 +106,7 @@ class Builder {
       return {Space::kShared, layout_.offsets[owner][v], false, variable.bytes()};
     }
     if (variable.external) {
-      reject(".extern " + variable.name, "variables of other modules are not there",
+      reject(".extern " + variable.name, "variables of other modules are not supported",
              variable.ptx_line);
     }
     const bool constant = variable.space == Space::kConst;
@@ -127,8 +128,7 @@ class Builder {
       if (!initial.symbol.empty()) {
         const auto found = names_.symbols.find(initial.symbol);
         if (found == names_.symbols.end() || found->second.space == Space::kShared) {
-          reject(initial.symbol, "the initial value is no address that is known",
-                 variable.ptx_line);
+          reject(initial.symbol, "the initial value is not a known address", variable.ptx_line);
         }
         value += found->second.address;
       }
@@ -176,7 +176,8 @@ class Builder {
       state.symbols[variable.name] = {Space::kLocal, local, true, variable.bytes()};
       const auto offset = static_cast<std::uint32_t>(local);
       local += std::min(variable.bytes(), kMaxLocal + 1);
-      if (local > kMaxLocal) reject(text.name, "it has too much local memory", text.ptx_line);
+      if (local > kMaxLocal)
+        reject(text.name, "the function has too much local memory", text.ptx_line);
       return ParameterSlot{offset, static_cast<std::uint32_t>(variable.bytes())};
     };
     for (const Variable& variable : text.parameters) {
@@ -190,7 +191,8 @@ class Builder {
           {static_cast<std::uint32_t>(parameters), static_cast<std::uint32_t>(variable.bytes())});
       parameters += std::min(variable.bytes(), kMaxParameters + 1);
       if (parameters > kMaxParameters || variable.in_register) {
-        reject(variable.name, "kernels do not have such parameters", variable.ptx_line);
+        reject(variable.name, "the kernel's parameters are too large or in registers",
+               variable.ptx_line);
       }
     }
     for (const Variable& variable : text.returns) made.returns.push_back(in_frame(variable));
@@ -213,7 +215,8 @@ class Builder {
       const bool predicate = type == Type::kPred;
       const std::uint32_t size = predicate ? 4 : kLanes * bytes;
       offset = align_up(offset, predicate ? 4 : 64);
-      if (offset > (1U << 30)) reject(text.name, "it has too many registers", text.ptx_line);
+      if (offset > (1U << 30))
+        reject(text.name, "the function has too many registers", text.ptx_line);
       state.registers[name] = {offset, bytes, predicate};
       offset += size;
       return offset - size;

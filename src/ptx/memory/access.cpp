@@ -59,7 +59,7 @@ bool just_outside(const Extent& extent, std::int64_t offset) {
     }
   } else if (lookup.fault != FaultKind::kIllegalAddress && offset >= 0 &&
              static_cast<std::uint64_t>(offset) + bytes <= extent.bytes) {
-    what = fmt::format("{} at offset {} of {}, which may only be read", verb(bytes, write), offset,
+    what = fmt::format("{} at offset {} of {}, which is read-only", verb(bytes, write), offset,
                        extent.name);
   } else {
     what = fmt::format("{} at {}", verb(bytes, write),
@@ -183,7 +183,7 @@ void decode_address(Decode& d, const Operand& operand, Space space) {
   d.out.slot = d.next_slot();
   if (const auto found = d.find_register(operand.name)) {
     if (found->predicate || found->bytes < 4)
-      d.reject("the address is no register of 32 or 64 bits");
+      d.reject("the address is not a 32-bit or 64-bit register");
     d.out.s[0] = found->offset;
     if (space == Space::kParam && !d.function().function->entry) space = Space::kLocal;
     if (found->bytes == 4) d.out.flags |= kAddress32;

@@ -114,7 +114,7 @@ bool counts(const Context& c, const Instr& in, const Undefined& found, bool load
   }
   describe(
       c, in, lane,
-      fmt::format("reads {} bytes that nobody has written, at {}", found.element_bytes,
+      fmt::format("reads {} uninitialized bytes at {}", found.element_bytes,
                   place_text(name, static_cast<std::int64_t>(offset), size, found.element_bytes)),
       *entry);
   entry->region = name;

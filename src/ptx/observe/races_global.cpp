@@ -224,7 +224,7 @@ void GlobalRaces::report(Context& c, const Instr& in, unsigned lane, const Exten
   const auto offset = static_cast<std::int64_t>(address - extent.begin);
   describe(
       c, in, lane,
-      fmt::format("{} {} bytes at {}, which {} {}{}, and nothing orders the two",
+      fmt::format("{} {} bytes at {}, which {} {}{}, and nothing orders the two accesses",
                   writes ? "writes" : "reads", bytes,
                   place_text(extent.name, offset, extent.bytes, bytes), who,
                   other_writes ? "writes" : "reads", code_.source(*grid_.program, other_number)),

@@ -35,7 +35,7 @@ void decode_isspacep(Decode& d) {
   if (space == Space::kLocal) window = kLocalWindow;
   if (space == Space::kParam) window = kParamWindow;
   d.out.s[1] = d.constant(window >> kWindowShift, 8);
-  if (space == Space::kConst) d.reject("the space .const cannot be told from .global");
+  if (space == Space::kConst) d.reject("the executor cannot distinguish .const from .global");
   const auto inside = [](u64 a, u64 b) {
     const u64 found = a >> kWindowShift;
     const bool in_window =

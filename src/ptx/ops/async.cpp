@@ -18,7 +18,7 @@ FurtherAddress FurtherAddress::decode(Decode& d, const Operand& operand) {
   address.displacement = operand.offset;
   if (const auto found = d.find_register(operand.name)) {
     if (found->predicate || found->bytes < 4) {
-      d.reject("the address is no register of 32 or 64 bits");
+      d.reject("the address is not a 32-bit or 64-bit register");
     }
     address.operand = found->offset;
     address.narrow = found->bytes == 4;
@@ -66,7 +66,7 @@ std::optional<u64> bytes_read(Context& c, const Instr& in, unsigned lane) {
   const u64 wanted = c.source<u32>(in.s[2])[lane];
   if (wanted <= bytes) return wanted;
   raise(c, in, lane, FaultKind::kTrap,
-        fmt::format("reads {} bytes for an asynchronous copy of {}", wanted, bytes));
+        fmt::format("reads {} bytes for an asynchronous copy of {} bytes", wanted, bytes));
   return std::nullopt;
 }
 
@@ -219,16 +219,16 @@ void decode_copy(Decode& d) {
 void decode_wait_group(Decode& d) {
   d.expect_operands(1, 1);
   const Operand& pending = d.operand(0);
-  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is no literal");
+  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is not a literal");
   d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
   d.each(&wait_group);
 }
 
 void decode_cp(Decode& d) {
   const bool reduces = d.flag("reduce");
-  if (!d.flag("async")) d.reject("only cp.async is known");
+  if (!d.flag("async")) d.reject("only cp.async is supported");
   if (d.flag("bulk")) return decode_bulk(d, reduces);
-  if (reduces) d.reject("only bulk copies reduce");
+  if (reduces) d.reject("only bulk copies can reduce");
   if (d.flag("mbarrier")) return decode_arrive_after_copies(d);
   if (d.flag("wait_group")) return decode_wait_group(d);
   if (d.flag("commit_group")) {

@@ -139,13 +139,15 @@ void decode_wait_group(Decode& d) {
   d.flag("read");
   d.expect_operands(1, 1);
   const Operand& pending = d.operand(0);
-  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is no literal");
+  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is not a literal");
   d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
   d.each(&wait_group);
 }
 
 void decode_prefetch(Decode& d) {
-  if (!d.flag("L2") || !d.flag("global")) d.reject("only prefetches of global memory to L2");
+  if (!d.flag("L2") || !d.flag("global")) {
+    d.reject("only prefetches of global memory to L2 are supported");
+  }
   const std::size_t hints = take_cache_hint(d) ? 1 : 0;
   d.expect_operands(2 + hints, 2 + hints);
   decode_address(d, d.operand(0), Space::kGlobal);

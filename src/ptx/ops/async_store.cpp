@@ -87,7 +87,9 @@ void send(Context& c, const Instr& in) {
 }
 
 void decode_send(Decode& d, Type type, unsigned count) {
-  if (!d.flag("mbarrier::complete_tx::bytes")) d.reject("only .mbarrier::complete_tx::bytes");
+  if (!d.flag("mbarrier::complete_tx::bytes")) {
+    d.reject("the modifier .mbarrier::complete_tx::bytes is missing");
+  }
   const Space space = take_space(d);
   d.expect_operands(3, 3);
   const Operand& value = d.operand(1);
@@ -124,7 +126,9 @@ void decode_store_async(Decode& d) {
 }
 
 void decode_reduce_async(Decode& d) {
-  if (!d.flag("relaxed") || !d.flag("cluster")) d.reject("only .relaxed.cluster");
+  if (!d.flag("relaxed") || !d.flag("cluster")) {
+    d.reject("only .relaxed.cluster is supported");
+  }
   const Reduction* reduction = take_reduction(d);
   if (reduction == nullptr || is_float(reduction->type)) {
     d.reject("the operation is not supported for this type");

@@ -146,7 +146,7 @@ void decode_vector(Decode& d, Update update, Type type, Space space, unsigned co
   decode_address(d, d.operand(first), space);
   std::vector<u32> list;
   append_registers(d, values, type, list);
-  if (std::find(list.begin(), list.end(), kNone) != list.end()) d.reject("'_' is no source");
+  if (std::find(list.begin(), list.end(), kNone) != list.end()) d.reject("'_' cannot be a source");
   if (returns) append_registers(d, d.operand(0), type, list);
   list.resize(2 * std::size_t{count}, kNone);
   d.out.list = d.keep(list);

@@ -38,7 +38,9 @@ void block_barrier(Context& c, const Instr& in) {
   const u32 count = in.s[1] == kNone ? 0 : c.source<u32>(in.s[1])[lane];
   if (id >= 16 || count % kLanes != 0 || (in.s[1] != kNone && count == 0)) {
     return raise(c, in, lane, FaultKind::kTrap,
-                 fmt::format("uses barrier {} for {} threads, which does not exist", id, count));
+                 fmt::format("uses barrier {} for {} threads; barriers are 0 to 15, and the number "
+                             "of threads has to be a positive multiple of 32",
+                             id, count));
   }
   u32 predicate = 0;
   if (in.s[2] != kNone) {
@@ -73,7 +75,7 @@ void decode_bar(Decode& d) {
   d.flag("cta");
   if (d.flag("cluster")) return decode_cluster_barrier(d);
   if (d.flag("warp")) {
-    if (!d.flag("sync")) d.reject("the form .sync is missing");
+    if (!d.flag("sync")) d.reject("the modifier .sync is missing");
     d.expect_operands(1, 1);
     d.out.s[0] = d.source(d.operand(0), Type::kB32);
     return d.control(&warp_barrier);

@@ -149,8 +149,9 @@ void call_indirect(Context& c, const Instr& in) {
                      fits(functions[index]->parameters, arguments) &&
                      fits(functions[index]->returns, arguments.next());
   if (!known) {
-    return raise(c, in, first, FaultKind::kIllegalAddress,
-                 fmt::format("calls {:#x}, which is no function of this form", address[first]));
+    return raise(
+        c, in, first, FaultKind::kIllegalAddress,
+        fmt::format("calls {:#x}, which is not a function with these parameters", address[first]));
   }
   if (same != c.mask) keep_only(c, in, same);
   enter_function(c, in, *functions[index]);
@@ -200,7 +201,7 @@ Actual actual(Decode& d, const Operand& operand, u64 wanted, bool result) {
     d.reject(fmt::format("'{}' as an argument is not supported", operand.name));
   }
   if (made.bytes != wanted) {
-    d.reject(fmt::format("'{}' has {} bytes, and the function takes {}", operand.name, made.bytes,
+    d.reject(fmt::format("'{}' has {} bytes, but the function takes {}", operand.name, made.bytes,
                          wanted));
   }
   return made;
@@ -210,8 +211,8 @@ void append(Decode& d, const Operand* operand, const Formals& formals, bool resu
             std::vector<u32>& list) {
   const std::size_t count = operand == nullptr ? 0 : operand->items.size();
   if (count != formals.size()) {
-    d.reject(fmt::format("{} {}, and the function has {}", count, result ? "results" : "arguments",
-                         formals.size()));
+    d.reject(fmt::format("the call has {} {}, but the function has {}", count,
+                         result ? "results" : "arguments", formals.size()));
   }
   list.push_back(static_cast<u32>(count));
   for (std::size_t k = 0; k < count; ++k) {
@@ -259,11 +260,11 @@ void decode_indirect(Decode& d, const CallText& text) {
     decode_list(d, text, formals_of(found->second->parameters), formals_of(found->second->returns));
   } else if (const auto list = targets.find(text.prototype->name); list != targets.end()) {
     const auto function = functions.find(list->second->functions.front());
-    if (function == functions.end()) d.reject("its targets are not defined in this module");
+    if (function == functions.end()) d.reject("the targets of the call are not defined here");
     decode_list(d, text, formals_of(function->second->parameters),
                 formals_of(function->second->returns));
   } else {
-    d.reject(fmt::format("'{}' is no prototype", text.prototype->name));
+    d.reject(fmt::format("'{}' is not a prototype", text.prototype->name));
   }
   d.out.s[0] = d.source(*text.callee, Type::kB64);
   d.control(&call_indirect);
@@ -286,7 +287,7 @@ void decode_call(Decode& d) {
   const CallText text = read_call(d);
   const std::string& callee = text.callee->name;
   if (d.find_register(callee)) return decode_indirect(d, text);
-  if (text.prototype != nullptr) d.reject("a prototype is for calls through a register");
+  if (text.prototype != nullptr) d.reject("only a call through a register takes a prototype");
   const auto& functions = d.function().module_names->functions;
   const auto found = functions.find(callee);
   if (found == functions.end()) {

@@ -46,8 +46,9 @@ void map_address(Context& c, const Instr& in) {
     const std::size_t blocks = c.block->cluster->blocks.size();
     if (rank[i] >= blocks || !in_shared(in.aux != 0, a[i])) {
       return raise(c, in, i, FaultKind::kIllegalAddress,
-                   fmt::format("maps the address {:#x} to block {} of a cluster of {}", a[i],
-                               rank[i], blocks));
+                   fmt::format("maps the address {:#x} to block {} of a cluster of {} blocks: the "
+                               "address or the block is out of range",
+                               a[i], rank[i], blocks));
     }
     const u64 offset = (u64{rank[i]} + 1) << kRankShift | (a[i] & kOffsetMask);
     c.target<T>(in.d)[i] = static_cast<T>(in.aux != 0 ? kSharedWindow | offset : offset);
@@ -60,8 +61,10 @@ void rank_of_address(Context& c, const Instr& in) {
   for (u32 left = c.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     if (!in_shared(in.aux != 0, a[i])) {
-      return raise(c, in, i, FaultKind::kIllegalAddress,
-                   fmt::format("asks for the block of {:#x}, which is not in shared memory", a[i]));
+      return raise(
+          c, in, i, FaultKind::kIllegalAddress,
+          fmt::format("asks for the block of the address {:#x}, which is not in shared memory",
+                      a[i]));
     }
     const u64 rank = (a[i] & ~kSharedWindow) >> kRankShift;
     c.target<u32>(in.d)[i] = rank == 0 ? c.block->rank : static_cast<u32>(rank - 1);

@@ -252,7 +252,7 @@ void decode_testp(Decode& d) {
     if (d.flag(name)) break;
     ++kind;
   }
-  if (kind == 6) d.reject("the test is not known");
+  if (kind == 6) d.reject("the test is not supported");
   const Type type = d.type();
   d.plain_operands(Type::kPred, {type});
   d.out.aux = kind;

@@ -34,8 +34,9 @@ void branch_indexed(Context& c, const Instr& in) {
   u32 same = 0;
   for_lanes(c.mask, [&](unsigned i) { same |= u32{index[i] == index[first]} << i; });
   if (index[first] >= targets.size()) {
-    return raise(c, in, first, FaultKind::kTrap,
-                 fmt::format("jumps to entry {} of a table of {}", index[first], targets.size()));
+    return raise(
+        c, in, first, FaultKind::kTrap,
+        fmt::format("jumps to entry {} of a table of {} entries", index[first], targets.size()));
   }
   if (same != c.mask) {
     keep_only(c, in, same);
@@ -63,7 +64,7 @@ void decode_bra(Decode& d) {
 
 void decode_brx(Decode& d) {
   d.flag("uni");
-  if (!d.flag("idx")) d.reject("only brx.idx is known");
+  if (!d.flag("idx")) d.reject("only brx.idx is supported");
   d.expect_operands(2, 2);
   d.out.s[0] = d.source(d.operand(0), Type::kB32);
   const auto& tables = d.function().branch_targets;
@@ -89,7 +90,7 @@ void nothing(Context&, const Instr&) {}
 void decode_hint(Decode& d) {
   if (d.statement().opcode == "setmaxnreg") {
     if (!d.one_of({"inc", "dec"})) d.reject("one of .inc, .dec is missing");
-    if (!d.flag("sync") || !d.flag("aligned")) d.reject("the forms .sync.aligned are missing");
+    if (!d.flag("sync") || !d.flag("aligned")) d.reject("the modifiers .sync.aligned are missing");
     if (d.type() != Type::kU32) d.reject("the type is not supported");
   } else {
     d.flag("mask");

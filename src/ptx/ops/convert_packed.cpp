@@ -154,7 +154,7 @@ void convert_fp8(Decode& d, Type to, Type from) {
   if (!d.flag("rn")) d.reject("this rounding is not supported here");
   d.out.imm = static_cast<s64>(to);
   d.out.flags = take_clamps(d);
-  if ((d.out.flags & kFinite) == 0) d.reject("the form .satfinite is missing");
+  if ((d.out.flags & kFinite) == 0) d.reject("the modifier .satfinite is missing");
   if (from == Type::kF16x2) {
     d.plain_operands(to, {from});
     return d.each(&fp8_pair<true>);
@@ -175,7 +175,7 @@ void convert_tf32(Decode& d, Type from) {
 }
 
 void convert_pack(Decode& d) {
-  if (!d.flag("sat")) d.reject("the form .sat is missing");
+  if (!d.flag("sat")) d.reject("the modifier .sat is missing");
   static constexpr struct {
     std::string_view name;
     std::uint8_t bits;

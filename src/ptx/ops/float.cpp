@@ -169,7 +169,7 @@ void decode_rcp(Decode& d) {
     if (ftz) return d.lanes<float, float>([](float a) { return flush(1.0F / flush(a)); });
     return d.lanes<float, float>([](float a) { return 1.0F / a; });
   }
-  if (ftz && type == Type::kF64) d.reject("the form .ftz of f64 is for .approx");
+  if (ftz && type == Type::kF64) d.reject("f64 takes .ftz only with .approx");
   const auto rounding = take_rounding(d);
   if (!rounding) d.reject("the rounding is missing");
   if (*rounding != Rounding::kNearest) {
@@ -197,7 +197,7 @@ void decode_sqrt(Decode& d) {
 }
 
 void decode_rsqrt(Decode& d) {
-  if (!d.flag("approx")) d.reject("only .approx is known");
+  if (!d.flag("approx")) d.reject("only .approx is supported");
   const bool ftz = d.flag("ftz");
   const Type type = d.type();
   d.plain_operands(type, {type});
@@ -241,7 +241,7 @@ struct ApproximateForm {
 };
 
 ApproximateForm take_approximate(Decode& d) {
-  if (!d.flag("approx")) d.reject("the form .approx is missing");
+  if (!d.flag("approx")) d.reject("the modifier .approx is missing");
   ApproximateForm form;
   form.ftz = d.flag("ftz");
   form.type = d.type();
@@ -264,7 +264,7 @@ void decode_ex2(Decode& d) {
 void decode_tanh(Decode& d) {
   const auto value = [](float a) { return std::tanh(a); };
   const auto [type, ftz] = take_approximate(d);
-  if (ftz) d.reject("the form .ftz is not known");
+  if (ftz) d.reject("the modifier .ftz is not supported");
   if (type == Type::kF16 || type == Type::kF16x2) {
     return half_approximation<Half, false>(d, is_packed(type), value);
   }

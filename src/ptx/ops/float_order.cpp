@@ -72,7 +72,7 @@ void float_min_max(Decode& d, bool maximum, Type type) {
   const bool ftz = d.flag("ftz");
   const bool nan = d.flag("NaN");
   const bool xorsign = d.flag("xorsign");
-  if (xorsign && !d.flag("abs")) d.reject("the form .abs is missing");
+  if (xorsign && !d.flag("abs")) d.reject("the modifier .abs is missing");
   if (xorsign || (ftz && type != Type::kF32)) {
     return unusual_min_max(d, maximum, type, ftz, nan, xorsign);
   }

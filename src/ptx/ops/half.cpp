@@ -99,7 +99,7 @@ std::uint16_t packing(Type type) {
 }  // namespace
 
 void flushed_half(Decode& d, FloatOp op, Type type) {
-  if (!is_f16(type)) d.reject("the form .ftz is for f16");
+  if (!is_f16(type)) d.reject("only f16 takes .ftz");
   d.out.aux = static_cast<std::uint8_t>(op);
   d.out.flags = packing(type);
   if (d.flag("sat")) d.out.flags |= kSaturate;
@@ -108,14 +108,14 @@ void flushed_half(Decode& d, FloatOp op, Type type) {
 }
 
 void flushed_half_sign(Decode& d, bool absolute, Type type) {
-  if (!is_f16(type)) d.reject("the form .ftz is for f16");
+  if (!is_f16(type)) d.reject("only f16 takes .ftz");
   d.out.aux = absolute ? 1 : 0;
   d.out.flags = packing(type);
   d.each(&flushed_sign);
 }
 
 void unusual_min_max(Decode& d, bool maximum, Type type, bool ftz, bool nan, bool xorsign) {
-  if (ftz && is_bf16(type)) d.reject("the form .ftz is not for bf16");
+  if (ftz && is_bf16(type)) d.reject("bf16 does not take .ftz");
   d.out.flags = static_cast<std::uint16_t>(packing(type) | (ftz ? kFlush : 0) | (nan ? kNaN : 0) |
                                            (xorsign ? kXorSign : 0) | (maximum ? kMaximum : 0));
   if (type == Type::kF32) return d.each(&unusual_extremum<float>);

@@ -53,7 +53,7 @@ void decode_add(Decode& d) {
   if (is_packed(type)) return packed_integers(d, PackedOp::kAdd, type);
   d.plain_operands(type, {type, type});
   if (d.flag("sat")) {
-    if (type != Type::kS32) d.reject("saturation is for s32 alone");
+    if (type != Type::kS32) d.reject("only s32 supports saturation");
     return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} + s64{b}); });
   }
   with_bits(d, type,
@@ -66,7 +66,7 @@ void decode_sub(Decode& d) {
   if (wants_carry(d)) return carry_add(d, true, type, false);
   d.plain_operands(type, {type, type});
   if (d.flag("sat")) {
-    if (type != Type::kS32) d.reject("saturation is for s32 alone");
+    if (type != Type::kS32) d.reject("only s32 supports saturation");
     return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} - s64{b}); });
   }
   with_bits(d, type,
@@ -127,7 +127,7 @@ void decode_mad(Decode& d) {
   d.plain_operands(type, {type, type, type});
   if (d.flag("hi")) {
     const bool saturating = d.flag("sat");
-    if (saturating && type != Type::kS32) d.reject("saturation is for s32 alone");
+    if (saturating && type != Type::kS32) d.reject("only s32 supports saturation");
     if (saturating) {
       return d.lanes<s32, s32, s32, s32>(
           [](s32 a, s32 b, s32 e) { return clamp32(s64{multiply_high(a, b)} + s64{e}); });

@@ -25,7 +25,7 @@ std::optional<Mbarrier> find_mbarrier(Context& c, const Instr& in, unsigned lane
   auto barrier = load_mbarrier(at);
   if (!barrier) {
     raise(c, in, lane, FaultKind::kTrap,
-          fmt::format("uses {:#x} as an mbarrier, which is not initialised", address));
+          fmt::format("uses the mbarrier at {:#x}, which is not initialised", address));
   }
   return barrier;
 }
@@ -61,7 +61,8 @@ void initialise(Context& c, const Instr& in) {
     const u32 count = c.source<u32>(in.s[1])[i];
     if (count == 0 || count > kMostArrivals) {
       return raise(c, in, i, FaultKind::kTrap,
-                   fmt::format("initialises an mbarrier for {} arrivals", count));
+                   fmt::format("initialises an mbarrier for {} arrivals; the range is 1 to {}",
+                               count, kMostArrivals));
     }
     drop_arrivals(c, at);
     Mbarrier barrier;
@@ -131,9 +132,9 @@ void wait(Context& c, const Instr& in) {
   u32 complete = 0;
   for_barriers(c, in, [&](unsigned i, const Mbarrier& barrier, std::byte* at) -> const char* {
     const auto phase = awaited_phase(c, in, i, parity);
-    if (!phase) return "waits with a state that no arrival at an mbarrier gave";
+    if (!phase) return "waits with a state that is not the result of an mbarrier arrival";
     if (barrier.phase == *phase && !settle_arrivals(c, at)) {
-      return "looks at an mbarrier at which more has arrived than it expects";
+      return "tests an mbarrier that has more arrivals than it expects";
     }
     complete |= u32{load_mbarrier(at)->phase != *phase} << i;
     return nullptr;
@@ -149,7 +150,8 @@ void pending_count(Context& c, const Instr& in) {
   for_lanes(c.mask, [&](unsigned i) {
     const auto state = Mbarrier::decode(c.source<u64>(in.s[0])[i]);
     if (!state) {
-      return raise(c, in, i, FaultKind::kTrap, "reads a state that no arrival at an mbarrier gave");
+      return raise(c, in, i, FaultKind::kTrap,
+                   "reads a state that is not the result of an mbarrier arrival");
     }
     c.target<u32>(in.d)[i] = state->pending;
   });
@@ -246,7 +248,7 @@ constexpr OpcodeRow kRows[] = {{"mbarrier", decode_mbarrier}};
 }  // namespace
 
 void decode_arrive_after_copies(Decode& d) {
-  if (!d.flag("arrive") || !d.flag("b64")) d.reject("only the form .arrive.b64 is known");
+  if (!d.flag("arrive") || !d.flag("b64")) d.reject("only .arrive.b64 is supported");
   d.out.aux = d.flag("noinc") ? 0 : 1;
   const Space space = take_space(d);
   d.expect_operands(1, 1);

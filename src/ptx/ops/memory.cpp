@@ -332,7 +332,7 @@ void decode_access(Decode& d) {
   const Operand& value = d.operand(kLoads ? 0 : 1);
   std::vector<Operand> items =
       value.kind == Operand::Kind::kVector ? value.items : std::vector<Operand>{value};
-  if (items.size() != count) d.reject("the number of registers does not fit the form");
+  if (items.size() != count) d.reject("the number of registers does not match the vector size");
   std::vector<u32> list;
   unsigned register_bytes = 0;
   for (const Operand& item : items) {
@@ -365,7 +365,7 @@ void decode_access(Decode& d) {
   if (space_of(d.out) == Space::kParam && fixed) {
     const auto end = static_cast<u64>(d.out.imm) + u64{size_bytes(type)} * count;
     if (!kLoads || d.out.imm < 0 || end > d.function().function->parameter_bytes) {
-      d.reject("this is outside the kernel's parameters");
+      d.reject("the address is outside the kernel's parameters");
     }
   }
   d.each(choose_type<direction>(d, type, register_bytes, fixed));

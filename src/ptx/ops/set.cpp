@@ -144,7 +144,7 @@ u64 true_bits(Decode& d, Type result, bool packed) {
 
 void take_form(Decode& d, unsigned relation, Type type, u64 yes) {
   const bool ftz = is_float(type) && type != Type::kF64 && d.flag("ftz");
-  if (ftz && (type == Type::kBf16 || type == Type::kBf16x2)) d.reject("the form .ftz is not known");
+  if (ftz && (type == Type::kBf16 || type == Type::kBf16x2)) d.reject("bf16 does not take .ftz");
   if (ftz) d.out.flags |= kFlush;
   d.out.imm = static_cast<std::int64_t>(static_cast<u64>(type) | (u64{relation} << kRelationShift) |
                                         (yes << kTrueShift));
@@ -158,7 +158,7 @@ void take_combination(Decode& d, std::size_t operand) {
   if (d.flag("and")) combine = Combine::kAnd;
   if (d.flag("or")) combine = Combine::kOr;
   if (d.flag("xor")) combine = Combine::kXor;
-  if (wanted != (combine != Combine::kPlain)) d.reject("the operands do not fit the form");
+  if (wanted != (combine != Combine::kPlain)) d.reject("the operands do not match the modifiers");
   d.out.flags = static_cast<std::uint16_t>(combine);
   if (!wanted) return;
   bool negated = false;
@@ -169,8 +169,8 @@ void take_combination(Decode& d, std::size_t operand) {
 void unusual_set(Decode& d, unsigned relation, Type result, Type type) {
   const bool packed = is_packed(type);
   take_form(d, relation, type, true_bits(d, result, packed));
-  if (is_packed(result) != packed && is_packed(result)) d.reject("the types do not fit");
-  if (packed && size_bytes(result) != 4) d.reject("the types do not fit");
+  if (is_packed(result) != packed && is_packed(result)) d.reject("the types do not match");
+  if (packed && size_bytes(result) != 4) d.reject("the types do not match");
   if (packed) return d.each(&set_lanes<u16, 2>);
   d.each(size_bytes(result) == 2 ? &set_lanes<u16, 1> : &set_lanes<u32, 1>);
 }

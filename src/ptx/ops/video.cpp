@@ -131,7 +131,7 @@ std::vector<std::uint8_t> digits_of(Decode& d, const std::string& selector, unsi
   std::vector<std::uint8_t> digits;
   for (std::size_t i = selector.size(); i-- > 1;) {
     const auto digit = static_cast<unsigned>(selector[i] - '0');
-    if (digit >= below) d.reject("the selector is not known");
+    if (digit >= below) d.reject("the selector is not supported");
     digits.push_back(static_cast<std::uint8_t>(digit));
   }
   return digits;
@@ -144,7 +144,7 @@ void take_sources(Decode& d, Video& v, const std::string& selector, bool second)
   }
   if (selector.empty()) return;
   const auto digits = digits_of(d, selector, 2U * v.parts);
-  if (digits.size() != v.parts) d.reject("the selector is not known");
+  if (digits.size() != v.parts) d.reject("the selector is not supported");
   std::copy(digits.begin(), digits.end(), from.begin());
 }
 
@@ -201,7 +201,7 @@ void decode_video(Decode& d) {
 }
 
 [[noreturn]] void refuse_video(Decode& d) {
-  d.reject("video instructions on one part of a word are not supported");
+  d.reject("scalar video instructions are not supported");
 }
 
 constexpr OpcodeRow kRows[] = {

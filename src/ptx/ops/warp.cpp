@@ -36,7 +36,7 @@ bool converge(Context& c, const Instr& in, u32 operand) {
   });
   if (stranger != 0) {
     raise(c, in, first_lane(stranger), FaultKind::kTrap,
-          "is not a member of the mask of its own warp-synchronous instruction");
+          "executes a warp-synchronous instruction whose mask does not include the thread");
     return false;
   }
   if (ready == c.mask) return true;
@@ -223,7 +223,7 @@ void match(Context& c, const Instr& in) {
 void decode_match(Decode& d) {
   const bool all = d.flag("all");
   if (!all && !d.flag("any")) d.reject("one of .any, .all is missing");
-  if (!d.flag("sync")) d.reject("the form .sync is missing");
+  if (!d.flag("sync")) d.reject("the modifier .sync is missing");
   const Type type = d.type();
   d.expect_operands(3, 3);
   decode_pair(d, Type::kB32);
@@ -288,7 +288,7 @@ void reduce(Context& c, const Instr& in) {
 }
 
 void decode_redux(Decode& d) {
-  if (!d.flag("sync")) d.reject("the form .sync is missing");
+  if (!d.flag("sync")) d.reject("the modifier .sync is missing");
   std::uint8_t kind = 0;
   for (const std::string_view name : {"add", "min", "max", "and", "or", "xor"}) {
     if (d.flag(name)) break;
@@ -330,7 +330,7 @@ void elect(Context& c, const Instr& in) {
 }
 
 void decode_elect(Decode& d) {
-  if (!d.flag("sync")) d.reject("the form .sync is missing");
+  if (!d.flag("sync")) d.reject("the modifier .sync is missing");
   d.expect_operands(2, 2);
   const Operand& target = d.operand(0);
   if (target.second.empty()) d.reject("the predicate is missing");

@@ -105,7 +105,7 @@ class Evaluator {
   }
 
   Operand integer(Operand operand) const {
-    if (!is_integer(operand)) cursor_.fail("a floating-point value where an integer is wanted");
+    if (!is_integer(operand)) cursor_.fail("expected an integer, not a floating-point value,");
     return operand;
   }
 

@@ -33,7 +33,7 @@ class Lexer {
 
   std::vector<Token> run() {
     if (text_.size() > kMaxText) {
-      throw Error(fmt::format("the PTX has {} bytes; up to {} are read", text_.size(), kMaxText));
+      throw Error(fmt::format("the PTX has {} bytes; the limit is {}", text_.size(), kMaxText));
     }
     std::vector<Token> tokens;
     tokens.reserve(text_.size() / 5);
@@ -71,7 +71,7 @@ class Lexer {
   void comment() {
     const int begin = line_;
     for (at_ += 2; !(peek() == '*' && peek(1) == '/'); ++at_) {
-      if (at_ >= text_.size()) fail(begin, "this comment does not end");
+      if (at_ >= text_.size()) fail(begin, "the comment is not closed");
       if (peek() == '\n') ++line_;
     }
     at_ += 2;
@@ -121,7 +121,7 @@ class Lexer {
 
   void string() {
     for (++at_; peek() != '"'; ++at_) {
-      if (at_ >= text_.size() || peek() == '\n') fail(line_, "this string does not end");
+      if (at_ >= text_.size() || peek() == '\n') fail(line_, "the string is not closed");
       if (peek() == '\\' && peek(1) != '\n') ++at_;
     }
     ++at_;
@@ -135,7 +135,7 @@ class Lexer {
     }
     if (peek() == '\0' ||
         std::string_view("{}()[]<>,;:=+-!|@*/%&^~?").find(peek()) == std::string_view::npos) {
-      fail(line_, fmt::format("the character {:#04x}", static_cast<unsigned char>(peek())));
+      fail(line_, fmt::format("unexpected character {:#04x}", static_cast<unsigned char>(peek())));
     }
     ++at_;
   }
@@ -199,7 +199,7 @@ Operand parse_number(const Token& token) {
     text.remove_suffix(1);
   }
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), operand.bits, base);
-  if (parsed.ec == std::errc::result_out_of_range) malformed(token, "too large a");
+  if (parsed.ec == std::errc::result_out_of_range) malformed(token, "out-of-range");
   if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) {
     malformed(token, "malformed");
   }

@@ -77,7 +77,7 @@ class Parser {
       cursor_.fail("expected a version such as 8.0");
     }
     if (major > kNewestVersion) {
-      throw Error(fmt::format("this PTX is of version {}; versions up to {}.x are known",
+      throw Error(fmt::format("this PTX has version {}; kbench supports up to {}.x",
                               text.substr(0, 40), kNewestVersion));
     }
     cursor_.take();
@@ -92,7 +92,7 @@ class Parser {
         cursor_.refuse(word, "f64 as f32 is not supported");
       } else if (!word.starts_with("sm_") && !word.starts_with("compute_") &&
                  std::find(kModes.begin(), kModes.end(), word) == kModes.end()) {
-        throw Error(fmt::format("not PTX: line {}: .target {} is not known", cursor_.peek().line,
+        throw Error(fmt::format("not PTX: line {}: unknown .target {}", cursor_.peek().line,
                                 word.substr(0, 40)));
       }
     } while (cursor_.accept(","));
@@ -102,7 +102,7 @@ class Parser {
     cursor_.take();
     const std::int64_t bits = cursor_.integer();
     if (bits != 64) {
-      throw Error(fmt::format("this PTX has .address_size {}; only 64 can be run", bits));
+      throw Error(fmt::format("this PTX has .address_size {}; kbench supports only 64", bits));
     }
   }
 
@@ -207,7 +207,7 @@ class Parser {
         cursor_.integer();
       } else if (word != ".noreturn" && word != ".unique" && word != ".blocksareclusters" &&
                  !linkage(word)) {
-        cursor_.fail(fmt::format("'{}' is no directive of a function;", word));
+        cursor_.fail(fmt::format("'{}' is not a function directive;", word));
       } else if (word == ".blocksareclusters") {
         cursor_.refuse(word, "grids counted in clusters are not supported");
       }
@@ -228,7 +228,7 @@ class Parser {
     }
     if (known.entry != function.entry || known.parameters.size() != function.parameters.size() ||
         known.returns.size() != function.returns.size()) {
-      cursor_.fail(fmt::format("'{}' is declared in two forms before this,", function.name));
+      cursor_.fail(fmt::format("'{}' has two different declarations before this,", function.name));
     }
     if (function.defined) known = std::move(function);
   }
@@ -322,7 +322,7 @@ class Parser {
       cursor_.refuse(".reg ." + type, "vector registers are not supported");
       type = cursor_.directive().substr(1);
     }
-    if (!parse_type(type)) cursor_.fail(fmt::format("'.{}' is no type of a register;", type));
+    if (!parse_type(type)) cursor_.fail(fmt::format("'.{}' is not a register type;", type));
     do {
       RegisterDeclaration declaration{cursor_.name(), type, 0};
       if (cursor_.accept("<")) {

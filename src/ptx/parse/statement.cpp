@@ -43,7 +43,7 @@ class Reader {
       if (dot == std::string_view::npos) break;
     }
     if (result.modifiers.size() > kMaxModifiers)
-      cursor_.fail("too long an instruction before this,");
+      cursor_.fail("an instruction with too many modifiers before this,");
   }
 
   /// Operands separated by commas, up to `close`, which is not consumed.

@@ -28,7 +28,7 @@ Space space_of(std::string_view directive) {
 std::uint64_t literal(const Cursor& cursor, const Operand& value, const std::optional<Type>& type) {
   const bool floats = type && (*type == Type::kF32 || *type == Type::kF64);
   if (floats != (value.kind != Operand::Kind::kInteger)) {
-    cursor.fail("an initial value of another type than the variable before this,");
+    cursor.fail("the initial value and the variable differ in type before this,");
   }
   if (!floats || (value.kind == Operand::Kind::kFloat64) == (*type == Type::kF64)) {
     return value.bits;
@@ -75,7 +75,7 @@ class Declaration {
       const std::int64_t align = cursor_.integer();
       if (align <= 0 || static_cast<std::uint64_t>(align) > kMaxAlign ||
           !std::has_single_bit(static_cast<std::uint64_t>(align))) {
-        cursor_.fail("an alignment that is no power of two before this,");
+        cursor_.fail("an alignment that is not a power of two before this,");
       }
       shared_.align = static_cast<unsigned>(align);
     } else if (text == ".v2" || text == ".v4" || text == ".v8") {
@@ -99,7 +99,7 @@ class Declaration {
   void type(const std::string& text) {
     type_ = parse_type(text.substr(1));
     if (!type_ || *type_ == Type::kPred) {
-      cursor_.fail(fmt::format("'{}' is no type of a variable;", text));
+      cursor_.fail(fmt::format("'{}' is not a variable type;", text));
     }
     shared_.type = *type_;
     shared_.scalar_bytes = size_bytes(*type_);
@@ -111,14 +111,14 @@ class Declaration {
     outermost_ = 0;
     while (cursor_.accept("[")) {
       if (cursor_.accept("]")) {
-        if (!extents_.empty()) cursor_.fail("only the first extent may be left out before this,");
+        if (!extents_.empty()) cursor_.fail("only the first extent may be empty before this,");
         extents_.push_back(0);
         continue;
       }
       const auto extent = static_cast<std::uint64_t>(integer_constant(cursor_));
       const std::uint64_t so_far =
           std::max<std::uint64_t>(variable.count * variable.element_bytes, 1);
-      if (extent > kMaxBytes / so_far) cursor_.fail("huge array before this,");
+      if (extent > kMaxBytes / so_far) cursor_.fail("the array is too large before this,");
       if (extents_.size() >= kMaxNesting) cursor_.fail("too many extents before this,");
       variable.count *= extent;
       extents_.push_back(extent);
@@ -153,7 +153,7 @@ class Declaration {
     made.at = index * variable.scalar_bytes;
     if (cursor_.peek().kind == TokenKind::kNumber && cursor_.peek(1).text == "(") {
       made.mask = parse_number(cursor_.take()).bits;
-      if (made.mask == 0) cursor_.fail("a mask of no bits before this,");
+      if (made.mask == 0) cursor_.fail("an empty mask before this,");
       cursor_.expect("(");
       symbol(made);
       cursor_.expect(")");

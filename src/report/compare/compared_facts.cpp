@@ -67,19 +67,19 @@ std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& 
   const std::string here = devices(base.run), there = devices(other.run);
   if (here == kCpu || there == kCpu) {
     notes.push_back(fmt::format(
-        "{} ran on a CPU: outcomes are compared; times of a CPU are no measure of speed, and "
-        "decide nothing",
+        "{} ran on a CPU: only outcomes are compared, because CPU times do not measure a GPU's "
+        "speed",
         here == there  ? fmt::format("{} and {}", base.label, other.label)
         : here == kCpu ? base.label
                        : other.label));
   } else if (here != there) {
-    notes.push_back(fmt::format(
-        "{} and {} ran on different devices ({}; {}): a ratio of their times says nothing of the "
-        "code, so the speedup over the first baseline that both have decides",
-        base.label, other.label, here, there));
+    notes.push_back(
+        fmt::format("{} and {} ran on different devices ({}; {}): their times cannot be compared, "
+                    "so the speedup over the first shared baseline decides",
+                    base.label, other.label, here, there));
   }
   if (const std::string unlike = unlike_runs(base.run, other.run); !unlike.empty())
-    notes.push_back(fmt::format("{} and {} were {}, so nothing is said of speed", base.label,
+    notes.push_back(fmt::format("{} and {} were {}, so their speeds are not compared", base.label,
                                 other.label, unlike));
   return notes;
 }

@@ -82,7 +82,7 @@ std::vector<std::string> gone_names(const ComparedView& view) {
 std::string why_nothing_compared(const ComparedView& view, bool by_time) {
   const auto& samples = view.pair.samples;
   if (samples.empty())
-    return fmt::format("the two have no sample in common ({} there, {} here)",
+    return fmt::format("the two runs have no sample in common ({} there, {} here)",
                        models_of(view.base().run), models_of(view.other().run));
   const bool any = std::ranges::any_of(samples, [&](const ComparedSample& sample) {
     return by_time ? is_timed(sample) : sample.change != Change::kNotComparable;
@@ -96,11 +96,11 @@ std::string compared_count(const ComparedView& view, const std::string& base) {
   const auto& samples = view.pair.samples;
   const std::int64_t not_comparable = view.pair.count(Change::kNotComparable);
   std::string text =
-      fmt::format("{} compared with {}, {} of them by their times",
+      fmt::format("{} compared with {}, {} of them by time",
                   counted(static_cast<std::int64_t>(samples.size()) - not_comparable, "sample"),
                   base, std::ranges::count_if(samples, is_timed));
   if (not_comparable > 0)
-    text += fmt::format("; {} could not be: {}", not_comparable, reasons(view, false));
+    text += fmt::format("; {} could not be compared: {}", not_comparable, reasons(view, false));
   return text;
 }
 

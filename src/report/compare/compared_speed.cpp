@@ -29,8 +29,7 @@ std::optional<Measured> measured_speedup(const Record& record, const Interned& b
 std::string unlike_times(const Timing& a, const Timing& b) {
   if (a.method != b.method)
     return printable(fmt::format("timed by {} and by {}", a.method, b.method));
-  if (a.is_bounded() != b.is_bounded())
-    return "the time of one run is a bound by the judge's clock, that of the other is not";
+  if (a.is_bounded() != b.is_bounded()) return "only one of the two times is a wall-clock bound";
   return {};
 }
 
@@ -73,7 +72,7 @@ void compare_speed(ComparedSample& sample, const Record& base, const Record& oth
     return;
   }
   if (!sample.base_ms || !sample.other_ms) {
-    sample.reason = "without times";
+    sample.reason = "a record has no time";
     return;
   }
   sample.reason = untimed.empty() ? unlike_times(*base.timing, *other.timing) : untimed;
@@ -85,12 +84,12 @@ void compare_speed(ComparedSample& sample, const Record& base, const Record& oth
   } else if (!sample.baselines.empty()) {
     sample.basis = Basis::kSpeedup;
   } else {
-    sample.reason = "another device, and no baseline that both have";
+    sample.reason = "different devices, and no shared baseline";
     return;
   }
   const Measured& ratio = *sample.decisive();
   sample.change = change_of(ratio);
-  if (!ratio.lo) sample.reason = "no interval: a record does not tell its spread";
+  if (!ratio.lo) sample.reason = "no interval: a record has no spread";
 }
 
 }  // namespace kbench::report

@@ -10,7 +10,7 @@
 namespace kbench::report {
 
 /// ComparedSample::reason if a run was on a CPU.
-inline constexpr std::string_view kCpuReason = "times of a CPU are no measure of speed";
+inline constexpr std::string_view kCpuReason = "CPU times do not measure a GPU's speed";
 
 /// The candidate's time per call in milliseconds; none if the record has no positive time.
 std::optional<Measured> candidate_time(const Record& record);

@@ -185,7 +185,7 @@ std::vector<std::vector<std::string>> summary_table(const Comparison& comparison
       [](const RunComparison& pair) { return std::to_string(pair.regressions); });
   if (std::ranges::any_of(comparison.comparisons,
                           [](const RunComparison& pair) { return pair.base_limit.count > 0; })) {
-    add(fmt::format("share of the device's limit, {} (n)", base),
+    add(fmt::format("fraction of the device's limit, {} (n)", base),
         [](const RunComparison& pair) { return share_text(pair.base_limit); });
     add("  of the other run",
         [](const RunComparison& pair) { return share_text(pair.other_limit); });
@@ -209,8 +209,8 @@ std::string left_out_text(const ComparedView& view) {
   const std::size_t left_out = listed_count(view) - shown_samples(view).size();
   if (left_out == 0) return {};
   return fmt::format(
-      "{} neither slower, broken nor fixed are too many to list here: --verbose lists them, and "
-      "so do the formats csv and json",
+      "{} (not slower, broken or fixed) are too many to list here: --verbose, csv and json list "
+      "them",
       counted(static_cast<std::int64_t>(left_out), "sample"));
 }
 
@@ -245,10 +245,10 @@ std::string comparison_note(const Comparison& comparison) {
   const auto has_ratio = [](const RunComparison& pair) { return pair.mean.count > 0; };
   if (std::ranges::none_of(comparison.comparisons, has_ratio)) return {};
   return fmt::format(
-      "Ratios are above 1 where the other run is faster than {}. Intervals are 95 %, from each "
-      "run's own spread and {} at either end for what differs from run to run. Faster and slower: "
-      "all of it is beyond 1; same: it is within a ratio of {}; else ambiguous. --verbose, csv and "
-      "json tell the speedups over each baseline.",
+      "Ratios are above 1 if the other run is faster than {}. Intervals are 95 %, from each run's "
+      "own spread, plus {} at either end for differences between runs. Faster and slower: the "
+      "interval excludes 1; same: it is within a ratio of {}; else ambiguous. --verbose, csv and "
+      "json show the speedups over each baseline.",
       comparison.runs.front().label, percent(kRunToRunShare), kSameRatio);
 }
 

@@ -116,7 +116,8 @@ class Join {
     if (!options_.select.empty())
       result_.notes.push_back(printable(fmt::format(
           "--select {}{}", options_.select.text(),
-          options_.select.lists_some() ? "; the summary counts what is not listed, too" : "")));
+          options_.select.lists_some() ? "; the summary also counts samples that are not listed"
+                                       : "")));
     const auto of_base = models_of(base_), of_other = models_of(other_);
     if (of_base.size() != 1 || of_other.size() != 1 || of_base == of_other) return;
     base_model_ = *of_base.begin();

@@ -95,7 +95,7 @@ class CandidatePage : private ConsoleLines {
     fact("class", record_.outcome == Outcome::kCorrect ? record_.kernel_class.str() : "");
     fact("flags", fmt::format("{}", fmt::join(record_.flags, ", ")));
     if (record_.degenerate_problem && !record_.degenerate_problem->empty())
-      fact("degenerate", fmt::format("the whole check of its problem takes {} for right",
+      fact("degenerate", fmt::format("its problem's whole check passes {}",
                                      fmt::join(*record_.degenerate_problem, ", ")));
     fact("sizes", sizes_text(record_));
     fact("precision", record_.precision.str());
@@ -107,7 +107,7 @@ class CandidatePage : private ConsoleLines {
                                    record_.compile->cached ? ", from the cache" : "",
                                    record_.compile->fallback.empty()
                                        ? ""
-                                       : "; the split did not do: " + record_.compile->fallback));
+                                       : "; reason for nvcc: " + record_.compile->fallback));
     fact("weights", weights_text());
     if (record_.correct_at) fact("errors like those of", record_.correct_at->str());
     fact("reused from", record_.reused_from);
@@ -123,7 +123,8 @@ class CandidatePage : private ConsoleLines {
     std::ranges::replace(text, '_', ' ');
     if (!record_.unplaced.empty())
       text += fmt::format(
-          "; {} {}", record_.weights == "as_built" ? "not as in the reference:" : "no place for",
+          "; {} {}",
+          record_.weights == "as_built" ? "different from the reference:" : "no place for",
           fmt::join(record_.unplaced, ", "));
     return text;
   }
@@ -133,7 +134,7 @@ class CandidatePage : private ConsoleLines {
     const Timing& timing = *record_.timing;
     heading(fmt::format("Times: {}, {}", printable(timing.method.str()),
                         printable(timing.trust.str())));
-    TextRows rows = {{"side", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
+    TextRows rows = {{"subject", "median", "95 %", "quartiles", "mean", "std", "min", "max", "n"}};
     for (const auto& [name, side] : timing.sides)
       rows.push_back({printable(name.str()), ms(side.median_ms),
                       side.lo_ms ? ms(side.lo_ms) + "–" + ms(side.hi_ms) : std::string(kNoValue),
@@ -148,16 +149,16 @@ class CandidatePage : private ConsoleLines {
                              ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms)));
     if (const OtherTimes* other = timing.beside_kernels.get())
       for (const auto& [name, side] : other->sides)
-        labelled(
-            "", 2,
-            fmt::format("{} beside kernels: {}{}, by {}", printable(name.str()), ms(side.median_ms),
-                        side.lo_ms ? " (" + ms(side.lo_ms) + "–" + ms(side.hi_ms) + ")" : "",
-                        printable(other->method.str())));
+        labelled("", 2,
+                 fmt::format("{} as timed for kernels: {}{}, by {}", printable(name.str()),
+                             ms(side.median_ms),
+                             side.lo_ms ? " (" + ms(side.lo_ms) + "–" + ms(side.hi_ms) + ")" : "",
+                             printable(other->method.str())));
     for (const auto& [name, bound] : timing.bounds)
       labelled("", 2,
-               fmt::format("{} told {}, bounded by {} ({} of overhead, {})", printable(name.str()),
-                           ms(bound.told_ms), ms(bound.bound_ms), ms(bound.overhead_ms),
-                           counted(bound.blocks, "block")));
+               fmt::format("{} reported {}; its wall-clock bound is {} ({} of overhead, {})",
+                           printable(name.str()), ms(bound.told_ms), ms(bound.bound_ms),
+                           ms(bound.overhead_ms), counted(bound.blocks, "block")));
     for (const Speedup& speedup : record_.speedup)
       labelled(
           "", 2,
@@ -165,7 +166,7 @@ class CandidatePage : private ConsoleLines {
                       std::isfinite(speedup.lo) ? fmt::format(" ({:.2f}–{:.2f}, {})", speedup.lo,
                                                               speedup.hi, relation_of(speedup))
                                                 : "",
-                      speedup.stored ? ", whose time is of an earlier run" : ""));
+                      speedup.stored ? ", whose time is from an earlier run" : ""));
     if (const auto failed =
             details_.is_object() ? details_.find("failed_baselines") : details_.end();
         details_.is_object() && failed != details_.end() && failed->is_object())
@@ -178,36 +179,38 @@ class CandidatePage : private ConsoleLines {
       labelled(
           "", 2,
           fmt::format("an empty kernel takes {}{}", ms(timing.floor_ms),
-                      timing.overhead_ms ? fmt::format(", {} of it by the method, taken off above",
-                                                       ms(timing.overhead_ms))
-                                         : ""));
-    if (record_.sol && record_.sol->limit_ms)
-      labelled(
-          "", 2,
-          fmt::format("at most {} of the device's {} ({:.3g} MB read, {:.3g} MB written): {}{}",
-                      ms(record_.sol->limit_ms), printable(record_.sol->limited_by.str()),
-                      megabytes(record_.sol->work.read_bytes),
-                      megabytes(record_.sol->work.written_bytes), limit_text(record_),
-                      record_.sol->share_measured
-                          ? fmt::format(", {:.0f} % of what a copy and products reach there",
-                                        *record_.sol->share_measured * 100)
+                      timing.overhead_ms
+                          ? fmt::format(", of which {} are the method's overhead, subtracted above",
+                                        ms(timing.overhead_ms))
                           : ""));
+    if (record_.sol && record_.sol->limit_ms)
+      labelled("", 2,
+               fmt::format(
+                   "the device's limit is {}, by its {} ({:.3g} MB read, {:.3g} MB written): {} "
+                   "reached{}",
+                   ms(record_.sol->limit_ms), printable(record_.sol->limited_by.str()),
+                   megabytes(record_.sol->work.read_bytes),
+                   megabytes(record_.sol->work.written_bytes), limit_text(record_),
+                   record_.sol->share_measured
+                       ? fmt::format(", {:.0f} % of the measured limit (a copy, matrix products)",
+                                     *record_.sol->share_measured * 100)
+                       : ""));
     if (record_.sol && record_.sol->plausible_ms)
       labelled(
           "", 2,
-          fmt::format("implausible: to read the inputs and do the operations takes {} at least",
+          fmt::format("implausible: reading the inputs and doing the operations takes at least {}",
                       ms(record_.sol->plausible_ms)));
     if (std::ranges::find(record_.flags, "faster_than_memory") != record_.flags.end())
-      labelled("", 2,
-               "faster_than_memory: a time that was told or measured is shorter than writing the "
-               "outputs takes");
+      labelled(
+          "", 2,
+          "faster_than_memory: a reported or measured time is shorter than writing the outputs "
+          "takes");
   }
 
   void trials() {
     if (record_.correctness.empty()) return;
     heading("Trials");
-    TextRows rows = {
-        {"inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"}};
+    TextRows rows = {{"inputs", "trial", "max abs", "max rel", "vs eager", "allclose at", "wrong"}};
     for (const TrialResult& trial : record_.correctness)
       rows.push_back({printable(trial.family.str()) +
                           (trial.sizes.empty() ? "" : ", " + printable(trial.sizes.str())),
@@ -252,11 +255,11 @@ class CandidatePage : private ConsoleLines {
     };
     lines_of("Nsight Compute", text("ncu"), std::string::npos);
     if (const std::string why = text("ncu_failed"); !why.empty())
-      labelled("", 2, "Nsight Compute says nothing: " + printable(why));
+      labelled("", 2, "Nsight Compute failed: " + printable(why));
   }
 
   void log() {
-    if (!why_no_details_.empty()) labelled("", 2, "its details are not here: " + why_no_details_);
+    if (!why_no_details_.empty()) labelled("", 2, "no details here: " + why_no_details_);
     lines_of("Log", log_, options_.whole_log ? std::string::npos : kShownLog);
   }
 
@@ -279,7 +282,7 @@ class CandidatePage : private ConsoleLines {
   void source() {
     const Source source = source_of(record_);
     if (!source.why_none.empty()) {
-      labelled("", 2, "its source is not here: " + source.why_none);
+      labelled("", 2, "no source here: " + source.why_none);
       return;
     }
     if (!options_.whole_source && marks_.empty()) return;

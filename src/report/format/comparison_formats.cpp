@@ -76,7 +76,7 @@ double parse_regression_gate(std::string_view argument) {
   if (is_percent) share /= 100;
   if (parsed.ec != std::errc() || parsed.ptr != end || !(share >= 0 && share < 1))
     throw UsageError(
-        fmt::format("\"{}\" names no share from 0 to below 1 after \"=\": write {}=5% or {}=0.05",
+        fmt::format("\"{}\" has no fraction from 0 to below 1 after \"=\": write {}=5% or {}=0.05",
                     argument, kName, kName));
   return share;
 }
@@ -90,19 +90,19 @@ std::vector<std::string> regressions(const Comparison& comparison) {
     const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
       if (!names.empty())
         sentences.push_back(
-            fmt::format("{} {} {} that {} has right: {}", other, what,
+            fmt::format("{} {} {} that are correct in {}: {}", other, what,
                         report::counted(static_cast<std::int64_t>(names.size()), "sample"), base,
                         report::named(names)));
     };
     add(report::unjudged_names(view), "has no verdict yet on");
-    add(report::gone_names(view), "has not on its roster");
+    add(report::gone_names(view), "does not plan");
     // If both ran on a CPU, only outcomes are compared, and the comparison's notes say so.
     const bool by_time = !report::are_of_a_cpu(view.base().run, view.other().run);
     std::string why = report::why_nothing_compared(view, false);
     if (why.empty() && by_time) why = report::why_nothing_compared(view, true);
     if (!why.empty())
-      sentences.push_back(fmt::format("{}: nothing of it could be compared with {}{}: {}", other,
-                                      base, by_time ? " by its time" : "", why));
+      sentences.push_back(fmt::format("{}: no sample could be compared with {}{}: {}", other, base,
+                                      by_time ? " by time" : "", why));
     if (pair.regressions > 0) sentences.push_back(regressions_text(view));
   }
   return sentences;

@@ -205,7 +205,7 @@ class Console : private ConsoleLines {
       for (const std::string& part : log_line(text, width_ - 12))
         line(painted(Tone::kFaint, std::string(12, ' ') + part));
     if (record.details && record.details->length > kLongestDetails)
-      labelled("", 12, fmt::format("its log is not read here: {}; kbench show does", why_none));
+      labelled("", 12, fmt::format("no log here: {}; kbench show has it", why_none));
   }
 
   /// A line of a log as one or two lines of this width; paths are shortened before the text is cut.

@@ -173,10 +173,10 @@ class Junit {
         out_ << fmt::format(">\n   <skipped message=\"{}\"/>\n", attribute(record->message));
         break;
       case Kind::kFaulty:
-        out_ << fmt::format(
-            ">\n   <error type=\"{}\" message=\"{}\"/>\n",
-            record == nullptr ? "no_verdict" : "harness_fault",
-            record == nullptr ? "the run has no verdict on it" : attribute(record->message));
+        out_ << fmt::format(">\n   <error type=\"{}\" message=\"{}\"/>\n",
+                            record == nullptr ? "no_verdict" : "harness_fault",
+                            record == nullptr ? "the run has no verdict for this candidate"
+                                              : attribute(record->message));
         break;
       case Kind::kFailed:
         out_ << fmt::format(">\n   <failure type=\"{}{}\" message=\"{}\">{}</failure>\n",
@@ -197,7 +197,7 @@ class Junit {
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
     for (const std::string& line : first_lines(log, kCaseLogLines)) text += "\n" + line;
-    if (!why_none.empty()) text += "\nits log is not here: " + printable(why_none);
+    if (!why_none.empty()) text += "\nno log here: " + printable(why_none);
     return text;
   }
 

@@ -93,8 +93,8 @@ std::vector<std::size_t> named_records(const RunFile& run, const std::string& na
                                  selection.likely(run)));
   if (found.empty() && !model.empty())
     throw UsageError(fmt::format(
-        "the run has no record of \"{}\"{} by a model \"{}\"; of that problem it has {}{}", problem,
-        sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models),
+        "the run has no record of \"{}\"{} by a model \"{}\"; it has {} for this problem{}",
+        problem, sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models),
         report::printable(did_you_mean(model, {models.begin(), models.end()}))));
   if (found.empty())
     throw UsageError(fmt::format("the run has no sample {} of \"{}\"", *sample, problem));

@@ -33,8 +33,8 @@ void check_folder_of(const std::filesystem::path& file) {
     throw UsageError(
         fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
   if (!std::filesystem::exists(file, ignored) && ::access(folder.c_str(), W_OK) != 0)
-    throw UsageError(fmt::format("cannot write {}: the folder {} may not be written to",
-                                 file.string(), folder.string()));
+    throw UsageError(fmt::format("cannot write {}: the folder {} is not writable", file.string(),
+                                 folder.string()));
 }
 
 void write_file(const std::filesystem::path& file, bool is_colored,
@@ -66,8 +66,8 @@ void write_file(const std::filesystem::path& file, bool is_colored,
   if (!failure) return;
   if (is_whole) std::filesystem::remove(unfinished, ignored);
   throw Error(
-      fmt::format("cannot write the report {}: name a file in a folder that is there, may "
-                  "be written and has room",
+      fmt::format("cannot write the report {}: name a file in an existing, writable folder with "
+                  "free space",
                   file.string()));
 }
 

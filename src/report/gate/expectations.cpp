@@ -25,21 +25,21 @@ class Reader {
   explicit Reader(Expectations& expected) : expected_(expected) {}
 
   void read(const json& object, const std::string& model) {
-    if (!object.is_object()) fail("it is no object of problems and outcomes");
+    if (!object.is_object()) fail("it is not an object of problems and outcomes");
     for (const auto& [name, value] : object.items()) {
       if (!value.is_object()) {
         expected_.outcomes[{model, name}] = outcomes_of(name, value);
       } else if (model.empty()) {
         read(value, name);
       } else {
-        fail(fmt::format("\"{}\" of model \"{}\" is an object again", name, model));
+        fail(fmt::format("\"{}\" of model \"{}\" is an object, not an outcome", name, model));
       }
     }
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw UsageError(fmt::format("{} is no file of expected outcomes: {}", expected_.file,
+    throw UsageError(fmt::format("{} is not a file of expected outcomes: {}", expected_.file,
                                  report::printable(what)));
   }
 
@@ -58,7 +58,7 @@ class Reader {
   static std::string no_outcome(const std::string& problem, const json& item) {
     std::vector<std::string> known;
     for (const OutcomeRow& row : outcomes()) known.emplace_back(row.name);
-    return fmt::format("{} of \"{}\" is no outcome{}", item.dump(), problem,
+    return fmt::format("{} of \"{}\" is not an outcome{}", item.dump(), problem,
                        item.is_string() ? did_you_mean(item.get<std::string>(), known) : "");
   }
 
@@ -131,7 +131,7 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
                     key.first.empty() ? "" : " " + report::printable(key.first), any_of(outcomes)));
   }
   if (met.empty() && sentences.empty())
-    sentences.push_back(fmt::format("{}: no sample was held to it: {}", expected.file,
+    sentences.push_back(fmt::format("{}: no sample was compared with it: {}", expected.file,
                                     expected.outcomes.empty()
                                         ? "it names no problem"
                                         : "it names none of this run's problems"));

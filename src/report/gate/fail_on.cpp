@@ -20,7 +20,7 @@ std::int64_t count_of(const std::vector<std::string>& names) {
 
 void look_for_cheats(const Report& report, std::vector<std::string>& sentences) {
   if (report.finished == 0)
-    sentences.emplace_back("--fail-on cheat: the run has no verdict, so there was none to look at");
+    sentences.emplace_back("--fail-on cheat: the run has no verdict to check");
   std::vector<std::string> cheats;
   // All judged samples, not only the listed ones: a selection must not hide a cheat.
   for (const std::size_t index : report.judged) {
@@ -53,12 +53,12 @@ void hold_against(const report::ComparedView& view, const FailOn& fail_on, const
   // A sample that is no longer correct fails both gates: new-failure and regression.
   add(broken, "no longer correct");
   add(report::unjudged_names(view), "without a verdict now, correct before");
-  add(report::gone_names(view), "no longer on the roster, correct before");
+  add(report::gone_names(view), "no longer planned, correct before");
   if (!fail_on.regression) return;
   add(slower, fmt::format("slower by more than {:g} %", *fail_on.regression * 100));
   if (const std::string why = report::why_nothing_compared(view, true); !why.empty())
-    sentences.push_back(fmt::format(
-        "--fail-on regression: no time could be compared with one of {}: {}", older, why));
+    sentences.push_back(
+        fmt::format("--fail-on regression: no time could be compared with {}: {}", older, why));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void parse_fail_on(std::string_view argument, FailOn& fail_on) {
   } else {
     throw UsageError(
         fmt::format("there is no gate --fail-on {}; there are cheat, new-failure and "
-                    "regression[=SHARE]{}",
+                    "regression[=FRACTION]{}",
                     argument, did_you_mean(argument, {"cheat", "new-failure", "regression"})));
   }
 }
@@ -81,8 +81,8 @@ void parse_fail_on(std::string_view argument, FailOn& fail_on) {
 void check_on_cpu(const FailOn& fail_on) {
   if (fail_on.regression)
     throw UsageError(
-        "--fail-on regression needs the times of a GPU, and these are a CPU's: --fail-on "
-        "new-failure looks at outcomes");
+        "--fail-on regression needs the times of a GPU, and these are a CPU's: use --fail-on "
+        "new-failure, which compares outcomes");
 }
 
 FailOnResult failed_on(const Report& report, const FailOn& fail_on, const ComparedRun* older) {
@@ -106,7 +106,7 @@ FailOnResult failed_on(const Report& report, const FailOn& fail_on, const Compar
   const std::string name = report::printable(older->name);
   if (const std::string why = report::why_nothing_compared(view, false); !why.empty()) {
     result.sentences.push_back(
-        fmt::format("--fail-on {}: nothing of this run could be compared with {}: {}",
+        fmt::format("--fail-on {}: no sample of this run could be compared with {}: {}",
                     fail_on.new_failure ? "new-failure" : "regression", name, why));
     return result;
   }

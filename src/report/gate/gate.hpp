@@ -59,7 +59,7 @@ struct FailOn {
   std::optional<double> regression;  ///< a sample that is slower by more than this fraction
   bool needs_other() const { return new_failure || regression; }
 };
-/// Adds one argument: "cheat", "new-failure", "regression" or "regression=SHARE" ("5%", the
+/// Adds one argument: "cheat", "new-failure", "regression" or "regression=FRACTION" ("5%", the
 /// default, "0.05"). Throws UsageError for anything else.
 void parse_fail_on(std::string_view argument, FailOn& fail_on);
 /// What `--fail-on` found in a report.

@@ -77,10 +77,10 @@ Gate parse_gate(std::string_view argument) {
   if (number.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
       !std::isfinite(gate.least)) {
     throw UsageError(
-        fmt::format("\"{}\" is no gate: write METRIC=NUMBER, as in fast_1=0.5", argument));
+        fmt::format("\"{}\" is not a gate: write METRIC=NUMBER, as in fast_1=0.5", argument));
   }
   if (!gate.metric.row->ratio && gate.least > 1)
-    throw UsageError(fmt::format("\"{}\" cannot be met: {} is a share, at most 1", argument,
+    throw UsageError(fmt::format("\"{}\" cannot be met: {} is a fraction, at most 1", argument,
                                  gate.metric.name()));
   return gate;
 }
@@ -105,7 +105,7 @@ std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gat
   for (std::size_t i = 0; i < gates.size(); ++i) {
     if (report.run.roster.empty())
       sentences.push_back(fmt::format(
-          "{}: nothing was held to it: no candidate is on the run's roster", gates[i].name()));
+          "{}: there is nothing to check: the run's manifest has no candidate", gates[i].name()));
     for (const report::StandingGroup& group : groups) {
       const report::StandingGroup chosen = of_level(report.run, group, gates[i].level);
       for (const SummaryRow& row :

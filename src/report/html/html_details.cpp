@@ -69,18 +69,19 @@ class Details {
     if (told < lines.size()) {
       add_briefs(lines);
       details.notes.push_back(fmt::format(
-          "{} candidates are too many to hold everything about each: {} of {} failures and {} of "
-          "{} others open with their source, logs and measurements, the rest with their row, cause "
-          "and message. kbench show tells everything of each.",
+          "The page is too small for all details of {} candidates. {} of {} failures and {} of {} "
+          "others have their source, logs and measurements; the rest have row, cause and message. "
+          "kbench show has everything.",
           lines.size(), failures_told, failures(), told - failures_told,
           lines.size() - failures()));
     }
     if (thinned_ > 0)
       details.notes.push_back(fmt::format(
-          "Raw measurements of {} are thinned to {} a side; all are in the run's details.",
+          "Of {}, the page shows at most {} raw measurements per subject; the run's details have "
+          "all.",
           counted(static_cast<std::int64_t>(thinned_), "candidate"), budget_.measurements));
     if (cut_ > 0)
-      details.notes.push_back(fmt::format("Logs or sources of {} are cut where they are long.",
+      details.notes.push_back(fmt::format("Long logs or sources of {} are cut.",
                                           counted(static_cast<std::int64_t>(cut_), "candidate")));
     for (std::string& text : lines) {
       details.lines += text;

@@ -57,8 +57,8 @@ json printed(const fs::path& page, const fs::path& profile) {
       from.substr(0, from.find(kEnd)).substr(std::min(kBegin.size(), from.size())), nullptr, false);
   if (files.is_object()) return files;
   throw Error(fmt::format(
-      "{} {} and printed no charts: open the report's page (--format html) in a browser instead, "
-      "where each chart can be saved; it said: {}",
+      "{} {} and drew no charts: open the report's page (--format html) in a browser and save "
+      "each chart there; its output: {}",
       options.command.front(),
       result.timed_out ? fmt::format("did not end in {} minutes", kLimit.count()) : "ended",
       result.error.substr(0, 400)));
@@ -71,12 +71,12 @@ void check_svg(const fs::path& folder) {
     throw UsageError("the charts are several files: name a folder, as in svg=charts");
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored))
-    throw UsageError(fmt::format("svg={}: that is no folder", folder.string()));
+    throw UsageError(fmt::format("svg={}: that is not a folder", folder.string()));
   if (page_d3().empty())
     throw UsageError("svg: this kbench was built without D3: install node-d3 and build it again");
   if (!find_chromium())
     throw UsageError(
-        "svg: a Chromium draws the charts, and there is none: install chromium, or name one with "
+        "svg: Chromium draws the charts, and none was found: install chromium, or name one in "
         "KBENCH_CHROMIUM");
 }
 

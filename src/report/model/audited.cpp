@@ -120,17 +120,19 @@ std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const Aud
     throw UsageError(
         other_sizes.empty()
             ? fmt::format("no audit is of a problem and a check of the run; the first is of {}, "
-                          "judged by {} in {}",
+                          "judge {}, precision {}",
                           printable(audits.audits[0].problem.str()),
                           printable(audits.audits[0].check.judge.str()),
                           printable(audits.audits[0].check.precision.str()))
-            : fmt::format("no audit is of the run's problems as they were run: {} had other sizes "
-                          "or another text",
-                          printable(listed(other_sizes))));
+            : fmt::format(
+                  "no audit is of the run's problems at the run's sizes: {} had other sizes "
+                  "or another text",
+                  printable(listed(other_sizes))));
   for (const Interned& problem : asked.problems)
     if (!audited.contains(problem)) not_audited.insert(problem.str());
-  warn(warnings, other_check, "audited by another check than the run's, which is not used");
-  warn(warnings, other_sizes, "audited in another version or at other sizes, which is not used");
+  warn(warnings, other_check, "audited by another check than the run's; this audit is not used");
+  warn(warnings, other_sizes,
+       "audited in another version or at other sizes; this audit is not used");
   warn(warnings, not_audited, "without an audit, counted as not degenerate");
   warn_of_lines(warnings, audits);
   std::ranges::stable_sort(degenerate, [](const DegenerateProblem& a, const DegenerateProblem& b) {
@@ -166,7 +168,7 @@ std::string passing_text(const DegenerateProblem& problem, std::string_view sepa
 
 std::string degenerate_heading(const Report& report) {
   if (report.degenerate.empty())
-    return "Degenerate problems: none; every trivial answer that was tried is caught";
+    return "Degenerate problems: none; the check catches every trivial answer";
   return fmt::format("Degenerate problems: {}, on which trivial answers pass",
                      report.degenerate.size());
 }

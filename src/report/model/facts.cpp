@@ -90,7 +90,7 @@ std::string judges(const Report& report) {
              fmt::format("{} {}{}", printable(judge.str()), count,
                          judge == kKernelBenchJudge ? " (imported: its verdicts and its times)"
                          : judge == kCompatJudge    ? " (kbench, by KernelBench's rules)"
-                         : judge == kEvalModeJudge  ? " (kbench, both sides in eval mode)"
+                         : judge == kEvalModeJudge  ? " (kbench, both models in eval mode)"
                                                     : ""));
   }
   return text;
@@ -127,7 +127,7 @@ std::string timing(const Report& report) {
   const std::vector<std::string>& methods = report.setting.timing_methods;
   std::string text = methods.empty() ? "nothing was timed" : joined(methods);
   if (!report.on_cpu && !methods.empty()) add_part(text, "L2 ", option(report.run, "l2"));
-  if (report.on_cpu && !methods.empty()) text += " of the CPU, no measure of a GPU's speed";
+  if (report.on_cpu && !methods.empty()) text += " of the CPU, not a measure of a GPU's speed";
   std::string trusted;
   for (const auto& [kind, count] : report.setting.trust)
     add_part(trusted, "", fmt::format("{} {}", count, kind));
@@ -171,9 +171,9 @@ std::string limits(const Report& report) {
     ++count;
   }
   if (count == 0) return "";
-  return fmt::format(
-      "{:.3g} to {:.3g} % of what the device can do at most, geometric mean {:.3g} % ({})",
-      least * 100, most * 100, std::exp(logarithms / static_cast<double>(count)) * 100, count);
+  return fmt::format("{:.3g} to {:.3g} % of the device's limit, geometric mean {:.3g} % ({})",
+                     least * 100, most * 100,
+                     std::exp(logarithms / static_cast<double>(count)) * 100, count);
 }
 
 /// The measured rates of a copy and of matrix products on the GPUs, next to the GPUs' attributes.
@@ -226,8 +226,8 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
   std::vector<std::pair<std::string, std::string>> all = {
       {"selected", selected.empty() ? ""
                                     : selected + (report.options.select.lists_some()
-                                                      ? " (what came out chooses what is listed, "
-                                                        "and changes no metric)"
+                                                      ? " (filters of results choose what is "
+                                                        "listed; metrics count all)"
                                                       : "")},
       {"device", device(report)},
       {"problems", problems(report)},
@@ -243,7 +243,7 @@ std::vector<std::pair<std::string, std::string>> facts(const Report& report) {
       {"limit", limits(report)},
       {"measured", reached(report.run)},
       {"inputs", inputs(report)},
-      {"cage", fmt::format("{}", fmt::join(report.setting.cages, "; "))},
+      {"sandbox", fmt::format("{}", fmt::join(report.setting.cages, "; "))},
       {"kbench", version_text(report.run)},
       {"run", run_text(report.run)}};
   std::erase_if(all, [](const auto& fact) { return fact.second.empty(); });
@@ -269,7 +269,7 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
   }
   if (!run.ended) {
     all.emplace_back(
-        "the run has not ended: it is going on, or was interrupted (--resume goes on)");
+        "the run has not ended: it is going on, or was interrupted (--resume continues it)");
   }
   if (run.torn) all.emplace_back("the last line is cut off and was skipped");
   if (const auto& bad = run.bad_lines; !bad.empty()) {
@@ -281,12 +281,12 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
   }
   if (const auto versions = versions_of(run); versions.size() > 1)
     all.push_back(
-        fmt::format("these are runs of {} versions of kbench, which need not judge alike: {}",
+        fmt::format("these are runs of {} versions of kbench, which may judge differently: {}",
                     versions.size(), joined(versions)));
   if (const auto& conflicts = run.conflicts; !conflicts.empty()) {
     const auto shown = std::min<std::ptrdiff_t>(kNamedConflicts, std::ssize(conflicts));
     all.push_back(fmt::format(
-        "{} from one file to another, and the later file's counts: {}{}",
+        "{} between files, and the later file counts: {}{}",
         conflicts.size() == 1 ? "1 sample differs"
                               : fmt::format("{} samples differ", conflicts.size()),
         printable(fmt::format("{}", fmt::join(conflicts.begin(), conflicts.begin() + shown, "; "))),
@@ -294,7 +294,7 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_roster) {
   }
   if (off_roster > 0) {
     all.push_back(
-        fmt::format("{} not on the roster and not counted",
+        fmt::format("{} not in the manifest and not counted",
                     off_roster == 1 ? "1 record is" : fmt::format("{} records are", off_roster)));
   }
   return all;

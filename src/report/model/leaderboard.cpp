@@ -119,14 +119,14 @@ std::string uneven_models(const Report& report) {
     counts.resize(kMostSideBySide);
     counts.emplace_back("…");
   }
-  return fmt::format(
-      "models were asked different problems, and each is ranked by its own: {} ({})",
-      fmt::join(counts, ", "),
-      common.empty() ? "none of all" : counted(std::ssize(common), "problem") + " of all");
+  return fmt::format("models have different problems, and each is ranked by its own: {} ({})",
+                     fmt::join(counts, ", "),
+                     common.empty() ? "no problem in common"
+                                    : counted(std::ssize(common), "problem") + " in common");
 }
 
 std::string rank_text(const Report& report) {
-  return fmt::format("Models are ranked by {}; equal ones share a rank.", report.ranked_by);
+  return fmt::format("Models are ranked by {}; equal models share a rank.", report.ranked_by);
 }
 
 std::vector<std::vector<std::string>> models_side_by_side(const Report& report) {

@@ -166,18 +166,19 @@ void add_model_tables(Report& report, const std::vector<StandingGroup>& groups) 
 
 std::string over_text(const BaselineRow& row) {
   const Metric geomean = metric_from_name("geomean"), fast = metric_from_name("fast_1");
-  return printable(fmt::format("{} over {}: fast_1 {}, geomean {}", row.model,
-                               row.baseline == kBestBaseline ? "the best of them" : row.baseline,
-                               with_interval(value_text(fast, row.fast_1), row.fast_1),
-                               with_interval(value_text(geomean, row.geomean), row.geomean)));
+  return printable(
+      fmt::format("{} over {}: fast_1 {}, geomean {}", row.model,
+                  row.baseline == kBestBaseline ? "the fastest baseline" : row.baseline,
+                  with_interval(value_text(fast, row.fast_1), row.fast_1),
+                  with_interval(value_text(geomean, row.geomean), row.geomean)));
 }
 
 std::string pair_text(const ModelPair& pair) {
-  std::string text =
-      fmt::format("{} against {} on {}: right alone {} to {} (p = {:.2g})", pair.b, pair.a,
-                  counted(pair.problems, "problem"), pair.only_b, pair.only_a, pair.p_value);
+  std::string text = fmt::format(
+      "{} against {} on {}: only {} is right on {}, only {} on {} (p = {:.2g})", pair.b, pair.a,
+      counted(pair.problems, "problem"), pair.b, pair.only_b, pair.a, pair.only_a, pair.p_value);
   if (pair.speed.value)
-    text += fmt::format("; {} as fast on the {} that both have right",
+    text += fmt::format("; {} is {} as fast on the {} that both have right", pair.b,
                         with_interval(factor(pair.speed.value), pair.speed), pair.speed_problems);
   return printable(text);
 }

@@ -96,7 +96,7 @@ std::span<const std::string_view> profile_columns(const Record& record) {
   static constexpr std::string_view kCounted[] = {"kernel",      "instructions", "lanes",
                                                   "sectors/req", "unique MB",    "conflicts",
                                                   "flops",       "estimate"};
-  static constexpr std::string_view kOnGpu[] = {"kernel",    "time",      "share",
+  static constexpr std::string_view kOnGpu[] = {"kernel",    "time",      "fraction",
                                                 "registers", "shared kB", "occupancy"};
   return is_of_gpu(record) ? std::span<const std::string_view>(kOnGpu) : kCounted;
 }
@@ -116,14 +116,14 @@ std::string bandwidth_text(const Record& record) {
   if (side == record.timing->sides.end() || side->second.median_ms <= 0) return {};
   const auto bytes =
       static_cast<double>(record.sol->work.read_bytes + record.sol->work.written_bytes);
-  return fmt::format("at least {}B/s: what is read and written anyway, in the time of a call",
+  return fmt::format("at least {}B/s: the bytes that a call must read and write, over its time",
                      quantity(bytes / (side->second.median_ms / 1e3)));
 }
 
 std::string_view profile_note(const Record& record) {
   return record.estimate
              ? "Estimates come from bytes and operations over a data sheet's peaks plus launch "
-               "cost; they are no measurements and count in no metric."
+               "cost. They are not measurements, and metrics do not count them."
              : "";
 }
 

@@ -29,12 +29,12 @@ constexpr std::string_view kCpu = "cpu";
 void check(const ReportOptions& options) {
   for (const double p : options.p) {
     if (!std::isfinite(p) || p < 0) {
-      throw UsageError(fmt::format("p = {} is no speedup to compare with: it starts at 0", p));
+      throw UsageError(fmt::format("p = {} is not a speedup: use 0 or more", p));
     }
   }
   for (const int k : options.k) {
     if (k < 1) {
-      throw UsageError(fmt::format("k = {} is no number of samples: it starts at 1", k));
+      throw UsageError(fmt::format("k = {} is not a number of samples: use 1 or more", k));
     }
   }
 }
@@ -46,7 +46,7 @@ bool is_on_cpu(const RunFile& run) {
   for (const Record& record : run.records) (record.device == kCpu ? cpu : gpu) = &record;
   if (cpu != nullptr && gpu != nullptr) {
     throw UsageError(
-        fmt::format("records of {} and of {} cannot share a table: report their files one by one",
+        fmt::format("one report cannot hold records of {} and of {}: report their files one by one",
                     report::printable(gpu->device.str()), kCpu));
   }
   if (cpu == nullptr && gpu == nullptr && !run.headers.empty()) {
@@ -63,13 +63,13 @@ std::string chosen_baseline(const Report& report) {
   if (std::ranges::find(report.baselines, asked) == report.baselines.end()) {
     std::vector<std::string> known = report.baselines;
     known.emplace_back(kBestBaseline);
-    throw UsageError(fmt::format("the run has no baseline \"{}\"; it has {}{}", asked,
-                                 report.baselines.empty() ? "none"
-                                 : report.baselines.size() == 1
-                                     ? report.baselines.front()
-                                     : fmt::format("{}, and best for the fastest of them",
-                                                   fmt::join(report.baselines, ", ")),
-                                 did_you_mean(asked, known)));
+    throw UsageError(fmt::format(
+        "the run has no baseline \"{}\"; it has {}{}", asked,
+        report.baselines.empty() ? "none"
+        : report.baselines.size() == 1
+            ? report.baselines.front()
+            : fmt::format("{}, and best, the fastest of them", fmt::join(report.baselines, ", ")),
+        did_you_mean(asked, known)));
   }
   return asked;
 }

@@ -90,7 +90,7 @@ std::vector<std::string> reading_notes(const Report& report) {
   if (!report.ranked_by.empty()) notes.push_back(rank_text(report));
   const auto is_best = [&](std::size_t i) { return report.metrics[i].name().starts_with("best@"); };
   if (std::ranges::any_of(shown_metrics(report), is_best))
-    notes.emplace_back("best@k counts the reference as an answer: it is never below 1.");
+    notes.emplace_back("best@k counts the reference as an answer, so it is never below 1.");
   notes.emplace_back(
       "Intervals are 95 % over problems; correct counts samples, fast_p and geomean (n) first "
       "samples only.");

@@ -13,7 +13,7 @@ namespace kbench::run {
 
 CancelledBuilds::CancelledBuilds(ExtensionBuilder& builder, int cancel_fd)
     : end_(::eventfd(0, EFD_CLOEXEC)) {
-  if (!end_) throw Error("no eventfd to end a thread by");
+  if (!end_) throw Error("cannot create an eventfd");
   thread_ = std::thread([&builder, cancel_fd, end = end_.value()] {
     std::array<pollfd, 2> polls{pollfd{cancel_fd, POLLIN, 0}, pollfd{end, POLLIN, 0}};
     while (::poll(polls.data(), polls.size(), -1) <= 0) {

@@ -30,8 +30,8 @@ json bounded_json(std::string_view text) {
   return json::parse(text, [&](int depth, json::parse_event_t event, const json&) {
     const bool opens =
         event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-    if (opens && depth >= kDeepest) throw TooMuch{"it is nested too deep"};
-    if (++values > kMostValues) throw TooMuch{"it has too many parts"};
+    if (opens && depth >= kDeepest) throw TooMuch{"it is nested too deeply"};
+    if (++values > kMostValues) throw TooMuch{"it has too many values"};
     return true;
   });
 }
@@ -73,13 +73,13 @@ constexpr Field kFields[] = {
 std::string_view expected(FieldKind kind) {
   switch (kind) {
     case FieldKind::kText:
-      return "a text";
+      return "a string";
     case FieldKind::kTexts:
-      return "a list of texts";
+      return "a list of strings";
     case FieldKind::kBool:
       return "true or false";
     case FieldKind::kTextsByName:
-      return "an object of texts";
+      return "an object of strings";
   }
   return "";
 }
@@ -113,14 +113,13 @@ std::size_t text_bytes(const json& value) {
 
 /// The error in the fields of a request; "" if there is none.
 std::string fault_of(const json& request) {
-  if (!request.is_object()) return "it is no object";
+  if (!request.is_object()) return "it is not an object";
   for (const auto& [name, value] : request.items()) {
     const auto* field = std::ranges::find(kFields, name, &Field::name);
     if (field == std::end(kFields))
-      return fmt::format("it has no field {}", as_utf8(name.substr(0, 60)));
+      return fmt::format("{} is not a known field", as_utf8(name.substr(0, 60)));
     if (value.is_null()) continue;
-    if (!fits(field->kind, value))
-      return fmt::format("{} has to be {}", name, expected(field->kind));
+    if (!fits(field->kind, value)) return fmt::format("{} must be {}", name, expected(field->kind));
     if (field->kind != FieldKind::kBool && text_bytes(value) > field->most_bytes)
       return fmt::format("{} has more than {} bytes", name, field->most_bytes);
   }
@@ -141,7 +140,7 @@ std::variant<json, std::string> read_compile_request(std::string_view body) {
   } catch (const TooMuch& excess) {
     return std::string(excess.what);
   } catch (const json::exception&) {
-    return std::string("it is no JSON");
+    return std::string("it is not valid JSON");
   }
 }
 

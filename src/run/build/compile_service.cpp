@@ -32,7 +32,7 @@ std::string dumped(const json& body) {
 std::shared_future<ExtensionResult> refused_request(const std::string& why) {
   std::promise<ExtensionResult> promise;
   promise.set_value(ExtensionError{Outcome::kCompileFailure, "bad_request",
-                                   "this cannot be built: " + why, "", 0, false});
+                                   "invalid build request: " + why, "", 0, false});
   return promise.get_future().share();
 }
 

@@ -160,11 +160,11 @@ ExtensionResult ExtensionBuilder::stored(ExtensionResult result, const std::stri
     std::size_t& bytes = built_bytes_[candidate];
     bytes += extension->object.size() + extension->image.size();
     if (bytes > most_built_bytes_)
-      return refused("objects_too_large",
-                     fmt::format("what it has built takes {:.1f} GB, more than the {:.1f} GB that "
-                                 "one candidate may",
-                                 static_cast<double>(bytes) / 1e9,
-                                 static_cast<double>(most_built_bytes_) / 1e9));
+      return refused(
+          "objects_too_large",
+          fmt::format("the candidate's extensions take {:.1f} GB, more than the limit of {:.1f} GB",
+                      static_cast<double>(bytes) / 1e9,
+                      static_cast<double>(most_built_bytes_) / 1e9));
   }
   extension->reads_machine = reads_machine(extension->image);
   const auto folder = folder_of_results(setup_);
@@ -185,15 +185,15 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
     const auto kind = request.at("kind").get<std::string>();
     return kind == "kernel" ? build_kernel(request, owner) : build_split(request, owner);
   } catch (const json::exception& error) {
-    return refused("bad_request", fmt::format("this cannot be built: {}", error.what()));
+    return refused("bad_request", fmt::format("invalid build request: {}", error.what()));
   } catch (const Error&) {
     throw;
   } catch (const std::logic_error& error) {
     // The same request would fail each time, so this is no fault of the machine.
-    return refused(kCompilerFault, fmt::format("building this failed: {}", error.what()));
+    return refused(kCompilerFault, fmt::format("cannot build this extension: {}", error.what()));
   } catch (const std::exception& error) {
     // Any other exception would end the run and not only this candidate.
-    throw Error(fmt::format("building an extension failed: {}", error.what()));
+    throw Error(fmt::format("cannot build an extension: {}", error.what()));
   }
 }
 
@@ -244,7 +244,8 @@ ExtensionResult ExtensionBuilder::build_kernel(const json& request, const Extens
 ExtensionResult ExtensionBuilder::build_split(const json& request, const ExtensionOwner& owner) {
   const TextsJob job = texts_job(request, owner);
   if (job.cpp.size() + job.cuda.size() > kMostTexts)
-    return refused("bad_request", fmt::format("this has more than {} sources", kMostTexts));
+    return refused("bad_request",
+                   fmt::format("the extension has more than {} sources", kMostTexts));
   const auto read = this->read(job, owner.budget.get());
   if (const auto* error = std::get_if<CompileError>(&read)) return error_of(*error);
   const auto& texts = std::get<TextsRead>(read);
@@ -304,12 +305,12 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
     failed.outcome = Outcome::kUnsupported;
     failed.cause = "needs_nvcc";
     failed.message =
-        fmt::format("{}; this takes nvcc ({}), and what nvcc makes does not run on the CPU",
+        fmt::format("{}; the extension needs nvcc ({}), but nvcc's output does not run on the CPU",
                     error.message, why);
     return failed;
   }
   if (const NvccSearch& search = nvcc_.search(); !search.found) {
-    failed.message = fmt::format("{}; {}, but it cannot be asked ({}): see kbench doctor",
+    failed.message = fmt::format("{}; {}, but kbench cannot use nvcc ({}): run kbench doctor",
                                  error.message, why, search.absence);
     return failed;
   }

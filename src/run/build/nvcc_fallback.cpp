@@ -123,8 +123,8 @@ bool header_exists(const SplitFailure& failure) {
 
 bool is_linked(const SplitFailure& failure) { return failure.names_libraries; }
 
-constexpr std::string_view kForm = "nvcc knows forms that the split does not";
-constexpr std::string_view kLibrary = "nvcc compiles host and device code of a library together";
+constexpr std::string_view kForm = "nvcc accepts forms that the source splitter does not";
+constexpr std::string_view kLibrary = "nvcc compiles a library's host and device code together";
 
 constexpr FallbackRule kRules[] = {
     {SplitPart::kSplit, "device_lambda", nullptr, kForm},
@@ -140,12 +140,11 @@ constexpr FallbackRule kRules[] = {
     {SplitPart::kHost, "undefined_function", is_linked,
      "nvcc's object is linked with the libraries", false},
     {SplitPart::kDevice, "missing_include", header_exists, "nvcc finds the header"},
-    {SplitPart::kDevice, "unknown_kernel", nullptr, "nvcc needs no names of kernels", false},
+    {SplitPart::kDevice, "unknown_kernel", nullptr, "nvcc does not need the kernels' names", false},
     {SplitPart::kDevice, "syntax_error", is_defined_twice,
-     "the device code of several files is compiled as one here, so that what each file has for "
-     "itself needs names of its own"},
+     "nvcc compiles each file on its own, so two files may define the same name"},
     {SplitPart::kDevice, "syntax_error", device_code_may_do,
-     "NVRTC lacks what nvcc has: a library's header or symbol, or a declaration", false},
+     "nvcc has headers, symbols or declarations that NVRTC lacks", false},
 };
 
 }  // namespace

@@ -44,7 +44,8 @@ std::string StoredBytes::read() const {
   std::string bytes(size_, '\0');
   std::ifstream in(*file_, std::ios::binary);
   if (!in.read(bytes.data(), static_cast<std::streamsize>(size_)))
-    throw Error(fmt::format("{} is not as kbench has written it", file_->string()));
+    throw Error(
+        fmt::format("{} has changed since kbench wrote it; start the run again", file_->string()));
   return bytes;
 }
 

@@ -35,7 +35,7 @@ bool died(Prepared& prepared, StartedCandidate& process) {
     return fail(prepared, Outcome::kOutOfMemory, "resident_limit", process.over_memory_message());
   return fail(
       prepared, Outcome::kCrash, status.signaled ? "signal" : "process_died",
-      fmt::format("the candidate's process died while loading{}{}", status.signaled ? " by " : "",
+      fmt::format("the candidate's process died while loading{}{}", status.signaled ? ": " : "",
                   status.signaled ? strsignal(status.code) : ""));
 }
 

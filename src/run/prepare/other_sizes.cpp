@@ -30,9 +30,8 @@ void check_size_names(const std::vector<std::string>& names, const std::vector<P
     if (known.contains(name)) continue;
     throw UsageError(
         known.empty()
-            ? fmt::format("--sizes {}: no problem of this run has a sizes.json with sizes", name)
-            : fmt::format("--sizes {}: no problem of this run has such sizes; their sizes.json "
-                          "names {}",
+            ? fmt::format("--sizes {}: no problem of this run has sizes in a sizes.json", name)
+            : fmt::format("--sizes {}: no problem of this run has these sizes; choose from {}",
                           name, fmt::join(known, ", ")));
   }
 }

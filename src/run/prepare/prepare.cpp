@@ -138,8 +138,8 @@ std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
                              static_cast<double>(memory) / 1e9)};
   if (shrunk && !device.gpu && shrunk->hopeless(shrink))
     return Unfit{"too_large_for_cpu",
-                 fmt::format("the problem has {} at the smallest sizes that --shrink finds for it: "
-                             "choose sizes with --set, or run it with --no-shrink",
+                 fmt::format("the problem needs {} at the smallest sizes that --shrink finds: "
+                             "choose sizes with --set, or use --no-shrink",
                              cost_text(shrunk->bytes, shrunk->flops))};
   return std::nullopt;
 }

@@ -43,7 +43,7 @@ json listed(json operators) {
 
 JudgeAnswer read_answer(const protocol::Message& message) {
   if (message.type != protocol::MessageType::kVerdict)
-    throw Error("the judge answered out of turn");
+    throw Error("the judge sent an unexpected message");
   try {
     const json body = json::parse(message.body);
     return {record_from_json(body.at("record")),
@@ -59,7 +59,7 @@ JudgeAnswer read_answer(const protocol::Message& message) {
             body.at("phases_s").get<Phases>(),
             body.at("free_bytes").get<std::uint64_t>()};
   } catch (const json::exception& error) {
-    throw Error(fmt::format("the judge sent a verdict that is none: {}", error.what()));
+    throw Error(fmt::format("the judge sent an invalid verdict: {}", error.what()));
   }
 }
 

@@ -43,8 +43,8 @@ std::string JudgeClient::obituary(const char* what) {
   const auto status =
       host_.wait_exit(pid_, protocol::Clock::now() + std::chrono::milliseconds(200));
   const std::string end = !status            ? "is still running"
-                          : status->signaled ? fmt::format("died of signal {}", status->code)
-                                             : fmt::format("exited with {}", status->code);
+                          : status->signaled ? fmt::format("was killed by signal {}", status->code)
+                                             : fmt::format("exited with code {}", status->code);
   return fmt::format("the judge {} and {}{}{}", what, end, log.empty() ? "" : ": ", log);
 }
 
@@ -59,7 +59,7 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
     case protocol::ReceiveStatus::kCancelled:
       throw Cancelled{};
     default:
-      throw_dead("hung up");
+      throw_dead("closed its connection");
   }
 }
 
@@ -74,16 +74,16 @@ std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read
   if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
-    throw TookTooLong(obituary("took too long over a problem"));
+    throw TookTooLong(obituary("exceeded the time limit for a problem"));
   try {
     const json body = json::parse(message.body);
     if (message.type == MessageType::kProblemFailure)
       return ProblemFault{body.at("cause"), body.at("message"), body.at("log")};
     if (message.type == expected) return read(body);
   } catch (const json::exception&) {
-    throw_dead("sent an answer that is none");
+    throw_dead("sent an invalid answer");
   }
-  throw_dead("answered out of turn");
+  throw_dead("sent an unexpected message");
 }
 
 std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem) {
@@ -140,7 +140,8 @@ bool JudgeClient::close() {
 }
 
 void JudgeClient::start_evaluation(const json& request, int channel_fd) {
-  if (!channel_.send(MessageType::kEvaluate, request.dump(), {channel_fd})) throw_dead("hung up");
+  if (!channel_.send(MessageType::kEvaluate, request.dump(), {channel_fd}))
+    throw_dead("closed its connection");
 }
 
 void JudgeClient::warm(const std::string& device) {
@@ -165,7 +166,7 @@ bool JudgeClient::healthy() {
 PrivateFolder::PrivateFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "kbench-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr)
-    throw Error(fmt::format("cannot make a folder like {}: {}", pattern, std::strerror(errno)));
+    throw Error(fmt::format("cannot create the folder {}: {}", pattern, std::strerror(errno)));
   path_ = pattern;
 }
 
@@ -210,7 +211,7 @@ void SpareCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
     default:
       break;
   }
-  throw Error(fmt::format("a process cannot open its device: {}", log_.text()));
+  throw Error(fmt::format("a warm process cannot open its device: {}", log_.text()));
 }
 
 bool SpareCandidate::give(const std::vector<int>& fds) {
@@ -290,8 +291,7 @@ ExitStatus StartedCandidate::finish(std::chrono::milliseconds grace) {
 
 std::string StartedCandidate::over_memory_message() const {
   return fmt::format(
-      "the candidate's process, and all that it started, used more than the {:.3g} GB of memory "
-      "that they may have together",
+      "the candidate's process and its children used more memory than their limit of {:.3g} GB",
       static_cast<double>(memory_limit_bytes_) / 1e9);
 }
 

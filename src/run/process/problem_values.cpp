@@ -71,7 +71,8 @@ std::string ProblemValues::values_of(const ModuleJob& job) {
 std::string ProblemValues::evaluate(const std::string& request) {
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     const Fd result(::memfd_create("kbench-values", MFD_CLOEXEC));
-    if (!result) throw Error(fmt::format("no memory for a file: {}", std::strerror(errno)));
+    if (!result)
+      throw Error(fmt::format("cannot create a file in memory: {}", std::strerror(errno)));
     const Fd asked = sealed_memory_file(request);
     const ChildLog log;
     const pid_t pid = host_.fork("values", 0, {result.value(), log.fd(), asked.value()});

@@ -88,7 +88,8 @@ void SparePool::serve() {
 void SparePool::open_judge() {
   auto judge = std::make_unique<JudgeClient>(host_, cancel_fd_, visible_gpu_);
   judge->warm(device_);
-  if (!judge->wait_warm(host_.limits().settle)) throw Error("a judge does not open its device");
+  if (!judge->wait_warm(host_.limits().settle))
+    throw Error("a warm judge did not open its device in time");
   const std::lock_guard lock(mutex_);
   judges_.push_back(std::move(judge));
 }

@@ -56,7 +56,7 @@ pid_t parent_of(const std::vector<ProcessFacts>& running, pid_t pid) {
 ChildLog::ChildLog() : fd_(memfd_create("kbench-log", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (!fd_ || ftruncate(fd_.value(), kLogRoomBytes) != 0 ||
       fcntl(fd_.value(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
-    throw Error(fmt::format("no memory for a log: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a log in memory: {}", std::strerror(errno)));
 }
 
 std::string ChildLog::text() const {
@@ -190,15 +190,16 @@ void WorkerHost::check_cancel() {
 
 void WorkerHost::throw_dead() {
   const std::string log = log_.text();
-  throw Error(fmt::format("kbench-worker is not running{}{}; kbench doctor tells what is missing",
-                          log.empty() ? "" : ": ", log));
+  throw Error(
+      fmt::format("kbench-worker is not running{}{}; run kbench doctor to see what is missing",
+                  log.empty() ? "" : ": ", log));
 }
 
 const std::string& WorkerHost::torch_version() {
   std::unique_lock lock(mutex_);
   const bool ready = changed_.wait_for(lock, limits_.start,
                                        [this] { return dead_ || cancelled_ || !torch_.empty(); });
-  if (!ready) throw Error("kbench-worker did not import torch in time; kbench doctor tells more");
+  if (!ready) throw Error("kbench-worker did not import torch in time; run kbench doctor");
   if (!torch_.empty()) return torch_;
   if (cancelled_) throw Cancelled{};
   throw_dead();
@@ -224,7 +225,7 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
   lock.lock();
   const bool answered = changed_.wait_for(
       lock, limits_.fork, [&] { return dead_ || cancelled_ || forked_.contains(id); });
-  if (!answered) throw Error("kbench-worker does not answer; kbench doctor tells more");
+  if (!answered) throw Error("kbench-worker does not answer; run kbench doctor");
   if (!forked_.contains(id) && cancelled_) throw Cancelled{};
   if (!forked_.contains(id)) throw_dead();
   const pid_t pid = forked_.at(id);
@@ -260,8 +261,8 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
   end_child(pid);
   const auto status = wait_exit(pid, protocol::Clock::now() + limits_.exit);
   if (!status)
-    throw Error(
-        fmt::format("process {} does not die; the driver may be stuck: look into dmesg", pid));
+    throw Error(fmt::format(
+        "process {} does not end after SIGKILL; the GPU driver may hang: see dmesg", pid));
   const std::lock_guard lock(mutex_);
   exited_.erase(pid);
   over_memory_.erase(pid);

@@ -39,8 +39,8 @@ void refuse(Record& record, double time_ms, double write_ms, std::uint64_t writt
   record.stage = Stage::kTiming;
   record.cause = kFasterThanMemory;
   record.message = fmt::format(
-      "a call took {:.4g} ms, and writing its {} output bytes at {:.4g} GB/s takes {:.4g} ms even "
-      "if the L2 holds {:.4g} MB of them",
+      "a call took {:.4g} ms, but writing its {} output bytes at {:.4g} GB/s takes {:.4g} ms, even "
+      "if the L2 cache holds {:.4g} MB of them",
       time_ms, written_bytes, peaks.memory_bytes_s / 1e9, write_ms, peaks.l2_bytes / 1e6);
   record.timing.reset();
   record.speedup.clear();

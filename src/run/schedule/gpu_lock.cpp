@@ -31,8 +31,9 @@ Fd lock_gpu(const GpuInfo& gpu) {
   const std::string path = fmt::format("{}/{}.lock", kLockFolder, gpu.uuid);
   Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!fd)
-    throw Error(fmt::format("cannot open {}: {}; it keeps two runs from timing on one GPU", path,
-                            std::strerror(errno)));
+    throw Error(
+        fmt::format("cannot open {}: {}; this lock file keeps two runs from timing on one GPU",
+                    path, std::strerror(errno)));
   fchmod(fd.value(), 0666);
   if (flock(fd.value(), LOCK_EX | LOCK_NB) != 0)
     throw UsageError(fmt::format(

@@ -46,8 +46,8 @@ std::string_view own_image(const std::shared_future<CompileResult>& kernels, int
   const CompileResult& result = kernels.get();
   if (const auto* artifact = std::get_if<Artifact>(&result)) return artifact->image;
   throw Error(
-      fmt::format("kbench's own kernels do not compile for this GPU, and without them "
-                  "nothing is judged: {}; kbench doctor tells more",
+      fmt::format("kbench cannot judge, because its own kernels do not compile for this GPU: {}; "
+                  "run kbench doctor",
                   std::get<CompileError>(result).message));
 }
 

@@ -130,8 +130,8 @@ void Lane::look_by_ncu(const Prepared& prepared, json& details) {
     return;
   if (options.cage && prepared.candidate->kind != CandidateKind::kKernel) {
     details["ncu_failed"] =
-        "Nsight Compute does not see into a cage, and host code does not run without: --no-cage, "
-        "for one's own";
+        "Nsight Compute cannot profile host code in the sandbox; if you trust the candidate, use "
+        "--no-cage";
     return;
   }
   turn_.work();

@@ -83,9 +83,8 @@ void name_graph(Record& record, const Candidate& candidate) {
       std::ranges::any_of(candidate.files, [&](const auto& file) { return names(file.second); });
   if (!has_graph) return;
   record.message +=
-      "; if that is a mistake: its source speaks of a CUDA graph, which replays the addresses that "
-      "it was captured with, so copy each call's inputs into the tensors of the capture before the "
-      "replay";
+      "; the source mentions a CUDA graph, which replays captured addresses: copy each call's "
+      "inputs into the captured tensors before the replay";
 }
 
 /// Flags a correct answer if the code detects the executor: on a GPU it may behave differently.
@@ -211,7 +210,8 @@ void Lane::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient
       // The crash is the effect of the kill above.
       prepared.record.outcome = Outcome::kTimeout;
       prepared.record.cause = "verdict_limit";
-      prepared.record.message = "judging took too long, and the candidate was killed";
+      prepared.record.message =
+          "judging exceeded its time limit, so kbench killed the candidate's process";
     }
     return;
   }
@@ -234,7 +234,7 @@ void Lane::take_verdict(Prepared& prepared, const protocol::Message& message,
       record.message = candidate.over_memory_message();
     } else if (status.signaled) {
       record.cause = "signal";
-      record.message = fmt::format("{} by {}", record.message, strsignal(status.code));
+      record.message = fmt::format("{}: {}", record.message, strsignal(status.code));
     }
   }
   candidate.end();

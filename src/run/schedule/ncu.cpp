@@ -80,7 +80,7 @@ void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevic
     launches += static_cast<std::int64_t>(row.launches);
   }
   if (kernels.empty()) {
-    details["ncu_failed"] = "no kernel of it was seen";
+    details["ncu_failed"] = "kbench saw no kernel of the candidate";
     return;
   }
   const Candidate& candidate = *prepared.candidate;
@@ -115,9 +115,10 @@ void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevic
   std::string text = file_text(log);
   if (text.find("Section:") == std::string::npos) {
     details["ncu_failed"] =
-        result.timed_out ? fmt::format("it took longer than {} s", kNcuLimit.count())
-                         : fmt::format("it ended with {} and no section: {}", result.status.code,
-                                       tail_of(text + result.output + result.error));
+        result.timed_out
+            ? fmt::format("ncu took longer than {} s", kNcuLimit.count())
+            : fmt::format("ncu exited with code {} and printed no section: {}", result.status.code,
+                          tail_of(text + result.output + result.error));
     return;
   }
   // Nsight Compute's own messages precede the first kernel's sections.

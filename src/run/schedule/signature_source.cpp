@@ -125,7 +125,7 @@ struct SignatureSource::Impl {
     } catch (const Error& error) {
       asked.reset();
       lasting = false;
-      return std::string("its process died while it was described: ") + error.what();
+      return std::string("kbench cannot describe the problem: ") + error.what();
     }
   }
 

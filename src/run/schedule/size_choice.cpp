@@ -17,7 +17,8 @@ const ChosenSizes& SizeChoice::of(const Problem& problem) {
       source_.choose_sizes(problem, device_class_, options_.overrides, options_.shrink);
   spent_ += std::chrono::steady_clock::now() - start;
   if (spent_ > kSilence && !told_) {
-    observer_.note("looking for sizes that suit a CPU (--shrink); they are remembered");
+    observer_.note(
+        "searching for reduced sizes for the CPU (--shrink); kbench stores them for later runs");
     told_ = true;
   }
   return chosen_.emplace(problem.key, std::move(sizes)).first->second;

@@ -68,9 +68,8 @@ std::variant<BuiltExtension, BuildFailure> CompileClient::build(const json& requ
 void CompileClient::order(const json& request) {
   const std::string body = dumped(request);
   if (body.size() > protocol::kMaxCompileBody)
-    throw CandidateFailure{
-        Outcome::kCompileFailure, "source_too_large",
-        fmt::format("{} bytes of source are more than kbench compiles", body.size())};
+    throw CandidateFailure{Outcome::kCompileFailure, "source_too_large",
+                           fmt::format("{} bytes of source exceed kbench's limit", body.size())};
   channel_.send(MessageType::kCompile, body);
 }
 

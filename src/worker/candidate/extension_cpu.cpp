@@ -113,8 +113,8 @@ class CpuRuntime final : public ExtensionRuntime {
     auto& kernel = static_cast<CpuKernel&>(base);
     if (launch.shared_bytes > static_cast<std::size_t>(kernel.shared_limit_bytes)) {
       refuse({Outcome::kCrash, "invalid_launch",
-              fmt::format("{}: {} bytes of dynamic shared memory, and it may take {}: "
-                          "cudaFuncSetAttribute asks for more",
+              fmt::format("{}: {} bytes of dynamic shared memory exceed its limit of {}: raise it "
+                          "with cudaFuncSetAttribute",
                           kernel.name, launch.shared_bytes, kernel.shared_limit_bytes)});
       return cudaErrorInvalidValue;
     }

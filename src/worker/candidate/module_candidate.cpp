@@ -50,7 +50,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
     device_->open_whole();
     keep_devices(job.module.source);
     // Seldom, and worth knowing: the run's header says otherwise.
-    if (!close_gpus()) fmt::print(stderr, "kbench: this process can open the GPU once more\n");
+    if (!close_gpus()) fmt::print(stderr, "kbench: this process can still open the GPU\n");
   }
   python_.load();
 }
@@ -296,8 +296,9 @@ double ModuleCandidate::wait_for_begun(const HostTasks& before) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   // Helpers that serve all calls begin in the first.
   if (called_ && !begun_since(before).processes.empty())
-    throw CandidateFailure{Outcome::kCheat, "left_running",
-                           "a process that a call began was still there after it had returned"};
+    throw CandidateFailure{
+        Outcome::kCheat, "left_running",
+        "a process that a call started was still running after the call returned"};
   return took.count();
 }
 

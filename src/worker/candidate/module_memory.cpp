@@ -139,7 +139,7 @@ void ModuleCandidate::check_torch_memory() const {
   if (broken.empty()) return;
   throw CandidateFailure{
       Outcome::kIllegalWrite, "out_of_bounds_write",
-      fmt::format("something wrote past the ends of a tensor of {} bytes", broken.front())};
+      fmt::format("the candidate wrote past the ends of a tensor of {} bytes", broken.front())};
 }
 
 }  // namespace kbench::worker

@@ -27,7 +27,8 @@ void check_plain(const at::Tensor& output) {
                      !output.key_set().has_any(kLater) && !output.is_quantized() &&
                      !output.is_nested() && output.has_storage();
   if (!plain)
-    throw CandidateFailure{Outcome::kWrongShape, "not_plain", "an output is no plain dense tensor"};
+    throw CandidateFailure{Outcome::kWrongShape, "not_plain",
+                           "an output is not a plain dense tensor"};
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::vector<at::Tensor> ModulePython::outputs_of(const py::object& called) const
   std::vector<at::Tensor> outputs;
   for (const auto& output : pair[1].cast<py::list>()) {
     if (!THPVariable_Check(output.ptr()))
-      throw CandidateFailure{Outcome::kWrongShape, "not_a_tensor", "an output is no tensor"};
+      throw CandidateFailure{Outcome::kWrongShape, "not_a_tensor", "an output is not a tensor"};
     outputs.push_back(THPVariable_Unpack(output.ptr()));
     check_plain(outputs.back());
   }
@@ -81,7 +82,8 @@ void ModuleCandidate::check_outputs(const std::vector<at::Tensor>& outputs) cons
   if (outputs.size() != static_cast<std::size_t>(wanted))
     throw CandidateFailure{
         Outcome::kWrongShape, "output_count",
-        fmt::format("{} outputs, but the reference returns {}", outputs.size(), wanted)};
+        fmt::format("the candidate returns {} outputs, but the reference returns {}",
+                    outputs.size(), wanted)};
 }
 
 void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
@@ -100,8 +102,8 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
     if (output.is_cpu() && !is_readable(static_cast<const std::byte*>(output.const_data_ptr()),
                                         std::min(output.nbytes(), buffer.size_bytes())))
       throw CandidateFailure{Outcome::kCheat, "unreadable_output",
-                             fmt::format("output {} lies in memory that cannot be read: somebody "
-                                         "means to compute it when it is",
+                             fmt::format("output {} is in memory that cannot be read, so a later "
+                                         "read could trigger its computation",
                                          bound.info.name)};
     // Not by an operator of torch, of which candidates may register one of their own.
     if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())

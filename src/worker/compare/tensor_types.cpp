@@ -24,7 +24,7 @@ constexpr struct {
 at::ScalarType scalar_type(DType dtype) {
   for (const auto& row : kScalarTypes)
     if (row.dtype == dtype) return row.scalar;
-  throw Error("an element type without a torch counterpart");
+  throw Error("torch has no counterpart of this element type");
 }
 
 std::string_view dtype_name(at::ScalarType scalar) {

@@ -102,7 +102,7 @@ at::Tensor departs(Departure kind, const at::Tensor& expected, const at::Tensor&
           .logical_and(got.abs().ge(kLeastBound))
           .logical_and(got.signbit().eq(expected.signbit()));
   }
-  throw Error("a departure from what is not finite that has no rule");
+  throw Error("unknown kind of non-finite deviation");
 }
 
 /// Compares in one pass, if the judge's kernels support it.

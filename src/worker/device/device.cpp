@@ -142,7 +142,7 @@ std::unique_ptr<Device> open_device(std::string_view name) {
     const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, index);
     if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(index);
   }
-  throw Error(fmt::format("worker was asked for the unknown device '{}'", name));
+  throw Error(fmt::format("the worker does not know the device '{}'", name));
 }
 
 }  // namespace kbench::worker

@@ -34,7 +34,7 @@ class CpuDevice final : public Device {
   SharedBuffer create(BufferLayout layout, bool writable) override {
     Fd fd(memfd_create("kbench", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd || ftruncate(fd.value(), static_cast<off_t>(layout.mapped_bytes)) != 0)
-      throw Error(fmt::format("no shared memory of {} bytes: {}", layout.mapped_bytes,
+      throw Error(fmt::format("cannot allocate {} bytes of shared memory: {}", layout.mapped_bytes,
                               std::strerror(errno)));
     SharedBuffer buffer = map(std::move(fd), layout, true);
     // A process that has the descriptor could open it anew for writing, or cut it off under us.
@@ -169,7 +169,7 @@ class CpuDevice final : public Device {
 
   [[noreturn]] static void out_of_memory(std::size_t bytes) {
     throw CandidateFailure{Outcome::kOutOfMemory, "allocation_failed",
-                           fmt::format("{} bytes of memory are not to be had", bytes)};
+                           fmt::format("cannot allocate {} bytes of memory", bytes)};
   }
 
   std::optional<ptx::Module> module_;

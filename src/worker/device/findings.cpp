@@ -29,7 +29,7 @@ bool same_place(const Finding& a, const Finding& b) {
 
 ptx::Sanitize sanitize_from_name(std::string_view name) {
   const auto found = std::ranges::find(kSanitize, name);
-  if (found == std::end(kSanitize)) throw Error(fmt::format("nothing is sanitized as '{}'", name));
+  if (found == std::end(kSanitize)) throw Error(fmt::format("unknown sanitizer '{}'", name));
   return static_cast<ptx::Sanitize>(found - std::begin(kSanitize));
 }
 

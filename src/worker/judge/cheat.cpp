@@ -51,8 +51,8 @@ void Evaluation::refuse_unwritten(std::size_t slot) {
   for (const at::Tensor& output : outputs_in(slot)) elements += output.numel();
   if (elements > 0 && count_unwritten(slot, elements) == elements)
     throw CandidateFailure{Outcome::kCheat, "not_written",
-                           "output not written by this call: it holds what kbench put there, and "
-                           "calls before wrote it"};
+                           "output not written by this call: it still holds the fill values of "
+                           "kbench, although earlier calls wrote it"};
 }
 
 void Evaluation::refuse_old_outputs(std::size_t slot, const TrialResult& result,
@@ -61,8 +61,8 @@ void Evaluation::refuse_old_outputs(std::size_t slot, const TrialResult& result,
   if (is_old_output(slot, old))
     throw CandidateFailure{
         Outcome::kCheat, "old_output",
-        fmt::format("output not computed by this call: bit by bit it is what a call with other "
-                    "inputs gave, and {} of its elements are wrong",
+        fmt::format("output not computed by this call: it equals the output of a call with other "
+                    "inputs bit for bit, and {} of its elements are wrong",
                     result.wrong_elements)};
 }
 
@@ -86,8 +86,8 @@ void Evaluation::refuse_timed_shortcut(std::size_t slot, const TrialResult& resu
   }
   if (less)
     throw CandidateFailure{Outcome::kCheat, "timed_shortcut",
-                           fmt::format("timed calls do less: {} elements were wrong in the output "
-                                       "of one, and none when the same call was not timed",
+                           fmt::format("timed calls do less: {} elements are wrong in the output "
+                                       "of a timed call, but none if the same call is not timed",
                                        result.wrong_elements)};
 }
 

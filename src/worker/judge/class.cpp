@@ -92,15 +92,16 @@ void Evaluation::look_at_block(Block block) {
 void Evaluation::check_own() const {
   const Record& record = verdict_.record;
   if (!request_.require_own || record.kernel_class == "own") return;
-  std::string what = "not all kernels that ran could be seen";
+  std::string what = "kbench could not trace all kernels";
   if (is_ghost_)
-    what = "without its own kernels it gives the same answer";
+    what = "the candidate gives the same answer without its own kernels";
   else if (record.kernel_class == "none")
-    what = "nothing was computed in calls that were looked at";
+    what = "the traced calls computed nothing";
   else if (std::ranges::find(record.flags, "inputs_read_back") != record.flags.end())
-    what = "its host code reads inputs or weights, and may compute a part of it";
+    what =
+        "the candidate's host code reads inputs or weights, so it may compute a part of the answer";
   else if (record.kernel_class != kUnknownClass)
-    what = fmt::format("torch or another library computes {} of it",
+    what = fmt::format("torch or another library computes {} of the answer",
                        record.kernel_class == "mixed" ? "a part" : "all");
   throw CandidateFailure{Outcome::kRejected, "not_own_kernels", what};
 }

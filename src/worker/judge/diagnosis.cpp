@@ -123,10 +123,10 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
       flag(kFlag);
       return fmt::format("; {}{}",
                          span.has_running_statistics()
-                             ? "it uses running statistics; the reference, in training mode, the "
-                               "batch's"
-                             : "its answer is the reference's in eval mode, and the reference is "
-                               "in training mode",
+                             ? "the candidate uses running statistics, but the reference is in "
+                               "training mode and uses the batch's"
+                             : "the answer equals the reference's in eval mode, but the reference "
+                               "is in training mode",
                          kOption);
     }
     if (request_.kind != CandidateKind::kModule) return {};
@@ -134,7 +134,7 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
     send_call(slot, protocol::CallMode::kEvalMode);
     if (!is_right()) return {};
     flag(kFlag);
-    return fmt::format("; it is right where both models are in eval mode{}", kOption);
+    return fmt::format("; the answer is right if both models are in eval mode{}", kOption);
   } catch (const CandidateFailure&) {
     // The mismatch stands whatever happens here.
   } catch (const ProblemFailure&) {

@@ -42,8 +42,9 @@ void expect_end(protocol::Channel& channel) {
   protocol::Message more;
   if (channel.receive(more, protocol::Clock::now() + kEndLimit) == protocol::ReceiveStatus::kClosed)
     return;
-  throw CandidateFailure{Outcome::kCrash, "protocol",
-                         "the candidate's process said that it cannot run here, and went on"};
+  throw CandidateFailure{
+      Outcome::kCrash, "protocol",
+      "the candidate's process reported that it cannot run here, but did not end"};
 }
 
 }  // namespace
@@ -130,20 +131,18 @@ void Evaluation::find_no_room(std::string_view what) {
   Record& record = verdict_.record;
   record.outcome = Outcome::kOutOfMemory;
   record.cause = kNoRoom;
-  record.message =
-      fmt::format("beside it the reference finds no room: {}", what.substr(0, what.find('\n')));
+  record.message = fmt::format("the reference does not fit into memory next to the candidate: {}",
+                               what.substr(0, what.find('\n')));
   verdict_.raw_ms.clear();
   watch_->lap("failure");
 }
 
 void Evaluation::check_structure() const {
   if (problem_.is_stateful() && request_.kind != CandidateKind::kModule)
-    throw CandidateFailure{
-        Outcome::kUnsupported, "stateful_reference",
-        fmt::format(
-            "the reference keeps state from call to call ({}), which kernels and extensions "
-            "have no place for: write a module",
-            problem_.state_names())};
+    throw CandidateFailure{Outcome::kUnsupported, "stateful_reference",
+                           fmt::format("the reference keeps state from call to call ({}), but "
+                                       "kernels and extensions cannot: write a module",
+                                       problem_.state_names())};
   const auto& expected = problem_.slot_set(0).expected();
   std::vector<const BoundTensor*> outputs;
   for (const auto& tensor : request_.plan.tensors)
@@ -195,7 +194,7 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
   }
   if (message.type != type)
     throw CandidateFailure{Outcome::kCrash, "protocol",
-                           "the candidate's process answered out of turn"};
+                           "the candidate's process sent an unexpected message"};
 }
 
 double Evaluation::usual_limit_s() const {

@@ -35,8 +35,8 @@ void Evaluation::freeze(bool frozen) {
 void Evaluation::refuse_running_stopped() const {
   if (ran_stopped_s_ < kStillStopped_s) return;
   throw CandidateFailure{Outcome::kCheat, "ran_while_stopped",
-                         "its process went on while it was stopped: it has been continued by "
-                         "something of its own"};
+                         "the candidate's process ran while kbench had stopped it: its own code "
+                         "must have continued it"};
 }
 
 }  // namespace kbench::worker

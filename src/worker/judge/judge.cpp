@@ -213,7 +213,7 @@ class Judge {
     if (changed.empty()) return;
     record.outcome = Outcome::kIllegalWrite;
     record.cause = "input_written";
-    record.message = fmt::format("the candidate wrote to {}, which is not its own", changed);
+    record.message = fmt::format("the candidate wrote to {}, which is read-only", changed);
   }
 
   /// Tells the driver that timing is next and waits until it says that the device is quiet.
@@ -223,7 +223,7 @@ class Judge {
     while (channel_.receive(message, protocol::Clock::now() + kForever) ==
            protocol::ReceiveStatus::kOk)
       if (message.type == MessageType::kGo) return;
-    throw Error("the driver is gone");
+    throw Error("kbench closed its connection");
   }
 
   void probe() {

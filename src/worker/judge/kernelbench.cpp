@@ -36,9 +36,10 @@ double Evaluation::kernelbench_time_left_s() const {
   const bool on_cpu = problem_.options().device == "cpu";
   const double left = on_cpu ? kExecutorLimit_s : kKernelbenchLimit_s - used.count();
   if (left <= 0)
-    throw CandidateFailure{Outcome::kTimeout, "evaluation_limit",
-                           fmt::format("KernelBench's {:.3g} s for all of an evaluation are over",
-                                       kKernelbenchLimit_s)};
+    throw CandidateFailure{
+        Outcome::kTimeout, "evaluation_limit",
+        fmt::format("the evaluation took longer than KernelBench's limit of {:.3g} s",
+                    kKernelbenchLimit_s)};
   return request_.asked_limit_s > 0 ? std::min(request_.asked_limit_s, left) : left;
 }
 

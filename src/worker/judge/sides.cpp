@@ -18,7 +18,7 @@ using protocol::MessageType;
 constexpr double kLongestCall_ms = 1e9;
 
 CandidateFailure other_times() {
-  return {Outcome::kCrash, "protocol", "the candidate's process sent other times"};
+  return {Outcome::kCrash, "protocol", "the candidate's process sent invalid times"};
 }
 
 /// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.

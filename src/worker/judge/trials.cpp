@@ -127,8 +127,8 @@ void Evaluation::check_next_calls(std::size_t slot) {
     verdict_.record.correctness.push_back(result);
     throw CandidateFailure{
         Outcome::kMismatch, "state_not_kept",
-        fmt::format("right in the first call of a model, and {} elements are wrong in call {} in a "
-                    "row: the reference keeps state from call to call ({})",
+        fmt::format("right in a model's first call, but {} elements are wrong in call {} in a row: "
+                    "the reference keeps state from call to call ({})",
                     result.wrong_elements, step + 1, problem_.state_names())};
   }
 }
@@ -235,8 +235,8 @@ void Evaluation::check_undefined(std::size_t slot, InputSet& set) {
   verdict_.record.correctness.push_back(result);
   throw CandidateFailure{
       Outcome::kMismatch, "right_by_chance",
-      fmt::format("{} elements are right by chance: a kernel reads a variable before it gives it a "
-                  "value, or what another warp has yet to write (a barrier is missing)",
+      fmt::format("{} elements are right by chance: a kernel reads an uninitialized variable, or "
+                  "memory that another warp has not written yet (a barrier is missing)",
                   result.wrong_elements)};
 }
 
@@ -295,11 +295,10 @@ void Evaluation::decide_mismatch(std::size_t slot) {
   if (row != nullptr) verdict_.record.correct_at = std::string(row->name);
   const std::string where = first->family == kDrawnFamily
                                 ? fmt::format("trial {}", first->trial)
-                                : fmt::format("inputs of the family {}", first->family.str());
+                                : fmt::format("the input distribution {}", first->family.str());
   const bool unwritten = row == nullptr && unwritten_;
   const std::string why =
-      (reads_unwritten_ ? ", and become others where memory that the call has not written holds "
-                          "something else before it"
+      (reads_unwritten_ ? ", and change with the contents of memory that the call has not written"
                         : "") +
       (unwritten ? std::string() : error_words(worst) + eval_mode_words(slot));
   const std::string_view cause = row != nullptr ? "beyond_tolerance"

@@ -56,7 +56,7 @@ void Evaluation::check_clean() const {
     throw CandidateFailure{Outcome::kRejected, "not_clean",
                            finding != verdict_.findings.end()
                                ? fmt::format("{}: {}", unclean, finding->message)
-                               : fmt::format("{}: a kernel looked at a clock", unclean)};
+                               : fmt::format("{}: a kernel read a clock", unclean)};
   }
 }
 

@@ -115,8 +115,8 @@ void Evaluation::check_weights_read(std::size_t slot) {
       verdict_.record.correctness.push_back(result);
       throw CandidateFailure{
           Outcome::kMismatch, "weights_kept",
-          fmt::format("right until some weights change in place, and then {} elements are wrong: "
-                      "it keeps weights, or an answer, from an earlier call",
+          fmt::format("right until some weights change in place, then {} elements are wrong: the "
+                      "candidate keeps weights or an answer from an earlier call",
                       result.wrong_elements)};
     }
   }

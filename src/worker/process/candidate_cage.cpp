@@ -185,7 +185,7 @@ void CandidateCage::enter(CageForker& forker, const fs::path& folder) const {
   // Seldom, and worth knowing: the run's header says otherwise.
   for (const auto& row : cage_parts())
     if (expected_.has(row.part) && !parts.has(row.part))
-      fmt::print(stderr, "kbench: this process is caged without {}\n", row.name);
+      fmt::print(stderr, "kbench: the sandbox of this process lacks {}\n", row.name);
 }
 
 }  // namespace kbench::worker

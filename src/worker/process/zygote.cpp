@@ -103,7 +103,7 @@ int child_main(const json& request, std::vector<Fd> fds, const std::function<voi
   if (role == "candidate" && has_job)
     return candidate_main(Fd(kChannelFd), Fd(kJobFd), compiles ? Fd(kCompileFd) : Fd(),
                           make_module_candidate);
-  throw Error(fmt::format("asked to fork a '{}'", role));
+  throw Error(fmt::format("unknown role of a new process: '{}'", role));
 }
 
 /// Children that run, and what to tell of those that ended.

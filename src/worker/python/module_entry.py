@@ -39,7 +39,7 @@ def entry_of(source, asked):
         return entry, ""
     there = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
     return "", (f"{verb} no function {entry}; it {verb} {there}"
-                + ("" if asked else ": --entry NAME says which to call"))
+                + ("" if asked else ": choose one with --entry NAME"))
 
 
 def request_of(source, entry):

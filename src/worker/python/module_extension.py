@@ -123,12 +123,12 @@ def _inline_request(call, folder):
         value = call.get(kind)
         optional = value is None and kind == "cuda_sources"
         if not optional and not isinstance(value, (str, list)):
-            raise TypeError(f"{kind} has to be a string or a list of strings, "
+            raise TypeError(f"{kind} must be a string or a list of strings, "
                             f"not a {type(value).__name__}")
         sources[kind] = _strings(value)
         for source in sources[kind]:
             if not isinstance(source, str):
-                raise TypeError(f"{kind} holds a {type(source).__name__}, no string")
+                raise TypeError(f"{kind} contains a {type(source).__name__}, not a string")
         sources[kind] = [headers.expanded(source, f"{kind}[{i}]")
                          for i, source in enumerate(sources[kind])]
     with_cuda = call.get("with_cuda")
@@ -151,12 +151,11 @@ def _placed(name, path, folder):
     full = os.path.normpath(os.path.join(folder, path))
     inside = is_below(full, folder)
     if not inside and os.pardir in path.split(os.sep):
-        raise BuildError(name, f"the file {os.path.relpath(full, folder)} lies outside of the "
-                         "candidate's folder: only files in it and below come along",
-                         "outside_folder")
+        raise BuildError(name, f"the file {os.path.relpath(full, folder)} is outside of the "
+                         "candidate's folder: move it into that folder", "outside_folder")
     if inside and not os.path.exists(full):
-        raise BuildError(name, f"the file {os.path.relpath(full, folder)} is not there, beside "
-                         "the candidate", "missing_file")
+        raise BuildError(name, f"the file {os.path.relpath(full, folder)} does not exist in the "
+                         "candidate's folder", "missing_file")
     return full
 
 
@@ -192,11 +191,11 @@ def _files_request(call, folder):
 def _check_name(name, request):
     """torch makes a C++ identifier of the name, and cannot build with another name."""
     if not isinstance(name, str):
-        raise TypeError(f"the name of an extension has to be a string, not a "
+        raise TypeError(f"the name of an extension must be a string, not a "
                         f"{type(name).__name__}")
     if request["is_python_module"] and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,199}", name):
-        raise BuildError(name[:50], f"the name {ascii(name[:50])} is no C++ identifier, and an "
-                         "extension has to have one", "bad_extension_name")
+        raise BuildError(name[:50], f"the extension's name {ascii(name[:50])} is not a C++ "
+                         "identifier", "bad_extension_name")
 
 
 class _Builder:
@@ -265,8 +264,8 @@ class _Kernel:
         plain = [self._argument(value) for value in args or []]
         if shared_mem >= _PLAIN_SHARED_BYTES and shared_mem > self._max_shared_mem_bytes:
             raise RuntimeError(
-                f"Kernel requires {shared_mem} bytes of shared memory, and "
-                f"{self._max_shared_mem_bytes} are configured: set_shared_memory_config() first")
+                f"Kernel requires {shared_mem} bytes of shared memory, but "
+                f"{self._max_shared_mem_bytes} are configured: call set_shared_memory_config()")
         if self._launch is None:
             raise ScoutStop(self._name)
         self._launch([int(grid[i]) for i in range(3)], [int(block[i]) for i in range(3)], plain,

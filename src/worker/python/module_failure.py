@@ -119,17 +119,18 @@ def _special_cause(error):
     if isinstance(error, ModuleNotFoundError) and error.name:
         return "missing_package", f"the package {error.name} is not installed"
     if isinstance(error, FileNotFoundError) and error.filename is not None:
-        return "missing_file", f"the file {os.fsdecode(error.filename)} is not there"
+        return "missing_file", f"the file {os.fsdecode(error.filename)} does not exist"
     if isinstance(error, PermissionError) and error.filename is not None:
-        return "no_permission", (f"{os.fsdecode(error.filename)} cannot be had: candidates reach "
-                                 "what the system and Python have installed, a folder of their "
-                                 "own (TMPDIR lies in it) and, where the machine allows it, a /tmp "
-                                 "of their own (kbench doctor names what the cage lacks; --no-cage "
-                                 "lets kernels of your own reach what you do)")
+        return "no_permission", (f"{os.fsdecode(error.filename)} cannot be accessed: the sandbox "
+                                 "allows files that the system and Python have installed, the "
+                                 "candidate's own folder (TMPDIR is in it) and, if the machine "
+                                 "supports it, a private /tmp (kbench doctor lists what the "
+                                 "sandbox lacks; --no-cage runs your own kernels without it)")
     if isinstance(error, RuntimeError) and _NO_SHARED_MEMORY.match(str(error)):
-        return "no_permission", ("shared memory cannot be had: this machine does not let kbench give "
-                                 "candidates a /dev/shm of their own (kbench doctor names what the "
-                                 "cage lacks; --no-cage lets kernels of your own use the machine's)")
+        return "no_permission", ("shared memory cannot be accessed: this machine does not let "
+                                 "kbench give candidates a private /dev/shm (kbench doctor lists "
+                                 "what the sandbox lacks; --no-cage runs your own kernels without "
+                                 "it)")
     accelerator_error = getattr(torch, "AcceleratorError", ())
     if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):
         return "cuda_error", short(error)

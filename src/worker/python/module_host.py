@@ -124,7 +124,7 @@ def _compiled(data, changes):
         line = getattr(error, "lineno", None)
         place = f"{Source.name}:{line}: " if line else f"{Source.name}: "
         why = getattr(error, "msg", None) or str(error)
-        raise CandidateFailure("import_failed", f"{place}this is no Python: {why}") from None
+        raise CandidateFailure("import_failed", f"{place}not valid Python: {why}") from None
 
 
 def load_candidate(path, source, folder, request_compile, names=None, changes=None,
@@ -152,7 +152,7 @@ def load_candidate(path, source, folder, request_compile, names=None, changes=No
     if not hasattr(module, "ModelNew"):
         raise CandidateFailure("no_modelnew", f"{Source.name} has no ModelNew")
     if not inspect.isclass(module.ModelNew) and not (by_kernelbench and callable(module.ModelNew)):
-        raise CandidateFailure("no_modelnew", f"{Source.name}: ModelNew is no class")
+        raise CandidateFailure("no_modelnew", f"{Source.name}: ModelNew is not a class")
     return module
 
 
@@ -180,7 +180,7 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
         model = module.ModelNew(*init_arguments)
         if not isinstance(model, torch.nn.Module):
             raise CandidateFailure("no_modelnew",
-                                   f"{Source.name}: ModelNew is no torch.nn.Module")
+                                   f"{Source.name}: ModelNew is not a torch.nn.Module")
         return model
 
     device = device_of(device)
@@ -219,16 +219,16 @@ def check_output(output):
     """Raises if an output is no plain dense tensor."""
     if not isinstance(output, torch.Tensor):
         raise CandidateFailure("not_a_tensor",
-                               f"ModelNew returns a {type(output).__name__}, no tensor")
+                               f"ModelNew returns a {type(output).__name__}, not a tensor")
     if type(output) not in (torch.Tensor, torch.nn.Parameter):
         raise CandidateFailure("not_plain", "ModelNew returns a tensor subclass "
-                               f"{type(output).__name__}, no plain tensor")
+                               f"{type(output).__name__}, not a plain tensor")
     if output.layout is not torch.strided or output.is_nested or output.is_quantized:
         raise CandidateFailure("not_plain", f"ModelNew returns a tensor of layout {output.layout}, "
-                               "no plain dense one")
+                               "not a plain dense one")
     if output.is_neg() or output.is_conj():
         raise CandidateFailure("not_plain", "ModelNew returns a view that is negated or conjugated "
-                               "when it is read, no plain tensor")
+                               "when it is read, not a plain tensor")
     if _overlaps(output):
         raise CandidateFailure("overlapping", "ModelNew returns a view whose elements share "
                                f"memory: strides {tuple(output.stride())} for shape "

@@ -36,7 +36,7 @@ def call(model, arguments, device, state):
     kernelbench_rules.set_random_state(state, device)
     result = forward(model, arguments)
     if isinstance(result, (tuple, list)):
-        raise CandidateFailure("not_a_tensor", f"ModelNew returns a {structure_of(result)}, and "
+        raise CandidateFailure("not_a_tensor", f"ModelNew returns a {structure_of(result)}, but "
                                "KernelBench compares one tensor")
     outcomes = []
     try:

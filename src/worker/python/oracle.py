@@ -102,9 +102,9 @@ def half_outputs(model, inputs):
     narrowest = _narrowest(model, inputs)
     if narrowest is None:
         return None, "the problem has no floating tensors"
-    found = f"there is none below {narrowest}"
+    found = f"no type is narrower than {narrowest}"
     for dtype in _LOWER.get(narrowest, ()):
         found = _outputs_in(dtype, model, inputs)
         if not isinstance(found, str):
             return found, ""
-    return None, f"the reference does not run in a half type: {found}"
+    return None, f"the reference does not run in a half-precision type: {found}"

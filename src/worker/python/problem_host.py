@@ -54,7 +54,7 @@ def parse(path, source):
     try:
         return ast.parse(source, filename=path)
     except (SyntaxError, ValueError) as error:
-        raise ProblemFailure("import_failed", f"{path} is no Python: {error}") from None
+        raise ProblemFailure("import_failed", f"{path} is not valid Python: {error}") from None
 
 
 def load(path, source, sizes):
@@ -69,7 +69,8 @@ def load(path, source, sizes):
                     replace(ast.parse(sizes[name], mode="eval").body)
                 except SyntaxError:
                     raise ProblemFailure(
-                        "bad_size", f"the size {name}={sizes[name]} is no Python literal") from None
+                        "bad_size",
+                        f"the size {name}={sizes[name]} is not a Python literal") from None
                 missing.pop(name, None)
     if missing:
         names = ", ".join(sorted(missing))
@@ -158,7 +159,7 @@ def outputs_of(result):
     for output in outputs:
         if not isinstance(output, torch.Tensor):
             raise ProblemFailure("bad_output",
-                                 f"the reference returns a {type(output).__name__}, no tensor")
+                                 f"the reference returns a {type(output).__name__}, not a tensor")
     return outputs
 
 
@@ -294,8 +295,8 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence, 
     """The signature: the names that a plan may use, in the form of signature.hpp."""
     if kernelbench_rules.applies(precision) and len(outputs) != 1:
         raise ProblemFailure(
-            "several_outputs", f"the reference returns {len(outputs)} outputs, and KernelBench "
-            "compares one tensor: by its rules no candidate is right")
+            "several_outputs", f"the reference returns {len(outputs)} outputs, but KernelBench "
+            "compares one tensor, so no candidate can be right by its rules")
     named = _bound(type(model).forward, inputs, True)[:len(inputs)]
     described = []
     for name, value in named:

@@ -83,8 +83,9 @@ void JudgedProblem::check_families_off() const {
     if (std::ranges::find(known, name) == known.end())
       throw ProblemFailure{
           "unknown_family",
-          fmt::format("sizes.json switches off \"{}\", which is no family of inputs; there are {}",
-                      name, fmt::join(known, ", ")),
+          fmt::format(
+              "sizes.json switches off \"{}\", which is not an input distribution; choose from {}",
+              name, fmt::join(known, ", ")),
           ""};
 }
 
@@ -108,7 +109,7 @@ bool JudgedProblem::enter_family(std::size_t slot, const std::string& name) {
         name == kNearFamily ? draw_options(set.trial()).input_seed : family_seed(name);
     const auto inputs = host_.draw_inputs(options_.device, options_.precision, seed);
     if (!host_.change_inputs(name, inputs, family_seed(name))) {
-      family.why_not = "the problem draws such inputs";
+      family.why_not = "the problem itself draws such inputs";
       return false;
     }
     enter(set);
@@ -232,13 +233,16 @@ bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   const auto exact = host_.exact_outputs(set.model(), objects_of(own_arguments(set)));
   const bool non_finite = std::ranges::any_of(set.truths(), &Truth::non_finite);
   if (exact.empty()) {
-    if (non_finite) why_not = "no double precision says that the reference may be not finite";
+    if (non_finite)
+      why_not =
+          "the reference does not run in double precision, so nothing confirms its non-finite "
+          "values";
     return false;
   }
   auto truths = truths_of(set.expected(), exact, {});
   for (std::size_t i = 0; i < truths.size(); ++i) {
     if (truths[i].value.is_floating_point() && !truths[i].eager_error)
-      why_not = "the reference itself is far off";
+      why_not = "the reference's own rounding error is too large";
     truths[i].whole = set.truths()[i].whole;
     truths[i].slack = set.truths()[i].slack;
     truths[i].non_finite = set.truths()[i].non_finite;
@@ -273,7 +277,7 @@ std::map<std::string, std::string> JudgedProblem::families_left_out() const {
   if (families().empty()) return reasons;
   for (const auto& [name, family] : families_)
     if (!family.why_not.empty()) reasons[name] = family.why_not;
-  for (const auto& name : no_room_) reasons[name] = "there was no room for it in memory";
+  for (const auto& name : no_room_) reasons[name] = "it did not fit into memory";
   return reasons;
 }
 

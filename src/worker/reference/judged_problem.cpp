@@ -74,7 +74,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("families_off").get_to(options.families_off);
     return options;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the driver's description of a problem is faulty: {}", error.what()));
+    throw Error(fmt::format("kbench's description of a problem is invalid: {}", error.what()));
   }
 }
 
@@ -278,7 +278,7 @@ std::string JudgedProblem::first_changed_source() const {
 CandidateFailure JudgedProblem::input_written() const {
   const std::string changed = first_changed_source();
   return {Outcome::kIllegalWrite, "input_written",
-          fmt::format("the candidate wrote to {}, which is not its own",
+          fmt::format("the candidate wrote to {}, which is read-only",
                       changed.empty() ? "an input" : changed)};
 }
 

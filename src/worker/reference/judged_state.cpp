@@ -22,7 +22,7 @@ constexpr std::uint64_t kOtherRandomState = kRandomState + 1;
 constexpr std::size_t kMostNames = 4;
 
 std::string names_of(std::span<const std::string> names) {
-  if (names.empty()) return "something that is no attribute";
+  if (names.empty()) return "state outside of attributes";
   const auto shown = names.first(std::min(names.size(), kMostNames));
   return fmt::format("{}{}", fmt::join(shown, ", "), names.size() > kMostNames ? ", …" : "");
 }
@@ -30,15 +30,15 @@ std::string names_of(std::span<const std::string> names) {
 ProblemFailure outside_state(std::vector<std::string> names) {
   std::erase_if(names, [](const std::string& name) { return name.starts_with("self."); });
   return {"stateful_reference",
-          fmt::format("stateful reference: a call changes what other models see ({}), so that two "
-                      "that are built alike answer differently, and no candidate can be right",
+          fmt::format("stateful reference: a call changes state that other models see ({}), so "
+                      "equal models answer differently and no candidate can be right",
                       names_of(names)),
           ""};
 }
 
 ProblemFailure random_reference() {
   return {"random_reference",
-          "random reference: the same inputs under another random state give another answer, so no "
+          "random reference: its answer to the same inputs depends on the random state, so no "
           "candidate can be right",
           ""};
 }
@@ -73,8 +73,8 @@ void JudgedProblem::check_random_reference() {
   if (answers_again(*sets_[0])) return;
   throw ProblemFailure{
       "stateful_reference",
-      fmt::format("stateful reference: its answer depends on the calls before, and what changes "
-                  "cannot be put back ({}), so no candidate can be right",
+      fmt::format("stateful reference: its answer depends on earlier calls, and kbench cannot "
+                  "restore its state ({}), so no candidate can be right",
                   state_names()),
       ""};
 }

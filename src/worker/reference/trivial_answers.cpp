@@ -55,14 +55,14 @@ Given constant(const Known& known) {
 
 Given mean_of_another_draw(const Known& known) {
   if (std::ranges::all_of(known.means, [](const at::Tensor& mean) { return mean.numel() == 1; }))
-    return "the mean is one number for each output, which is what constant gives";
+    return "the mean of each output is one number, so this answer is the same as constant";
   return of_each(known, [&](const at::Tensor& output, std::size_t i) {
     return shaped(known.means.at(i), output);
   });
 }
 
 Given first_output(const Known& known) {
-  if (known.trials < 2) return "there is one trial alone, whose output it would be";
+  if (known.trials < 2) return "there is only one trial, and this is its own output";
   return known.first;
 }
 
@@ -76,7 +76,7 @@ Given half_precision(const Known& known) {
     fit = outputs[i].sizes() == expected[i].sizes();
     outputs[i] = outputs[i].to(expected[i].scalar_type()).contiguous();
   }
-  if (!fit) return "the reference has outputs of other shapes in a half type";
+  if (!fit) return "in a half-precision type, the reference's outputs have other shapes";
   return outputs;
 }
 

@@ -100,8 +100,8 @@ Geometry geometry(const Shape& shape, Element element) {
 }
 
 Modifiers take_modifiers(Decode& d) {
-  if (!d.flag("sync")) d.reject("the form .sync is missing");
-  if (!d.flag("aligned")) d.reject("the form .aligned is missing");
+  if (!d.flag("sync")) d.reject("the modifier .sync is missing");
+  if (!d.flag("aligned")) d.reject("the modifier .aligned is missing");
   Modifiers modifiers;
   for (const std::string& name : d.statement().modifiers) {
     const Shape shape = parse_shape(name);
@@ -135,7 +135,7 @@ void take_registers(Decode& d, const Operand& operand, std::size_t count, Type t
                     std::vector<std::uint32_t>& list, bool written) {
   const bool vector = operand.kind == Operand::Kind::kVector;
   if ((vector ? operand.items.size() : 1) != count) {
-    d.reject("the number of registers does not fit the form");
+    d.reject("the number of registers does not match the shape");
   }
   const std::span<const Operand> items = vector ? std::span(operand.items) : std::span(&operand, 1);
   for (const Operand& item : items) {
@@ -148,8 +148,8 @@ bool converge_warp(Context& c, const Instr& in) {
   if (c.mask == kAllLanes) return true;
   if (c.mask == c.warp->live) {
     raise(c, in, static_cast<unsigned>(std::countr_zero(c.mask)), FaultKind::kTrap,
-          fmt::format("executes an instruction of a whole warp, of which {} lanes have exited or "
-                      "do not exist",
+          fmt::format("executes an instruction of a whole warp, but {} lanes of the warp have "
+                      "exited or do not exist",
                       kLanes - static_cast<unsigned>(std::popcount(c.mask))));
     return false;
   }

@@ -196,7 +196,7 @@ void decode_multiply(Decode& d, const Modifiers& modifiers, const Types& types, 
   if (is_integer(element) && d.flag("satfinite")) g.flags |= kSaturate;
   if (element == Element::kF64) d.flag("rn");
   if (element == Element::kB1) {
-    if (!d.flag("popc")) d.reject("the form .popc is missing");
+    if (!d.flag("popc")) d.reject("the modifier .popc is missing");
     if (d.flag("and")) {
       g.flags |= kAnd;
     } else if (!d.flag("xor")) {

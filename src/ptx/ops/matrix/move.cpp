@@ -81,8 +81,8 @@ void transpose(Context& c, const Instr& in) {
 
 /// Decodes modifiers, address and registers of ldmatrix and stmatrix.
 void decode_access(Decode& d, bool store, Execute plain, Execute transposed) {
-  if (!d.flag("sync")) d.reject("the form .sync is missing");
-  if (!d.flag("aligned")) d.reject("the form .aligned is missing");
+  if (!d.flag("sync")) d.reject("the modifier .sync is missing");
+  if (!d.flag("aligned")) d.reject("the modifier .aligned is missing");
   if (!d.flag("m8n8")) d.reject("only the shape .m8n8 is supported");
   unsigned count = 0;
   if (d.flag("x1")) count = 1;

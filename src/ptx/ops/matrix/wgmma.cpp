@@ -227,7 +227,7 @@ void decode_async(Decode& d) {
   if (is_other(m.types[2])) g.flags |= kOtherB;
   if (is_integer(element) && d.flag("satfinite")) g.flags |= kSaturate;
   if (element == Element::kB1) {
-    if (!d.flag("and") || !d.flag("popc")) d.reject("the form .and.popc is missing");
+    if (!d.flag("and") || !d.flag("popc")) d.reject("the modifier .and.popc is missing");
     g.flags |= kAnd;
   }
   std::vector<std::uint32_t> list;
@@ -264,9 +264,9 @@ void decode_wgmma(Decode& d) {
   if (d.flag("mma_async")) return decode_async(d);
   const bool waits = d.flag("wait_group");
   if (!waits && !d.flag("fence") && !d.flag("commit_group")) {
-    d.reject("only mma_async, fence, commit_group and wait_group are known");
+    d.reject("only mma_async, fence, commit_group and wait_group are supported");
   }
-  if (!d.flag("sync") || !d.flag("aligned")) d.reject("the form .sync.aligned is missing");
+  if (!d.flag("sync") || !d.flag("aligned")) d.reject("the modifier .sync.aligned is missing");
   d.expect_operands(waits ? 1 : 0, waits ? 1 : 0);
   d.control(&nothing);
 }

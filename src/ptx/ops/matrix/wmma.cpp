@@ -185,7 +185,9 @@ Fragment take_fragment(Decode& d, bool store) {
   const Element element = element_of(d, f.type);
   if (!multiplies(f.shape, element, true)) d.reject("this shape is not supported");
   f.bits = bits_of(element);
-  if (f.bits < 8 && !lines_along_words(f)) d.reject("elements of a byte's part need lines along k");
+  if (f.bits < 8 && !lines_along_words(f)) {
+    d.reject("elements smaller than a byte need .row for the operand a, .col for b");
+  }
   return f;
 }
 
@@ -221,7 +223,7 @@ void decode_wmma(Decode& d) {
   if (d.flag("load")) return decode_transfer(d, false);
   if (d.flag("store")) return decode_transfer(d, true);
   if (d.flag("mma")) return decode_wmma_multiply(d);
-  d.reject("only wmma.load, wmma.store and wmma.mma are known");
+  d.reject("only wmma.load, wmma.store and wmma.mma are supported");
 }
 
 }  // namespace kbench::ptx::matrix

@@ -42,6 +42,6 @@ kbench.charts.push({ id: "chart-causes", holds: () => kbench.rows.count > 0, dra
   });
   group.append("text").attr("class", "soft").attr("x", (bar) => x(bar.count) + 5)
     .attr("y", (_, i) => barTop(i) + thick / 2 + 4).text((bar) => bar.count.toLocaleString("en"));
-  kbench.walk(chart, { lines: bars.map((bar) => [bar]), text: say, enter: filter, what: "filters the table by it",
+  kbench.walk(chart, { lines: bars.map((bar) => [bar]), text: say, enter: filter, what: "filters the table by this cause",
     box: (bar) => [left, barTop(bars.indexOf(bar)), Math.max(1, x(bar.count) - left), thick] });
 } });

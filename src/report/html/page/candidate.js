@@ -25,9 +25,9 @@ const panelBody = (row) => {
   const message = record.message || page.message;
   return [message ? kbench.make("p", { class: "bad" }, message) : null,
     page.record ? null : kbench.make("p", { class: "notice" },
-      "Of this candidate the page holds its row, cause and message; kbench show tells the rest."),
+      "The page has only the row, cause and message of this candidate; kbench show has the rest."),
     page.cut && page.cut.length > 0 ? kbench.make("p", { class: "soft" }, "Shortened here: " + page.cut.join(", ") + ".") : null,
-    page.details_note ? kbench.make("p", { class: "soft" }, "Its details are not here: " + page.details_note + ".") : null,
+    page.details_note ? kbench.make("p", { class: "soft" }, "No details here: " + page.details_note + ".") : null,
     ...(page.record ? [factsOf(record, row), timesOf(record), stripsOf(record, details.raw_ms), findingsOf(record), trialsOf(record),
       logsOf(details), sourceOf(page), profileOf(record), phasesOf(details.phases_s)].flat() : [rowFactsOf(row)])];
 };

@@ -24,10 +24,11 @@ const factsOf = (record, row) => {
   if (record.compile) {
     add("compiled", record.compile.way + " in " + kbench.duration(record.compile.seconds * 1e3) +
       (record.compile.cached ? ", from the cache" : ""));
-    add("not split", record.compile.fallback);
+    add("reason for nvcc", record.compile.fallback);
   }
   if (record.weights) {
-    const lacks = record.weights === "as_built" ? "not as in the reference: " : "no place for ";
+    const lacks = record.weights === "as_built" ? "different from the reference: "
+      : "no place for ";
     add("weights", record.weights.replaceAll("_", " ") +
       (record.unplaced.length ? "; " + lacks + record.unplaced.join(", ") : ""));
   }
@@ -47,7 +48,7 @@ const rowFactsOf = (row) => {
   const facts = [["level", String(rows.level[row])], [kbench.data.time_label, kbench.duration(rows.time_ms[row])],
     [kbench.data.baseline || "baseline", kbench.duration(rows.baseline_ms[row])],
     ["speedup", withInterval(rows.speedup[row], rows.lo[row], rows.hi[row], kbench.factor)],
-    ["limit", rows.limit_ms[row] === null ? kbench.none : kbench.duration(rows.limit_ms[row]) + " at most: " + kbench.percent(rows.limit_share[row])],
+    ["limit", rows.limit_ms[row] === null ? kbench.none : kbench.percent(rows.limit_share[row]) + " of the device's limit, " + kbench.duration(rows.limit_ms[row])],
     ["class", rows.classes[rows.class[row]]], ["trust", rows.trusts[rows.trust[row]]], ["judge", rows.judges[rows.judge[row]]],
     ["flags", rows.flag_sets[rows.flags[row]]], ["took", rows.seconds[row] === null ? "" : kbench.duration(rows.seconds[row] * 1e3)]];
   return kbench.make("dl", { class: "facts" }, facts.filter(([, text]) => text !== "" && text !== kbench.none)
@@ -72,12 +73,13 @@ const timesOf = (record) => {
       [false].concat(sides.map(() => true))))];
   const notes = (record.speedup || []).map((over) =>
     withInterval(over.value, over.lo, over.hi, kbench.factor) + " over " + over.baseline +
-    (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is of an earlier run" : ""));
+    (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is from an earlier run" : ""));
   for (const [name, bound] of Object.entries(timing.bounds || {}))
-    notes.push(name + " told " + ms(bound.told_ms) + ", bounded by " + ms(bound.bound_ms));
+    notes.push(name + " reported " + ms(bound.told_ms) + "; its wall-clock bound is " +
+      ms(bound.bound_ms));
   if (timing.floor_ms) notes.push("an empty kernel takes " + ms(timing.floor_ms));
-  if (record.sol && record.sol.limit_ms) notes.push("at most " + ms(record.sol.limit_ms) + " of the device's " +
-    record.sol.limited_by + ": " + kbench.percent(record.sol.share) + " of that was reached");
+  if (record.sol && record.sol.limit_ms) notes.push("the device's limit is " +
+    ms(record.sol.limit_ms) + ", by its " + record.sol.limited_by + ": " + kbench.percent(record.sol.share) + " reached");
   return parts.concat(kbench.make("ul", {}, notes.map((note) => kbench.make("li", {}, note))));
 };
 
@@ -121,7 +123,7 @@ const trialsOf = (record) => {
       "[" + trial.first_wrong.index.join(", ") + "]", trial.first_wrong.expected, trial.first_wrong.got]),
     [false, true, true, true, true, true]))];
   return parts.concat(heading("Trials"), inWide(kbench.table(
-    ["inputs", "trial", "max abs", "max rel", "of eager's", "allclose at", "wrong"],
+    ["inputs", "trial", "max abs", "max rel", "vs eager", "allclose at", "wrong"],
     trials.map((trial) => [trial.family + (trial.sizes ? ", " + trial.sizes : ""), String(trial.trial),
       kbench.number(trial.max_abs_error), kbench.number(trial.max_rel_error), kbench.number(trial.error_ratio),
       kbench.number(trial.allclose_at), String(trial.wrong_elements)]),
@@ -133,7 +135,8 @@ const profileOf = (record) => {
   if (record.profile[0].gpu) {
     const whole = record.profile.reduce((total, kernel) => total + kernel.gpu.ms, 0);
     return [heading("Profile"), inWide(kbench.table(
-      ["kernel", "grid", "block", "launches", "time", "share", "registers", "shared kB", "occupancy"],
+      ["kernel", "grid", "block", "launches", "time", "fraction", "registers", "shared kB",
+        "occupancy"],
       record.profile.map((kernel) => [kernel.kernel, kernel.grid.join("×"), kernel.block.join("×"), String(kernel.launches),
         kbench.duration(kernel.gpu.ms), whole > 0 ? Math.round(100 * kernel.gpu.ms / whole) + " %" : kbench.none,
         String(kernel.gpu.registers), kbench.number((kernel.gpu.static_shared_bytes + kernel.gpu.dynamic_shared_bytes) / 1024),
@@ -164,12 +167,12 @@ const phasesOf = (phases) => {
 };
 
 const logsOf = (details) => ["ncu", "ncu_failed", "compiler_log", "problem_log", "log"].filter((key) => details[key]).flatMap((key) =>
-  [heading({ ncu: "Nsight Compute", ncu_failed: "Nsight Compute says nothing", compiler_log: "Compiler",
+  [heading({ ncu: "Nsight Compute", ncu_failed: "Nsight Compute failed", compiler_log: "Compiler",
     problem_log: "Problem", log: "Log" }[key]),
     kbench.make("pre", { tabindex: "0", class: "log" }, details[key])]);
 
 const sourceOf = (page) => {
-  if (!page.source) return page.source_note ? [kbench.make("p", { class: "soft" }, "Its source is not here: " + page.source_note + ".")] : [];
+  if (!page.source) return page.source_note ? [kbench.make("p", { class: "soft" }, "No source here: " + page.source_note + ".")] : [];
   return [heading("Source: " + page.source.name), kbench.sourceView(page.source, page.marks || []),
     page.source.cut ? kbench.make("p", { class: "soft" }, "The rest is left out here.") : null];
 };

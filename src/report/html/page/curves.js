@@ -52,7 +52,7 @@ kbench.charts.push({ id: "chart-fast-p", holds: () => (kbench.data.charts.fast_p
   const all = kbench.data.charts.fast_p;
   const places = all[0].p.findIndex((p) => p >= 1);
   kbench.frame(chart, "fast_p over p",
-    "share of problems whose first sample is correct and more than p times as fast as " +
+    "fraction of problems whose first sample is correct and more than p times as fast as " +
     (kbench.data.baseline || "the baseline") + ", with its 95 % interval",
     "Curve of fast p over p from 0 to 3. " + all.map((curve) => curve.model + " at p = 1: " + curve.value[places]).join("; ") + ".");
   const { left, right, top, bottom } = kbench.size;
@@ -76,7 +76,7 @@ const drawAtOne = (chart, all) => {
   models.sort((a, b) => best(b) - best(a));
   const lineHeight = models.length > 12 ? 20 : 34, top = 8, height = top + models.length * lineHeight + 44;
   const fast = all.some((curve) => curve.metric !== "pass@k");
-  kbench.frame(chart, fast ? "pass@1 and fast_1@1" : "pass@1", "share of problems whose sample is correct" +
+  kbench.frame(chart, fast ? "pass@1 and fast_1@1" : "pass@1", "fraction of problems whose sample is correct" +
     (fast ? " (hollow: and faster than the baseline)" : "") + ", with its 95 % interval",
   "Dots of " + kbench.counted(models.length, "model") + ". " + models.map((model) => model + ": " +
     of(model).map((point) => point.curve.metric + " " + point.value).join(", ")).join("; ") + ".",
@@ -87,7 +87,7 @@ const drawAtOne = (chart, all) => {
   tenths(axis, chart.width - left, 44);
   chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 40) + ")").call(axis);
   chart.svg.append("text").attr("class", "soft").attr("text-anchor", "middle")
-    .attr("x", (left + chart.width) / 2).attr("y", height - 6).text("share of problems");
+    .attr("x", (left + chart.width) / 2).attr("y", height - 6).text("fraction of problems");
   const yOf = (point) => top + (models.indexOf(point.curve.model) + 0.5) * lineHeight +
     (fast ? (point.curve.metric === "pass@k" ? -1 : 1) * lineHeight / 6 : 0);
   models.forEach((model, i) => {
@@ -125,7 +125,7 @@ kbench.charts.push({ id: "chart-at-k", holds: () => kbench.data.charts.at_k.leng
   const y = d3.scaleLinear([0, 1], [chart.height - bottom, top]);
   const whole = most > 20 ? kbench.logTicks(d3.format("d")) : (axis, length, each) =>
     axis.tickValues(d3.range(1, most + 1, Math.max(1, Math.ceil(most * each / 2 / length)))).tickFormat(axis.tickFormat() || d3.format("d"));
-  kbench.axes(chart, x, y, "k (samples)", "share of problems", whole, tenths);
+  kbench.axes(chart, x, y, "k (samples)", "fraction of problems", whole, tenths);
   const layers = layersFor(chart);
   for (const curve of inLayers(all))
     drawCurve(chart, layers, x, y, pointsOf(curve, "k"), { dashed: curve.metric !== "pass@k", dots: true, count: all.length });

@@ -28,7 +28,8 @@ const lanesOf = (known) => {
 const drawLanes = (chart, known, end) => {
   const rows = kbench.rows, lanes = lanesOf(known), each = 16;
   const height = 12 + lanes.length * each + kbench.size.bottom;
-  kbench.frame(chart, "The run", "each bar a candidate from its turn to its verdict", "Timeline of " +
+  kbench.frame(chart, "The run", "each bar is a candidate, from the start of its judging to its verdict",
+    "Timeline of " +
     kbench.counted(known.length, "candidate") + " over " + Math.round(end) + " seconds.", { height });
   const x = d3.scaleLinear([0, end], [14, chart.width - 28]), axis = d3.axisBottom(x);
   kbench.linearTicks()(axis, chart.width - 42, 70);
@@ -54,7 +55,7 @@ const drawRate = (chart, known, end) => {
   const count = Math.min(120, Math.floor(chart.width / 6)), bins = d3.range(count).map((i) => ({ i, count: 0 }));
   for (const row of known) ++bins[Math.min(count - 1, Math.floor(kbench.rows.ended[row] / end * count))].count;
   const perSecond = count / end;
-  kbench.frame(chart, "The run", "verdicts a second", "Rate of verdicts over " + Math.round(end) + " seconds.", { height: 240 });
+  kbench.frame(chart, "The run", "verdicts per second", "Rate of verdicts over " + Math.round(end) + " seconds.", { height: 240 });
   const { left, right, top, bottom } = kbench.size;
   const x = d3.scaleLinear([0, end], [left, chart.width - right]);
   const y = d3.scaleLinear([0, d3.max(bins, (bin) => bin.count) * perSecond], [chart.height - bottom, top]).nice();
@@ -71,7 +72,7 @@ const drawRate = (chart, known, end) => {
     .attr("x", (bin) => box(bin)[0]).attr("width", (bin) => box(bin)[2]).attr("y", top)
     .attr("height", chart.height - top - bottom).attr("fill", "transparent");
   kbench.says(covers, say, filter);
-  kbench.walk(chart, { lines: [bins], box, text: say, enter: filter, what: "filters the table by them" });
+  kbench.walk(chart, { lines: [bins], box, text: say, enter: filter, what: "filters the table by these candidates" });
 };
 
 kbench.charts.push({ id: "chart-timeline", broad: true,

@@ -82,7 +82,7 @@ kbench.drawSummary = () => {
   const remarks = kbench.make("ul", {}, summary.remarks.map((text) => kbench.make("li", {}, text)));
   document.getElementById("summary").append(summary.remarks.length <= mostRemarks ? remarks
     : kbench.make("details", { class: "long" }, kbench.make("summary", {},
-      summary.remarks.length + " remarks: models against one another, by tag, kind and baseline"), remarks));
+      summary.remarks.length + " remarks: models compared, by tag, kind and baseline"), remarks));
 };
 
 kbench.drawFailures = () => {

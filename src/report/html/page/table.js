@@ -97,9 +97,9 @@ kbench.drawTable = () => {
     for (let place = first; place < past; ++place) lines.push(line(shown[place], place));
     if (past < shown.length && !printing) lines.push(space((shown.length - past) * rowHeight));
     if (shown.length === 0) lines.push(kbench.make("tr", {}, kbench.make("td", { colspan: columns.length },
-      kbench.rows.count === 0 ? "The run has no records yet." : "No candidate is like that.")));
+      kbench.rows.count === 0 ? "The run has no records yet." : "No candidate matches the filters.")));
     if (printing && past < shown.length) lines.push(kbench.make("tr", {}, kbench.make("td", { colspan: columns.length },
-      "and " + (shown.length - past).toLocaleString("en") + " more that are not printed")));
+      "and " + (shown.length - past).toLocaleString("en") + " more, not printed")));
     body.replaceChildren(...lines);
   };
   box.addEventListener("scroll", () => draw(false), { passive: true });
@@ -111,7 +111,7 @@ kbench.drawTable = () => {
     if (search.value !== state.search) search.value = state.search;
     for (const [name, select] of Object.entries(selects)) select.value = state[name];
     range.textContent = kbench.rangeText() + " ×";
-    range.setAttribute("aria-label", "Without the filter: " + kbench.rangeText());
+    range.setAttribute("aria-label", "Remove the filter: " + kbench.rangeText());
     range.hidden = kbench.rangeText() === "";
     shown = kbench.filtered();
     const column = columns.find((one) => one.title === state.sort);

@@ -18,7 +18,7 @@ kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, 
   const rows = kbench.rows, timed = timedRows(), palette = kbench.modelPalette;
   const values = timed.map((row) => rows.speedup[row]);
   kbench.frame(chart, "Distribution of speedups",
-    "of correct candidates over " + kbench.data.baseline + "; dashed: as fast as that",
+    "of correct candidates over " + kbench.data.baseline + "; dashed line: equally fast",
     "Histogram of " + timed.length + " speedups from " + kbench.factor(d3.min(values)) + " to " +
     kbench.factor(d3.max(values)) + ", median " + kbench.factor(d3.median(values)) + ".");
   const { left, right, top, bottom } = kbench.size;
@@ -59,7 +59,7 @@ kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, 
     .attr("y1", top).attr("y2", chart.height - bottom);
   kbench.legend(chart, palette.entries);
   kbench.walk(chart, { lines: layers.map((_, layer) => parts.filter((part) => part.layer === layer)).reverse(), box,
-    text: say, enter: filter, what: "filters the table by them" });
+    text: say, enter: filter, what: "filters the table by these candidates" });
 } });
 
 // Draws the dashed line of equal times, and a short line at each reference's time for the limit.
@@ -106,8 +106,8 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
   const limited = timed.filter((row) => rows.limit_ms[row] > 0);
   kbench.frame(chart, "Candidate against reference",
     "time of a call; below the dashed line the candidate is faster" +
-    (limited.length > 0 ? "; short lines: what the device could do at most" : "") +
-    (timed.some((row) => rows.floor_ms[row] > 0) ? "; hollow: little more than an empty kernel takes" : ""),
+    (limited.length > 0 ? "; short lines: the device's limit" : "") +
+    (timed.some((row) => rows.floor_ms[row] > 0) ? "; hollow: little slower than an empty kernel" : ""),
     "Scatter of " + timed.length + " candidates' times against the reference's, both logarithmic.");
   const { left, right, top, bottom } = kbench.size;
   const x = d3.scaleLog(kbench.logDomain(timed.map((row) => rows.baseline_ms[row])), [left, chart.width - right]);
@@ -119,7 +119,7 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
   drawDots(chart, x, y, timed);
   const say = (row) => kbench.candidateName(row) + "\n" + kbench.duration(rows.time_ms[row]) +
     " against " + kbench.duration(rows.baseline_ms[row]) + ": " + kbench.factor(rows.speedup[row]) +
-    (rows.limit_ms[row] ? "\nat most " + kbench.duration(rows.limit_ms[row]) : "");
+    (rows.limit_ms[row] ? "\nlimit " + kbench.duration(rows.limit_ms[row]) : "");
   // The pointer finds the nearest dot, because dots may be small.
   const tree = d3.quadtree(timed, (row) => x(rows.baseline_ms[row]), (row) => y(rows.time_ms[row]));
   kbench.saysWithin(chart, [left, top, chart.width - left - right + 8, chart.height - top - bottom],
